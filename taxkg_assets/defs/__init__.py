@@ -1,0 +1,1 @@
+"""Dagster only: one file per stage with its assets and its gates. Nothing is computed here."""

@@ -1,0 +1,1 @@
+"""Runs to numbers: metrics, significance, ablation, labelled scores. No model, no index."""

@@ -1,0 +1,1 @@
+"""PDF bytes to text with a place on the page."""

@@ -1,0 +1,92 @@
+"""PDF bytes to pages: the one reading of a document that every later stage of the extraction works from.
+
+Here and nowhere else in the extraction a PDF is opened. A `Page` is plain data, so that the stages after it are pure
+functions. Text files (.txt) open through PyMuPDF too and get pages of a fixed size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of text in one font. Coordinates are points from the page's top left, y downwards."""
+
+    span_ix: int
+    block_ix: int
+    line_ix: int
+    text: str
+    font: str
+    size_pt: float
+    is_bold: bool
+    is_italic: bool
+    color: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A drawn horizontal or vertical line, or one edge of a thin filled rectangle."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def is_horizontal(self) -> bool:
+        return abs(self.y1 - self.y0) <= abs(self.x1 - self.x0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A filled rectangle (cell shading, callout background)."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    color: int
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """A field of the classic AcroForm (XFA is never resolved)."""
+
+    name: str
+    label: str
+    kind: str
+    value: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as data; `rules`, `fills` and `widgets` may be empty."""
+
+    page: int
+    width_pt: float
+    height_pt: float
+    spans: tuple[Span, ...]
+    rules: tuple[Rule, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    widgets: tuple[Widget, ...] = ()
+    image_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as read: its pages, the PDF's own metadata, and what had to be repaired."""
+
+    document_id: str
+    pages: tuple[Page, ...]
+    metadata: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    is_text_file: bool = False

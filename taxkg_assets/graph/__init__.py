@@ -1,0 +1,1 @@
+"""Text to structure: registry, nodes, edges and their laws."""

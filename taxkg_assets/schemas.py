@@ -1,0 +1,458 @@
+"""Every table's schema, one class per table, in pipeline order.
+
+The leaf that everything may import: what a column means is said here once, and the Dagster UI, the documentation
+and the contract checks read it from here. Only Delta-safe types: no unsigned integers, no categories, no enums, no
+fixed-size arrays, no nanoseconds.
+
+Conventions: `_id` is a reference, `_ix` a 0-based order, `page` a 1-based PDF page, `start`/`end` half-open character
+offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a UTC time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import dataframely as dy
+import polars as pl
+
+ROLES = (
+    "DocTitle",
+    "SectionHeader",
+    "SubsectionHeader",
+    "BoxHeader",
+    "BodyText",
+    "ListBlock",
+    "TableBlock",
+    "Callout",
+    "FormField",
+    "PageArtifact",
+)
+DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
+PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
+ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "statute_section")
+REFERENCE_KINDS = (
+    "box",
+    "line",
+    "section",
+    "form",
+    "publication",
+    "irc_section",
+    "regulation",
+    "notice_or_ruling",
+    "url",
+    "statute_section",
+)
+RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
+NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
+EDGE_RELATIONS = (
+    "parent_of",
+    "follows",
+    "part_of_group",
+    *RELATIONS,
+    "same_field",
+    "same_field_other_revision",
+    "same_concept",
+    "supersedes",
+    "external_ref",
+)
+CHUNK_LEVELS = ("document", "page", "section", "paragraph", "table")
+CHUNK_STATUSES = ("accepted", "refine", "rejected")
+POLARITIES = ("positive", "negative")
+CREATED_BY = ("structural", "regex", "rule", "llm")
+QUERY_TYPES = (
+    "exact_anchor",
+    "concept",
+    "procedural",
+    "scenario",
+    "comparative",
+    "edge_case",
+    "table_value",
+    "unanswerable",
+)
+
+
+def _one_of(values: tuple[str, ...]) -> Callable[[pl.Expr], pl.Expr]:
+    return lambda column: column.is_in(list(values))
+
+
+def _text(description: str, *, nullable: bool = False) -> dy.String:
+    return dy.String(nullable=nullable, description=description)
+
+
+def _key(description: str) -> dy.String:
+    return dy.String(primary_key=True, min_length=1, description=description)
+
+
+def _page(description: str = "1-based PDF page", *, nullable: bool = False) -> dy.Int32:
+    return dy.Int32(min=1, nullable=nullable, description=description)
+
+
+def _pt(description: str) -> dy.Float64:
+    return dy.Float64(description=description)
+
+
+def _frac(description: str) -> dy.Float64:
+    return dy.Float64(min=0.0, max=1.0, description=description)
+
+
+def _corners() -> dict[str, dy.Column]:
+    return {"x0_pt": dy.Float64(), "y0_pt": dy.Float64(), "x1_pt": dy.Float64(), "y1_pt": dy.Float64()}
+
+
+def _bbox(description: str = "rectangle on the page, points from the top left") -> dy.Struct:
+    return dy.Struct(_corners(), description=description)
+
+
+def _placed_boxes(description: str) -> dy.List:
+    return dy.List(dy.Struct({"page": dy.Int32(), **_corners()}), description=description)
+
+
+def _strings(description: str) -> dy.List:
+    return dy.List(dy.String(), description=description)
+
+
+# ---------------------------------------------------------------------------------------------------- sources
+
+
+class Documents(dy.Schema):
+    """One PDF (or .txt statute) that was admitted: it opened, it was read, and its tables keep the laws."""
+
+    document_id = _key("file name without extension; `<irs name>--<revision>` for fetched files")
+    irs_name = _text("the IRS's own file stem, e.g. f1099div; empty where there is none")
+    form = _text("form or publication the document is about, e.g. 1099-DIV; several joined by ' and '; may be empty")
+    doc_type = dy.String(check=_one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
+    revision = _text("revision as YYYY-MM or YYYY; empty where the document states none")
+    tax_year = dy.Int32(nullable=True, description="tax year the document speaks of; null for continuous use")
+    is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
+    title = _text("title as printed on the first page")
+    sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="SHA-256 of the file's bytes")
+    page_count = dy.Int32(min=1, description="pages")
+    source_uri = _text("where the bytes came from")
+    source_root = _text("folder (or file) given as a source that this document belongs to")
+    code_version = _text("version of the extraction code and rules that read it")
+    warnings = _strings("repairs and oddities met while reading, e.g. a rebuilt cross-reference table")
+    image_only_pages = dy.List(dy.Int32(), description="pages without any text")
+    fetched_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first seen")
+
+
+class Quarantine(dy.Schema):
+    """A document that could not be processed: rows of an older, sound version stay in the other tables."""
+
+    document_id = _key("file name without extension")
+    sha256 = _text("SHA-256 of the offending bytes")
+    source_uri = _text("where the bytes came from")
+    stage = _text("stage that refused: open, spans, elements, …, or limits")
+    reason = _text("what was wrong, one sentence")
+    remedy = _text("what to do about it, one sentence")
+    is_law = dy.Bool(description="withheld because a law was broken (as opposed to an unreadable file)")
+    code_version = _text("version of the extraction code and rules that refused it")
+    first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
+
+
+# ------------------------------------------------------------------------------------------------- extraction
+
+
+class Spans(dy.Schema):
+    """One run of text in one font, with its place on the page."""
+
+    document_id = _key("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
+    span_ix = dy.Int32(primary_key=True, min=0, description="order on the page as stored in the PDF")
+    text = _text("text as extracted")
+    font = _text("font name")
+    size_pt = _pt("font size")
+    is_bold = dy.Bool(description="bold by font flags or font name")
+    is_italic = dy.Bool(description="italic by font flags or font name")
+    color = dy.Int32(description="text colour as 0xRRGGBB")
+    x0_pt = _pt("left")
+    y0_pt = _pt("top")
+    x1_pt = _pt("right")
+    y1_pt = _pt("bottom")
+
+
+class Elements(dy.Schema):
+    """One block of a page (heading, paragraph fragment, list item, table region, form field) with role and order."""
+
+    element_id = _key("`<document_id>:p<page>:e<element_ix>`, zero-padded")
+    document_id = _text("document")
+    page = _page()
+    element_ix = dy.Int32(min=0, description="reading order on the page")
+    column_ix = dy.Int32(min=-1, description="0-based text column; -1 spans several columns")
+    role = dy.String(check=_one_of(ROLES), description=" | ".join(ROLES))
+    role_confidence = _frac("confidence of the role")
+    text = _text("text with lines joined and hyphenation undone")
+    bbox = _bbox()
+    table_id = _text("table that the element lies in, if any", nullable=True)
+    size_pt = _pt("dominant font size")
+    is_bold = dy.Bool(description="the element's text is bold throughout")
+
+
+class Tables(dy.Schema):
+    """One table: every cell with the full path of its row and column headers."""
+
+    table_id = _key("`<document_id>:p<page>:t<n>`, zero-padded")
+    document_id = _text("document")
+    page = _page()
+    title = _text("caption or title as printed near the table; may be empty")
+    markdown = _text("the table as Markdown with explicit headers")
+    cells = dy.List(
+        dy.Struct(
+            {
+                "row_ix": dy.Int32(),
+                "col_ix": dy.Int32(),
+                "row_path": dy.String(),
+                "col_path": dy.String(),
+                "text": dy.String(),
+                "bbox": dy.Struct(_corners()),
+            }
+        ),
+        description="body cells; a path joins spanning headers with ' > '",
+    )
+    bbox = _bbox()
+    has_headers = dy.Bool(description="the table has a header row or column")
+
+
+class Anchors(dy.Schema):
+    """One structural anchor: a printed heading that owns the content after it."""
+
+    anchor_id = _key("`<document_id>#p<page>.<n>-<key or slug>`, in reading order")
+    document_id = _text("document")
+    page = _page()
+    kind = dy.String(check=_one_of(ANCHOR_KINDS), description=" | ".join(ANCHOR_KINDS))
+    key = _text("box_1a, boxes_14-16, line_3, code_DD, sec_11-503, …; null for prose headings", nullable=True)
+    heading = _text("heading as printed; of a run-in heading only the bold part")
+    parent_anchor_id = _text("enclosing anchor; null at the top of the document", nullable=True)
+    form = _text("form this anchor speaks of where the document covers several; may be empty")
+    perspective = dy.String(check=_one_of(PERSPECTIVES), description="whom the text around the anchor addresses")
+    repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
+    element_id = _text("element that prints the heading")
+    confidence = _frac("confidence that this is a heading of this kind")
+    bbox = _bbox()
+
+
+class Faces(dy.Schema):
+    """One box printed on a form's face; the copies of a form count once."""
+
+    document_id = _key("document")
+    form = _text("form, e.g. 1099-DIV")
+    revision = _text("revision of the form")
+    box_key = _key("box_1a, box_12a, …")
+    label = _text("label as printed; empty only where nothing but the key is printed")
+    is_unlabelled = dy.Bool(description="the face prints the key without a label")
+    page = _page("page of the copy that was read")
+    bbox = _bbox("the box's cell on that page")
+    field_names = _strings("AcroForm field names inside the box")
+    confidence = _frac("confidence that this is a box of the form")
+
+
+class Sections(dy.Schema):
+    """One content element (paragraph, list item, callout, table caption), whole across breaks, and its owner."""
+
+    element_id = _key("id of the element where it begins")
+    anchor_id = _text("innermost anchor that owns it, run-ins included; null before the first heading", nullable=True)
+    document_id = _text("document")
+    page = _page("page where it begins")
+    paragraph_ix = dy.Int32(min=0, description="reading order in the document")
+    role = dy.String(check=_one_of(ROLES), description="role of the element where it begins")
+    table_id = _text("table that this row captions or stands for, if any", nullable=True)
+    text = _text("text with lines joined and hyphenation undone; without a run-in heading's own words")
+    element_ids = _strings("all elements joined into this one, in order")
+    pieces = dy.List(
+        dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **_corners()}),
+        description="ranges of `text` and the rectangle each stands in, one per printed line",
+    )
+
+
+class References(dy.Schema):
+    """One place where the text points at something; lists and ranges give one row per target."""
+
+    document_id = _text("document")
+    page = _page("page of the evidence")
+    element_id = _key("content element that speaks")
+    anchor_id = _text("innermost anchor that owns the element", nullable=True)
+    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence in the element's text")
+    end = dy.Int32(min=1, description="one past the last character")
+    mention_start = dy.Int32(primary_key=True, min=0, description="first character of the mention itself")
+    mention_end = dy.Int32(min=1, description="one past the mention's last character")
+    kind = dy.String(primary_key=True, check=_one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
+    target = _key("normalised target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
+    target_form = _text("form that the target box or line is on; empty for the own form", nullable=True)
+    evidence = _text("sentence or clause that points, a verbatim slice of the element's text")
+    is_self = dy.Bool(description="a mention of the own box or form")
+    relation = dy.String(check=_one_of(RELATIONS), description=" | ".join(RELATIONS))
+    polarity = dy.String(check=_one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    confidence = _frac("confidence of kind, target and relation together")
+    rule_id = _text("rule that decided the relation")
+    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+
+    @dy.rule()
+    def end_is_after_start(cls) -> pl.Expr:
+        return cls.end.col > cls.start.col
+
+    @dy.rule()
+    def mention_lies_in_evidence(cls) -> pl.Expr:
+        return (cls.mention_start.col >= cls.start.col) & (cls.mention_end.col <= cls.end.col)
+
+
+# ------------------------------------------------------------------------------------------------------ graph
+
+
+class Registry(dy.Schema):
+    """One box of one form revision."""
+
+    document_id = _key("document whose face prints the box")
+    form = _text("form, e.g. 1099-DIV")
+    revision = _text("revision of the form")
+    box_key = _key("box_1a, …")
+    canonical_id = _text("`<form>/<revision>/<box_key>`: the field's identity within one form revision")
+    label = _text("label as printed on the face; empty only where the face prints none")
+    aliases = _strings("other names: abbreviations, headings in the instructions, defined terms")
+    group_id = _text("group that the box belongs to (2 for 2a–2f, 14–16), if any", nullable=True)
+    source = _text("where the row comes from, `<document_id>:p<page>`")
+    confidence = _frac("confidence carried over from the face")
+
+
+class Nodes(dy.Schema):
+    """One document, anchor, paragraph, table or external thing that the graph speaks of."""
+
+    node_id = _key("document_id, anchor_id, element_id, table_id or `ext:<kind>:<target>`")
+    document_id = _text("document; null for external nodes", nullable=True)
+    perspective = dy.String(nullable=True, check=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    level = dy.String(check=_one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
+    parent_id = _text("node above it in its document's tree", nullable=True)
+    anchor_key = _text("key of the innermost keyed anchor, e.g. box_1a", nullable=True)
+    canonical_id = _text("registry identity where the node belongs to a box", nullable=True)
+    heading_path = _text("document title and headings down to the node, joined with ' > '")
+    text = _text("text of the node; a heading's own words for an anchor")
+    concepts = _strings("registry labels, aliases and defined terms that the text uses")
+    page = _page("page where it begins; null for external nodes", nullable=True)
+    bboxes = _placed_boxes("rectangles it covers; empty for external nodes")
+    ordinal = dy.Int32(min=0, description="reading order in the document")
+
+
+class Edges(dy.Schema):
+    """One typed relation between two nodes, with the place that says so."""
+
+    source_id = _key("node that speaks")
+    target_id = _key("node spoken of")
+    relation = dy.String(primary_key=True, check=_one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
+    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence; 0 for structural edges")
+    end = dy.Int32(min=0, description="one past the last character; 0 for structural edges")
+    element_id = _text("content element that holds the evidence; null for structural edges", nullable=True)
+    polarity = dy.String(check=_one_of(POLARITIES), description="negative where the text negates or forbids")
+    confidence = _frac("confidence of the relation")
+    evidence = _text("verbatim slice of the element's text; empty for structural edges")
+    page = _page("page of the evidence; null for structural edges", nullable=True)
+    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    rule_id = _text("rule that made the edge")
+
+
+# --------------------------------------------------------------------------------------------------- chunking
+
+
+class Chunks(dy.Schema):
+    """One retrieval unit: verbatim text, the context it needs to be understood, and its place."""
+
+    chunk_id = _key("`<level>:<first node id>` with a number where a node is split")
+    document_id = _text("document")
+    node_ids = _strings("nodes whose text the chunk holds, in order")
+    parent_id = _text("node that is handed over in its stead when more context is wanted", nullable=True)
+    level = dy.String(check=_one_of(CHUNK_LEVELS), description=" | ".join(CHUNK_LEVELS))
+    text = _text("verbatim text")
+    context = _text("context prefix: document, form, revision, perspective, heading path")
+    token_count = dy.Int32(min=0, description="tokens of the text by the packaged encoder's tokenizer")
+    page = _page("page where it begins")
+    bboxes = _placed_boxes("rectangles of the text")
+    status = dy.String(check=_one_of(CHUNK_STATUSES), description=" | ".join(CHUNK_STATUSES))
+    quality = _frac("quality score of the chunker")
+    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+
+
+# -------------------------------------------------------------------------------------------------- retrieval
+
+
+class Embeddings(dy.Schema):
+    """One vector of one text by one model."""
+
+    model_hash = _key("SHA-256 of the model's weights, shortened")
+    text_hash = _key("SHA-256 of the embedded text (context and text)")
+    vector = dy.List(dy.Float32(), description="unit-length vector")
+
+
+class Index(dy.Schema):
+    """One built version of the search index (a folder of LanceDB tables)."""
+
+    index_version = _key("content hash of everything that went into the index")
+    path = _text("folder of the index, relative to the home")
+    model_name = _text("encoder")
+    model_hash = _text("SHA-256 of the encoder's weights, shortened")
+    dimension = dy.Int32(min=1, description="length of the vectors")
+    row_count = dy.Int32(min=0, description="rows of the index")
+    rows_by_level = _text("JSON object: rows per level")
+    self_check_recall = _frac("recall@10 against brute force; a hit is at most as far as the k-th exact one")
+    input_versions = _text("JSON object: table name to content hash")
+    settings = _text("JSON object: settings that shaped the index")
+
+
+class Release(dy.Schema):
+    """One release: what readers serve. The row with the highest `release_ix` that is not rolled back is current."""
+
+    release_ix = dy.Int32(primary_key=True, min=0, description="0, 1, 2, …")
+    index_version = _text("index that this release serves")
+    index_path = _text("folder of the index, relative to the home")
+    table_versions = _text("JSON object: Delta table name to version number")
+    model_name = _text("encoder")
+    model_hash = _text("SHA-256 of the encoder's weights, shortened")
+    metrics = _text("JSON object: figures of the evaluation that let it pass")
+    is_rolled_back = dy.Bool(description="withdrawn by a rollback")
+    released_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it became visible")
+
+
+# ------------------------------------------------------------------------------------------------- evaluation
+
+_PASSAGE = {"document": dy.String(), "page": dy.Int32(), "quote": dy.String()}
+
+
+class EvalQueries(dy.Schema):
+    """One evaluation question with its gold passages and near misses resolved on this corpus."""
+
+    query_set = _key("name of the set: file name without extension, and the folder it came from")
+    query_id = _key("id within the set")
+    query = _text("the question")
+    type = dy.String(check=_one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
+    gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer it")
+    near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="tempting wrong passages")
+    coverage = dy.Float64(nullable=True, min=0.0, max=1.0, description="share of grade ≥ 2 passages required")
+    is_resolved = dy.Bool(description="every gold passage stands in this corpus; only such rows are scored")
+    note = _text("why a question is not resolved")
+
+
+class EvalRuns(dy.Schema):
+    """One ranked result of one system for one question."""
+
+    system = _key("bm25, dense, hybrid, full, …")
+    query_set = _key("query set")
+    query_id = _key("question")
+    rank = dy.Int32(primary_key=True, min=0, description="1-based rank; 0 holds an abstention without results")
+    document_id = _text("document", nullable=True)
+    page = _page("page", nullable=True)
+    chunk_id = _text("chunk", nullable=True)
+    text = _text("text that a language model would be handed")
+    score = dy.Float64(nullable=True, description="score of the system")
+    is_abstained = dy.Bool(description="the system preferred silence")
+    confidence = _frac("relevance of the answer, 0 to 1")
+
+
+class EvalReport(dy.Schema):
+    """One figure of the evaluation with its interval."""
+
+    system = _key("system")
+    query_set = _key("query set")
+    slice = _key("all, or a query type")
+    metric = _key("recall@5, mrr, …")
+    value = dy.Float64(nullable=True, description="mean over the questions of the slice; null where none counts")
+    low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
+    high = dy.Float64(nullable=True, description="upper end")
+    n = dy.Int32(min=0, description="questions behind the figure")
+    n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
+    p_value = dy.Float64(nullable=True, description="paired randomisation test against the strongest baseline")

@@ -1,0 +1,1 @@
+"""Parse, call, render: the command line and whatever else people talk to."""
