@@ -1,0 +1,48 @@
+"""Loader of the rule files: YAML beside this module, read once a process, patterns compiled once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern with the examples that it must and must not match."""
+
+    id: str
+    pattern: re.Pattern[str]
+    examples: tuple[str, ...]
+    counter_examples: tuple[str, ...]
+    source: str
+    extra: dict[str, Any]
+
+
+@cache
+def load_family(name: str) -> dict[str, Any]:
+    """Read `rules/<name>.yaml` as it stands."""
+    text = files("taxkg_assets.rules").joinpath(f"{name}.yaml").read_text(encoding="utf8")
+    loaded: dict[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+@cache
+def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
+    """Read the list `group` of `rules/<name>.yaml` as compiled rules, in the file's order."""
+    known = {"id", "pattern", "examples", "counter_examples", "source"}
+    return tuple(
+        Rule(
+            id=row["id"],
+            pattern=re.compile(row["pattern"]),
+            examples=tuple(row["examples"]),
+            counter_examples=tuple(row.get("counter_examples", ())),
+            source=row["source"],
+            extra={key: value for key, value in row.items() if key not in known},
+        )
+        for row in load_family(name)[group]
+    )
