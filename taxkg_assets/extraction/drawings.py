@@ -1,0 +1,108 @@
+"""Drawn lines, shading and form fields of an open PDF page, as plain data.
+
+Called by the reader of pages only: everything after it works on `Page.rules`, `Page.fills` and `Page.widgets`.
+What is white, dashed by hair, slanted or curved draws no structure and is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxkg_assets.extraction.pages import Fill, Rule, Widget
+
+# A rectangle thinner than this is how some producers draw a line; genre PDFs use hairlines of 0.5 to 2 points.
+_THIN_PT = 2.6
+# A line that leaves its axis by more than this is slanted (icons, arrows), not a rule.
+_SLANT_PT = 1.0
+# Shorter strokes are parts of icons and check boxes' ticks, never a cell border.
+_SHORT_PT = 3.0
+_WHITE = 0.985
+
+
+def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...]]:
+    """Read straight dark lines as rules and shaded rectangles as fills, in drawing order."""
+    rules: list[Rule] = []
+    fills: list[Fill] = []
+    for path in page.get_cdrawings():
+        kind = path["type"]
+        strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
+        paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
+        color = _rgb(path.get("fill")) if paints else 0
+        for item in path["items"]:
+            if item[0] == "l" and strokes:
+                _add_line(rules, item[1], item[2])
+            elif item[0] in ("re", "qu"):
+                _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
+    return tuple(rules), tuple(fills)
+
+
+def read_widgets(page: Any) -> tuple[Widget, ...]:
+    """Read the fields of the classic AcroForm on a page, in the order of the annotations."""
+    found = []
+    for widget in page.widgets():
+        x0, y0, x1, y1 = (float(value) for value in widget.rect)
+        value = widget.field_value
+        found.append(
+            Widget(
+                name=widget.field_name or "",
+                label=widget.field_label or "",
+                kind=widget.field_type_string or "",
+                value="" if value is None else str(value),
+                x0=x0,
+                y0=y0,
+                x1=x1,
+                y1=y1,
+            )
+        )
+    return tuple(found)
+
+
+def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
+    """Decide whether a colour can be seen on white paper."""
+    return color is not None and min(color) < _WHITE and (opacity is None or opacity > 0)
+
+
+def _rgb(color: tuple[float, ...] | None) -> int:
+    red, green, blue = (round(255 * part) for part in (color or (0.0, 0.0, 0.0)))
+    return red << 16 | green << 8 | blue
+
+
+def _corners(item: tuple[Any, ...]) -> tuple[float, float, float, float]:
+    """Give left, top, right, bottom of a rectangle or quad item."""
+    if item[0] == "re":
+        x0, y0, x1, y1 = item[1]
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+    xs, ys = zip(*item[1], strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, float]) -> None:
+    width, height = abs(end[0] - start[0]), abs(end[1] - start[1])
+    if min(width, height) > _SLANT_PT or max(width, height) < _SHORT_PT:
+        return
+    x0, y0, x1, y1 = min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
+    if width >= height:
+        middle = (y0 + y1) / 2
+        rules.append(Rule(x0, middle, x1, middle))
+    else:
+        middle = (x0 + x1) / 2
+        rules.append(Rule(middle, y0, middle, y1))
+
+
+def _add_rectangle(
+    rules: list[Rule], fills: list[Fill], box: tuple[float, float, float, float], *, strokes: bool, color: int | None
+) -> None:
+    """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
+    x0, y0, x1, y1 = box
+    if min(x1 - x0, y1 - y0) <= _THIN_PT:
+        if strokes or color is not None:
+            if x1 - x0 >= y1 - y0:
+                _add_line(rules, (x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))
+            else:
+                _add_line(rules, ((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1))
+        return
+    if strokes:
+        for start, end in (((x0, y0), (x1, y0)), ((x0, y1), (x1, y1)), ((x0, y0), (x0, y1)), ((x1, y0), (x1, y1))):
+            _add_line(rules, start, end)
+    if color is not None:
+        fills.append(Fill(x0, y0, x1, y1, color))

@@ -1,0 +1,36 @@
+"""What tables and faces claim of a page: the rectangles that other stages must not read as prose.
+
+Plain data only, so that elements, tables and faces can share it without importing each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TableRegion:
+    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaceBox:
+    """One keyed box of an information return's printed face on one page (every copy has its own)."""
+
+    page: int
+    box_key: str
+    label: str
+    is_unlabelled: bool
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    field_names: tuple[str, ...]
+    confidence: float
