@@ -10,8 +10,6 @@ offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a U
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import dataframely as dy
 import polars as pl
 
@@ -71,8 +69,9 @@ QUERY_TYPES = (
 )
 
 
-def _one_of(values: tuple[str, ...]) -> Callable[[pl.Expr], pl.Expr]:
-    return lambda column: column.is_in(list(values))
+def _one_of(values: tuple[str, ...]) -> str:
+    """A pattern, not a callable check: patterns let a schema make samples of itself."""
+    return f"^({'|'.join(values)})$"
 
 
 def _text(description: str, *, nullable: bool = False) -> dy.String:
@@ -120,7 +119,7 @@ class Documents(dy.Schema):
     document_id = _key("file name without extension; `<irs name>--<revision>` for fetched files")
     irs_name = _text("the IRS's own file stem, e.g. f1099div; empty where there is none")
     form = _text("form or publication the document is about, e.g. 1099-DIV; several joined by ' and '; may be empty")
-    doc_type = dy.String(check=_one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
+    doc_type = dy.String(regex=_one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
     revision = _text("revision as YYYY-MM or YYYY; empty where the document states none")
     tax_year = dy.Int32(nullable=True, description="tax year the document speaks of; null for continuous use")
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
@@ -178,7 +177,7 @@ class Elements(dy.Schema):
     page = _page()
     element_ix = dy.Int32(min=0, description="reading order on the page")
     column_ix = dy.Int32(min=-1, description="0-based text column; -1 spans several columns")
-    role = dy.String(check=_one_of(ROLES), description=" | ".join(ROLES))
+    role = dy.String(regex=_one_of(ROLES), description=" | ".join(ROLES))
     role_confidence = _frac("confidence of the role")
     text = _text("text with lines joined and hyphenation undone")
     bbox = _bbox()
@@ -218,12 +217,12 @@ class Anchors(dy.Schema):
     anchor_id = _key("`<document_id>#p<page>.<n>-<key or slug>`, in reading order")
     document_id = _text("document")
     page = _page()
-    kind = dy.String(check=_one_of(ANCHOR_KINDS), description=" | ".join(ANCHOR_KINDS))
+    kind = dy.String(regex=_one_of(ANCHOR_KINDS), description=" | ".join(ANCHOR_KINDS))
     key = _text("box_1a, boxes_14-16, line_3, code_DD, sec_11-503, …; null for prose headings", nullable=True)
     heading = _text("heading as printed; of a run-in heading only the bold part")
     parent_anchor_id = _text("enclosing anchor; null at the top of the document", nullable=True)
     form = _text("form this anchor speaks of where the document covers several; may be empty")
-    perspective = dy.String(check=_one_of(PERSPECTIVES), description="whom the text around the anchor addresses")
+    perspective = dy.String(regex=_one_of(PERSPECTIVES), description="whom the text around the anchor addresses")
     repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
     element_id = _text("element that prints the heading")
     confidence = _frac("confidence that this is a heading of this kind")
@@ -253,7 +252,7 @@ class Sections(dy.Schema):
     document_id = _text("document")
     page = _page("page where it begins")
     paragraph_ix = dy.Int32(min=0, description="reading order in the document")
-    role = dy.String(check=_one_of(ROLES), description="role of the element where it begins")
+    role = dy.String(regex=_one_of(ROLES), description="role of the element where it begins")
     table_id = _text("table that this row captions or stands for, if any", nullable=True)
     text = _text("text with lines joined and hyphenation undone; without a run-in heading's own words")
     element_ids = _strings("all elements joined into this one, in order")
@@ -274,16 +273,16 @@ class References(dy.Schema):
     end = dy.Int32(min=1, description="one past the last character")
     mention_start = dy.Int32(primary_key=True, min=0, description="first character of the mention itself")
     mention_end = dy.Int32(min=1, description="one past the mention's last character")
-    kind = dy.String(primary_key=True, check=_one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
+    kind = dy.String(primary_key=True, regex=_one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
     target = _key("normalised target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
     target_form = _text("form that the target box or line is on; empty for the own form", nullable=True)
     evidence = _text("sentence or clause that points, a verbatim slice of the element's text")
     is_self = dy.Bool(description="a mention of the own box or form")
-    relation = dy.String(check=_one_of(RELATIONS), description=" | ".join(RELATIONS))
-    polarity = dy.String(check=_one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    relation = dy.String(regex=_one_of(RELATIONS), description=" | ".join(RELATIONS))
+    polarity = dy.String(regex=_one_of(POLARITIES), description="negative where the sentence negates or forbids")
     confidence = _frac("confidence of kind, target and relation together")
     rule_id = _text("rule that decided the relation")
-    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
 
     @dy.rule()
     def end_is_after_start(cls) -> pl.Expr:
@@ -317,8 +316,8 @@ class Nodes(dy.Schema):
 
     node_id = _key("document_id, anchor_id, element_id, table_id or `ext:<kind>:<target>`")
     document_id = _text("document; null for external nodes", nullable=True)
-    perspective = dy.String(nullable=True, check=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
-    level = dy.String(check=_one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
+    perspective = dy.String(nullable=True, regex=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    level = dy.String(regex=_one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
     parent_id = _text("node above it in its document's tree", nullable=True)
     anchor_key = _text("key of the innermost keyed anchor, e.g. box_1a", nullable=True)
     canonical_id = _text("registry identity where the node belongs to a box", nullable=True)
@@ -335,15 +334,15 @@ class Edges(dy.Schema):
 
     source_id = _key("node that speaks")
     target_id = _key("node spoken of")
-    relation = dy.String(primary_key=True, check=_one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
+    relation = dy.String(primary_key=True, regex=_one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
     start = dy.Int32(primary_key=True, min=0, description="first character of the evidence; 0 for structural edges")
     end = dy.Int32(min=0, description="one past the last character; 0 for structural edges")
     element_id = _text("content element that holds the evidence; null for structural edges", nullable=True)
-    polarity = dy.String(check=_one_of(POLARITIES), description="negative where the text negates or forbids")
+    polarity = dy.String(regex=_one_of(POLARITIES), description="negative where the text negates or forbids")
     confidence = _frac("confidence of the relation")
     evidence = _text("verbatim slice of the element's text; empty for structural edges")
     page = _page("page of the evidence; null for structural edges", nullable=True)
-    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
     rule_id = _text("rule that made the edge")
 
 
@@ -357,15 +356,15 @@ class Chunks(dy.Schema):
     document_id = _text("document")
     node_ids = _strings("nodes whose text the chunk holds, in order")
     parent_id = _text("node that is handed over in its stead when more context is wanted", nullable=True)
-    level = dy.String(check=_one_of(CHUNK_LEVELS), description=" | ".join(CHUNK_LEVELS))
+    level = dy.String(regex=_one_of(CHUNK_LEVELS), description=" | ".join(CHUNK_LEVELS))
     text = _text("verbatim text")
     context = _text("context prefix: document, form, revision, perspective, heading path")
     token_count = dy.Int32(min=0, description="tokens of the text by the packaged encoder's tokenizer")
     page = _page("page where it begins")
     bboxes = _placed_boxes("rectangles of the text")
-    status = dy.String(check=_one_of(CHUNK_STATUSES), description=" | ".join(CHUNK_STATUSES))
+    status = dy.String(regex=_one_of(CHUNK_STATUSES), description=" | ".join(CHUNK_STATUSES))
     quality = _frac("quality score of the chunker")
-    created_by = dy.String(check=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
 
 
 # -------------------------------------------------------------------------------------------------- retrieval
@@ -419,7 +418,7 @@ class EvalQueries(dy.Schema):
     query_set = _key("name of the set: file name without extension, and the folder it came from")
     query_id = _key("id within the set")
     query = _text("the question")
-    type = dy.String(check=_one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
+    type = dy.String(regex=_one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
     gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer it")
     near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="tempting wrong passages")
     coverage = dy.Float64(nullable=True, min=0.0, max=1.0, description="share of grade ≥ 2 passages required")

@@ -1,0 +1,236 @@
+"""The home on disk: Delta tables with their fingerprints, the ledger of sources, the cache of read documents.
+
+What belongs here: where a thing lies and how it is committed. What does not: what is in it. No dagster here, so that
+readers (the command line, servers) open a home without it.
+
+Every commit carries what it was made from, so that a later build can tell without reading rows whether a table is
+current: `taxkg.content` (digest of the rows, `_at` columns aside), `taxkg.inputs` (digest of code, settings and the
+contents of the inputs) and, for per-document tables, `taxkg.documents` (reading and content of each document).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from taxkg_assets import schemas
+
+Schema = type[dy.Schema]
+
+_retry_on_conflict = retry(
+    retry=retry_if_exception_type(CommitFailedError),
+    stop=stop_after_attempt(12),
+    wait=wait_random_exponential(multiplier=0.05, max=2.0),
+    reraise=True,
+)
+
+
+class ContractError(Exception):
+    """Rows that break their table's schema; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What the newest commit of a table says about itself."""
+
+    version: int
+    content: str
+    inputs: str
+    documents: Mapping[str, Mapping[str, str]]
+
+
+def schema_of(name: str) -> Schema:
+    """The schema class of a table: `eval_runs` is `schemas.EvalRuns`."""
+    found: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
+    return found
+
+
+def digest(*parts: str) -> str:
+    """A short hex digest of several strings."""
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
+
+
+def frame_digest(frame: pl.DataFrame) -> str:
+    """Digest of a frame's rows in their order; columns that end in `_at` do not count."""
+    buffer = io.BytesIO()
+    frame.select(c for c in frame.columns if not c.endswith("_at")).rechunk().write_ipc(buffer, compat_level=None)
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()[:24]
+
+
+def empty_frame(schema: Schema) -> pl.DataFrame:
+    """A frame of a schema's columns without rows."""
+    return schema.create_empty()
+
+
+def validated(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame, sorted by primary key, if it keeps the schema; `ContractError` with counts otherwise."""
+    wanted = list(schema.columns())
+    if missing := [c for c in wanted if c not in frame.columns]:
+        raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
+    if extra := [c for c in frame.columns if c not in wanted]:
+        raise ContractError(f"{schema.__name__}: columns the schema does not know: {', '.join(extra)}.")
+    try:
+        kept = schema.validate(frame.select(wanted), cast=False)
+    except (dy.exc.ValidationError, dy.exc.SchemaError) as broken:
+        raise ContractError(f"{schema.__name__}: {broken}") from broken
+    return kept.sort(schema.primary_key())
+
+
+def atomic_write(path: Path, data: bytes) -> None:
+    """Write a file so that readers see the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
+class Store:
+    """One home: `<home>/tables`, `<home>/index`, `<home>/models`, `<home>/reports`, `<home>/dagster`, `<home>/cache`."""
+
+    def __init__(self, home: str | Path) -> None:
+        self.home = Path(home).expanduser().resolve()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.home)!r})"
+
+    def folder(self, *parts: str) -> Path:
+        """A folder below the home; made if it is not there."""
+        path = self.home.joinpath(*parts)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def table_uri(self, name: str) -> str:
+        """Where a table lies."""
+        return str(self.home / "tables" / name)
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def exists(self, name: str) -> bool:
+        """Whether the table has a first commit."""
+        return DeltaTable.is_deltatable(self.table_uri(name))
+
+    def state(self, name: str) -> TableState | None:
+        """What the newest commit says; None before the first one. A foreign commit has no digests of ours."""
+        if not self.exists(name):
+            return None
+        table = DeltaTable(self.table_uri(name))
+        last = table.history(1)[0]
+        return TableState(
+            version=table.version(),
+            content=last.get("taxkg.content") or f"foreign commit {table.version()}",
+            inputs=last.get("taxkg.inputs") or "",
+            documents=json.loads(last.get("taxkg.documents") or "{}"),
+        )
+
+    def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
+        """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit."""
+        schema = schema_of(name)
+        try:
+            frame = pl.read_delta(self.table_uri(name), version=version)
+        except TableNotFoundError as missing:
+            raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.") from missing
+        return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+
+    def read_or_empty(self, name: str) -> pl.DataFrame:
+        """All rows of a table, or none before its first commit."""
+        return self.read(name) if self.exists(name) else empty_frame(schema_of(name))
+
+    # ------------------------------------------------------------------------------------------------ writing
+
+    def _create(self, name: str) -> None:
+        """Make the table before its first rows: eight writers at once would otherwise lose some of them."""
+        if not self.exists(name):
+            Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
+            write_deltalake(self.table_uri(name), empty_frame(schema_of(name)), mode="ignore")
+
+    @_retry_on_conflict
+    def write(self, name: str, frame: pl.DataFrame, *, inputs: str) -> TableState:
+        """Replace a whole table by validated rows in one commit."""
+        frame = validated(schema_of(name), frame)
+        self._create(name)
+        write_deltalake(
+            self.table_uri(name),
+            frame,
+            mode="overwrite",
+            schema_mode="overwrite",
+            commit_properties=CommitProperties(
+                custom_metadata={"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
+            ),
+        )
+        return self._state_after_write(name)
+
+    @_retry_on_conflict
+    def replace_documents(
+        self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
+    ) -> TableState:
+        """Replace the rows of some documents in one commit and leave all others alone.
+
+        Args: documents: for each document what its rows were read from; None removes the document.
+        """
+        frame = validated(schema_of(name), frame)
+        self._create(name)
+        state = self._state_after_write(name)
+        kept = {**state.documents, **{d: s for d, s in documents.items() if s is not None}}
+        kept = {d: s for d, s in sorted(kept.items()) if documents.get(d, s) is not None}
+        content = digest(*(f"{d}={s.get('content', '')}" for d, s in kept.items()))
+        quoted = ", ".join("'" + d.replace("'", "''") + "'" for d in sorted(documents))
+        write_deltalake(
+            self.table_uri(name),
+            frame,
+            mode="overwrite",
+            schema_mode="merge",
+            predicate=f"document_id IN ({quoted})",
+            commit_properties=CommitProperties(
+                custom_metadata={
+                    "taxkg.content": content,
+                    "taxkg.inputs": content,
+                    "taxkg.documents": json.dumps(kept, sort_keys=True),
+                }
+            ),
+        )
+        return self._state_after_write(name)
+
+    def _state_after_write(self, name: str) -> TableState:
+        state = self.state(name)
+        if state is None:
+            raise TableNotFoundError(f"{name} vanished from {self.home} while it was written.")
+        return state
+
+    # -------------------------------------------------------------------------------------- cache of readings
+
+    def reading_folder(self, document_id: str, *, reading: str) -> Path:
+        """Where the frames of one reading (bytes and code version) of a document are cached."""
+        return self.home / "cache" / "extract" / digest(document_id) / reading
+
+    def forget_other_readings(self, document_id: str, *, keep: Iterable[str]) -> None:
+        """Drop cached readings of a document that no table needs any more."""
+        parent = self.home / "cache" / "extract" / digest(document_id)
+        kept = set(keep)
+        for folder in parent.iterdir() if parent.is_dir() else ():
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    # ------------------------------------------------------------------------------------------------- ledger
+
+    def read_ledger(self) -> dict[str, Any]:
+        """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
+        path = self.home / "sources.json"
+        empty: dict[str, Any] = {"roots": [], "files": {}}
+        return json.loads(path.read_text(encoding="utf8")) if path.exists() else empty
+
+    def write_ledger(self, ledger: Mapping[str, Any]) -> None:
+        """Record the sources."""
+        atomic_write(self.home / "sources.json", json.dumps(ledger, indent=1, sort_keys=True).encode())
