@@ -1,0 +1,43 @@
+"""Every rule of every rule file: its pattern matches each example and no counter-example."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+
+def _is_rule_list(rows: Any) -> bool:
+    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) and "pattern" in row for row in rows)
+
+
+def _collect() -> list[tuple[str, Rule]]:
+    names = sorted(entry.name[:-5] for entry in files("taxkg_assets.rules").iterdir() if entry.name.endswith(".yaml"))
+    return [
+        (f"{name}.{group}", rule)
+        for name in names
+        if isinstance(load_family(name), dict)
+        for group, rows in load_family(name).items()
+        if _is_rule_list(rows)
+        for rule in load_rules(name, group)
+    ]
+
+
+_RULES = _collect()
+
+
+@pytest.mark.parametrize(("family", "rule"), _RULES, ids=[f"{family}.{rule.id}" for family, rule in _RULES])
+def test_pattern_matches_its_examples_only(family: str, rule: Rule) -> None:
+    assert rule.examples, f"{family}.{rule.id} has no example"
+    assert rule.source, f"{family}.{rule.id} names no source"
+    missed = [text for text in rule.examples if rule.pattern.search(text) is None]
+    caught = [text for text in rule.counter_examples if rule.pattern.search(text) is not None]
+    assert (missed, caught) == ([], [])
+
+
+def test_ids_are_unique_within_a_family() -> None:
+    ids = [(family, rule.id) for family, rule in _RULES]
+    assert len(ids) == len(set(ids))
