@@ -6,7 +6,16 @@ functions. Text files (.txt) open through PyMuPDF too and get pages of a fixed s
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from sys import intern
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.errors import StageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +99,181 @@ class Source:
     metadata: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
+
+    @property
+    def image_only_pages(self) -> tuple[int, ...]:
+        """Give the pages that show an image and hold no text: they need OCR."""
+        return tuple(page.page for page in self.pages if not page.spans and page.image_count)
+
+
+# A span set smaller than this cannot be read on paper: it is hidden text, not content.
+_TINY_PT = 1.5
+# White text shorter than this may be an icon's label on a drawn shape (CAUTION on black); longer text is hidden.
+_SHORT_WHITE_CHARS = 20
+_FILLED_OR_STROKED = 16 | 32
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES
+_BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
+_HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
+_REDOWNLOAD = "Download the file again from its source."
+
+
+def read_source(data: bytes, *, document_id: str, is_text: bool = False) -> Source:
+    """Read a document's bytes into pages of spans, rules, fills and form fields.
+
+    Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
+    Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
+    Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
+    """
+    document = _open(data, is_text=is_text)
+    try:
+        warnings = _repair_warnings(document)
+        hidden: list[int] = []
+        has_fields = bool(document.is_form_pdf) if not is_text else False
+        pages = tuple(
+            _read_page(document, ix, has_fields=has_fields, is_text=is_text, hidden=hidden)
+            for ix in range(document.page_count)
+        )
+        metadata = {key: value for key, value in (document.metadata or {}).items() if value}
+    finally:
+        document.close()
+    if not any(page.spans for page in pages):
+        raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
+    if hidden:
+        warnings.append(f"Invisible text was left out on page(s) {_listed(hidden)}.")
+    source = Source(document_id, pages, metadata, tuple(warnings), is_text)
+    if source.image_only_pages:
+        warnings.append(f"Page(s) {_listed(source.image_only_pages)} hold only images; their text needs OCR.")
+        source = Source(document_id, pages, metadata, tuple(warnings), is_text)
+    return source
+
+
+def _listed(pages: Iterable[int]) -> str:
+    return ", ".join(str(page) for page in sorted(set(pages)))
+
+
+def _open(data: bytes, *, is_text: bool) -> Any:
+    """Open the bytes with PyMuPDF, or say in one sentence why that cannot be."""
+    if not data.strip():
+        raise StageError("open", "The file is empty.", _REDOWNLOAD)
+    if not is_text and b"%PDF-" not in data[:1024]:
+        if _HTML_HEAD.match(data[:512]):
+            raise StageError("open", "The file holds a web page, not a PDF.", _REDOWNLOAD)
+        raise StageError("open", "The file has no PDF header.", _REDOWNLOAD)
+    _MUPDF.TOOLS.mupdf_display_errors(False)
+    _MUPDF.TOOLS.mupdf_display_warnings(False)
+    _MUPDF.TOOLS.reset_mupdf_warnings()
+    try:
+        document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
+    except (RuntimeError, ValueError) as error:
+        raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
+    if document.needs_pass:
+        document.close()
+        raise StageError("open", "The file is encrypted with a password.", "Remove the password and add it again.")
+    if document.page_count == 0:
+        document.close()
+        raise StageError("open", "The file has no pages.", _REDOWNLOAD)
+    return document
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _repair_warnings(document: Any) -> list[str]:
+    """Tell what had to be repaired; pages that the repair could not bring back refuse the document."""
+    if not document.is_pdf or not document.is_repaired:
+        return []
+    declared = _declared_page_count(document)
+    if declared > document.page_count:
+        reason = f"The file is truncated: {declared - document.page_count} of {declared} pages are lost."
+        document.close()
+        raise StageError("open", reason, _REDOWNLOAD)
+    return ["The cross-reference table was damaged and has been rebuilt."]
+
+
+def _declared_page_count(document: Any) -> int:
+    """Read the number of pages that the page tree's root promises; 0 where there is no root left."""
+    kind, pages = document.xref_get_key(document.pdf_catalog(), "Pages")
+    if kind != "xref":
+        return 0
+    kind, count = document.xref_get_key(int(pages.split()[0]), "Count")
+    return int(count) if kind == "int" else 0
+
+
+def _read_page(document: Any, ix: int, *, has_fields: bool, is_text: bool, hidden: list[int]) -> Page:
+    # drawings.py builds the data classes of this module, so it can only be imported once they exist.
+    from taxkg_assets.extraction.drawings import read_drawings, read_widgets
+
+    try:
+        page = document[ix]
+        content = page.get_text("dict", flags=_TEXT_FLAGS)
+        rules, fills = ((), ()) if is_text else read_drawings(page)
+        widgets = read_widgets(page) if has_fields else ()
+        image_count = 0 if is_text else len(page.get_images())
+    except (RuntimeError, ValueError) as error:
+        reason = f"Page {ix + 1} is lost or damaged ({_first_line(error)})."
+        raise StageError("open", reason, _REDOWNLOAD) from error
+    width, height = page.rect.width, page.rect.height
+    spans, dropped = _read_spans(content["blocks"], width=width, height=height, fills=fills, has_image=image_count > 0)
+    if dropped:
+        hidden.append(ix + 1)
+    return Page(ix + 1, width, height, spans, rules, fills, widgets, image_count)
+
+
+def _read_spans(
+    blocks: list[dict[str, Any]], *, width: float, height: float, fills: tuple[Fill, ...], has_image: bool
+) -> tuple[tuple[Span, ...], int]:
+    """Read the visible spans of a page in stored order; gives them and the number of hidden ones left out."""
+    spans: list[Span] = []
+    dropped = 0
+    for block_ix, block in enumerate(blocks):
+        for line_ix, line in enumerate(block["lines"]):
+            for raw in line["spans"]:
+                text = raw["text"]
+                x0, y0, x1, y1 = raw["bbox"]
+                if (
+                    raw["size"] < _TINY_PT
+                    or x1 <= 0
+                    or y1 <= 0
+                    or x0 >= width
+                    or y0 >= height
+                    or (not raw["char_flags"] & _FILLED_OR_STROKED and not has_image)
+                    or (raw["color"] == 0xFFFFFF and not has_image and _is_white_on_white(text, x0, y0, x1, y1, fills))
+                ):
+                    dropped += bool(text.strip())
+                    continue
+                font, flags = raw["font"], raw["flags"]
+                bold = bool(flags & 16) or _is_bold_name(font)
+                spans.append(
+                    Span(
+                        len(spans),
+                        block_ix,
+                        line_ix,
+                        text.replace("\xa0", " ") if "\xa0" in text else text,
+                        intern(font),
+                        round(raw["size"], 2),
+                        bold,
+                        bool(flags & 2),
+                        raw["color"],
+                        x0,
+                        y0,
+                        x1,
+                        y1,
+                    )
+                )
+    return tuple(spans), dropped
+
+
+@cache
+def _is_bold_name(font: str) -> bool:
+    return bool(_BOLD_NAME.search(font))
+
+
+def _is_white_on_white(text: str, x0: float, y0: float, x1: float, y1: float, fills: tuple[Fill, ...]) -> bool:
+    """Decide whether long white text has no shading behind it; short labels may stand on a drawn icon."""
+    if len(text) < _SHORT_WHITE_CHARS:
+        return False
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    return not any(fill.x0 <= x <= fill.x1 and fill.y0 <= y <= fill.y1 for fill in fills)
