@@ -359,7 +359,7 @@ class Chunks(dy.Schema):
     anchor_key = _text("key of the innermost keyed anchor, e.g. box_1a", nullable=True)
     heading_path = _text("document title and headings down to the anchor, joined with ' > '")
     form = _text("form the text speaks of: the anchor's, else the document's; may be empty")
-    perspective = dy.String(check=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    perspective = dy.String(regex=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     node_ids = _strings("nodes whose text the chunk holds, in order")
     parent_id = _text("node that is handed over in its stead when more context is wanted", nullable=True)
     level = dy.String(regex=_one_of(CHUNK_LEVELS), description=" | ".join(CHUNK_LEVELS))
