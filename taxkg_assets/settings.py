@@ -11,10 +11,26 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="TAXKG_", extra="ignore", frozen=True)
 
-    home: str = Field("data/store", description="where tables, index, models, reports and Dagster's records live")
-    gold: str = Field("", description="further folders with labelled documents, separated by the path separator")
-    workers: int = Field(2, ge=1, description="processes that read documents side by side")
-    document_seconds: float = Field(300.0, gt=0, description="wall-clock limit for reading one document")
-    document_memory_mb: int = Field(3000, ge=256, description="memory limit for reading one document, in MiB")
-    max_pages: int = Field(10_000, ge=1, description="a document with more pages is quarantined")
-    model: str = Field("", description="path or hub name of the encoder; empty for the packaged MiniLM")
+    home: str = Field(default="data/store", description="folder of tables, index, models, reports, Dagster's records")
+    gold: str = Field(default="", description="more folders with labelled documents, joined by the path separator")
+    workers: int = Field(default=2, ge=1, description="processes that read documents side by side")
+    document_seconds: float = Field(default=300.0, gt=0, description="wall-clock limit for reading one document")
+    document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
+    max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
+    tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
+    model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
+
+    def shaping(self) -> str:
+        """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
+        return self.model_dump_json(exclude=set(_OPERATIONAL))
+
+
+_OPERATIONAL = (
+    "home",
+    "gold",
+    "workers",
+    "document_seconds",
+    "document_memory_mb",
+    "max_pages",
+    "tables_in_memory_mb",
+)

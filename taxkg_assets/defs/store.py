@@ -15,7 +15,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def atomic_write(path: Path, data: bytes) -> None:
 
 
 class Store:
-    """One home: `<home>/tables`, `<home>/index`, `<home>/models`, `<home>/reports`, `<home>/dagster`, `<home>/cache`."""
+    """One home: folders `tables`, `index`, `models`, `reports`, `dagster`, `cache` and the ledger `sources.json`."""
 
     def __init__(self, home: str | Path) -> None:
         self.home = Path(home).expanduser().resolve()
@@ -143,6 +143,18 @@ class Store:
         except TableNotFoundError as missing:
             raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.") from missing
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+
+    def version(self, name: str) -> int:
+        """Number of the newest commit; -1 before the first one."""
+        return DeltaTable(self.table_uri(name), without_files=True).version() if self.exists(name) else -1
+
+    def count(self, name: str) -> int:
+        """Rows of a table."""
+        return int(pl.scan_delta(self.table_uri(name)).select(pl.len()).collect().item())
+
+    def head(self, name: str, rows: int) -> pl.DataFrame:
+        """A few rows of a table, in no promised order."""
+        return pl.scan_delta(self.table_uri(name)).head(rows).collect()
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
         """All rows of a table, or none before its first commit."""
@@ -215,13 +227,11 @@ class Store:
         """Where the frames of one reading (bytes and code version) of a document are cached."""
         return self.home / "cache" / "extract" / digest(document_id) / reading
 
-    def forget_other_readings(self, document_id: str, *, keep: Iterable[str]) -> None:
-        """Drop cached readings of a document that no table needs any more."""
-        parent = self.home / "cache" / "extract" / digest(document_id)
-        kept = set(keep)
-        for folder in parent.iterdir() if parent.is_dir() else ():
-            if folder.name not in kept:
-                shutil.rmtree(folder, ignore_errors=True)
+    def forget_other_readings(self, folder: Path, *, keep: str) -> None:
+        """Drop the cached readings of one document but the one that its row names."""
+        for reading in folder.iterdir():
+            if reading.name != keep:
+                shutil.rmtree(reading, ignore_errors=True)
 
     # ------------------------------------------------------------------------------------------------- ledger
 

@@ -1,0 +1,345 @@
+"""`table` and `gate`: what binds a pure builder to a Delta table, and a law to the run.
+
+A table is an asset; its builder's parameters name its upstream tables. The IO manager validates before it writes and
+refuses to read a table whose gates are not passed and current, so that a bare click on Materialize cannot build on
+failed data. A gate is a blocking asset check around one pure function that returns the offending rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import dataframely as dy
+import polars as pl
+from dagster._core.storage.asset_check_execution_record import (
+    AssetCheckExecutionRecord,
+    AssetCheckExecutionRecordStatus,
+)
+
+from taxkg_assets.defs.progress import stage_progress
+from taxkg_assets.defs.resources import Home, code_version, source_line, stage_of
+from taxkg_assets.defs.store import Store, TableState, digest, schema_of
+
+DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
+"""One partition a document; nothing after the extraction is partitioned."""
+
+CONDITION = dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
+"""`eager` alone runs downstream on failed data."""
+
+GATES: dict[str, list[str]] = {}
+"""Blocking checks by table."""
+
+UPSTREAM: dict[str, tuple[str, ...]] = {}
+"""Tables that a table is made from."""
+
+GATED_VERSION = "table version"
+PREVIEW_ROWS = 8
+OFFENDING_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An upstream table whose gates have passed: its state now, its rows when somebody asks."""
+
+    name: str
+    store: Store
+    state: TableState
+
+    def frame(self) -> pl.DataFrame:
+        """The rows of the version that was gated."""
+        return self.store.read(self.name, version=self.state.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The table is made from exactly what stands there already; nothing is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable:
+    """New rows for a whole table and the digest of what they were made from."""
+
+    frame: pl.DataFrame
+    inputs: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBatches:
+    """New rows for some documents, in batches small enough for memory."""
+
+    batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate found: offending rows, or a figure against its floor."""
+
+    offending: pl.DataFrame
+    checked: int
+    note: str = ""
+    figures: Mapping[str, float | int | str] = field(default_factory=dict)
+    is_passed: bool | None = None
+
+    @property
+    def passed(self) -> bool:
+        """A gate without a figure passes when nothing offends."""
+        return self.offending.is_empty() if self.is_passed is None else self.is_passed
+
+
+def snake(name: str) -> str:
+    """`EvalRuns` is the table `eval_runs`."""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+
+
+def ancestors(names: Iterable[str]) -> set[str]:
+    """The tables that these are made from, and those that they are made from, and so on; with the tables themselves."""
+    seen: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += UPSTREAM.get(name, ())
+    return seen
+
+
+# ------------------------------------------------------------------------------------------------- IO manager
+
+
+class UngatedInputError(dg.DagsterInvariantViolationError):
+    """An input's gate has failed, is older than the data, or was never run."""
+
+
+def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
+    """Gates (as `table:check`) of these tables that are not passed and current, with the reason.
+
+    Current means: evaluated on the very version of the table that lies there now, after its last materialization.
+    """
+    faults: dict[str, str] = {}
+    tables = sorted(n for n in names if GATES.get(n))
+    made = {
+        r.asset_entry.asset_key: r.asset_entry for r in instance.get_asset_records([dg.AssetKey(n) for n in tables])
+    }
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in tables for check in GATES[n]]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    versions = {n: store.version(n) for n in tables}
+    for key in keys:
+        table_name = key.asset_key.to_user_string()
+        record, entry = latest.get(key), made.get(key.asset_key)
+        stored = entry.last_materialization_record if entry is not None else None
+        if record is None or record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+            reason = "has not been run"
+        elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
+            reason = "has failed"
+        elif stored is not None and record.event.timestamp < stored.timestamp:
+            reason = "is older than the table"
+        elif _gated_version(record) != versions[table_name]:
+            reason = "looked at another version of the table"
+        else:
+            continue
+        faults[f"{table_name}:{key.name}"] = reason
+    return faults
+
+
+def _gated_version(record: AssetCheckExecutionRecord) -> int | None:
+    found = record.evaluation.metadata.get(GATED_VERSION) if record.evaluation is not None else None
+    return found.value if isinstance(found, dg.IntMetadataValue) else None
+
+
+class DeltaIO(dg.ConfigurableIOManager):
+    """Writes validated rows to the home's Delta tables, reads only what its gates have passed."""
+
+    home: dg.ResourceDependency[Home]
+
+    def handle_output(self, context: dg.OutputContext, obj: Unchanged | WholeTable | DocumentBatches) -> None:
+        """Validate, commit, and show row count and a preview."""
+        name = context.asset_key.to_user_string()
+        store = self.home.store
+        if isinstance(obj, WholeTable):
+            state: TableState | None = store.write(name, obj.frame, inputs=obj.inputs)
+        elif isinstance(obj, DocumentBatches):
+            state = store.state(name)
+            for frame, documents in obj.batches:
+                state = store.replace_documents(name, frame, documents=documents)
+        else:
+            state = store.state(name)
+        if state is None:
+            state = store.write(name, schema_of(name).create_empty(), inputs="")
+        context.add_output_metadata(
+            {
+                "dagster/row_count": store.count(name),
+                "preview": dg.MetadataValue.md(markdown_table(store.head(name, PREVIEW_ROWS))),
+                "version": state.version,
+                "content": state.content,
+                "unchanged": isinstance(obj, Unchanged),
+            }
+        )
+
+    def load_input(self, context: dg.InputContext) -> Handle:
+        """The table, unless a gate on it or on anything it was made from is not passed and current."""
+        name = context.asset_key.to_user_string()
+        faults = find_ungated(context.instance, self.home.store, ancestors([name]))
+        if faults:
+            listed = "; ".join(f"{gate} {reason}" for gate, reason in sorted(faults.items()))
+            raise UngatedInputError(
+                f"{name} may not be used: {listed}. Mend the data or the code, then run `taxkg build`, "
+                "or materialize the named tables with their checks."
+            )
+        state = self.home.store.state(name)
+        if state is None:
+            raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
+        return Handle(name, self.home.store, state)
+
+
+def markdown_table(frame: pl.DataFrame) -> str:
+    """A frame as a Markdown table; cell text is data and never markup."""
+    if frame.is_empty():
+        return "(no rows)"
+    head = "| " + " | ".join(frame.columns) + " |\n|" + "---|" * frame.width
+    return head + "".join("\n| " + " | ".join(_cell(v) for v in row) + " |" for row in frame.rows())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        value = round(value, 3)
+    text = " ".join(str("" if value is None else value).split())
+    text = text if len(text) <= 80 else text[:79] + "…"
+    return re.sub(r"([\\`*_{}\[\]<>|#!~&$])", r"\\\1", text)
+
+
+# ------------------------------------------------------------------------------------------------------ assets
+
+
+def asset_arguments(schema: type[dy.Schema], build: Callable[..., Any], *, group: str) -> dict[str, Any]:
+    """What the UI shows of a table: description, columns, and links to the builder and to the wiring."""
+    columns = [
+        dg.TableColumn(name, type(column).__name__, description=column.description)
+        for name, column in schema.columns().items()
+    ]
+    return {
+        "group_name": group,
+        "description": inspect.getdoc(schema),
+        "kinds": {"deltalake", "polars"},
+        "metadata": {
+            "dagster/column_schema": dg.TableSchema(columns=columns),
+            "dagster/code_references": dg.CodeReferencesMetadataValue(
+                code_references=[
+                    dg.LocalFileCodeReference(file_path=file, line_number=line, label=label)
+                    for label, (file, line) in (("builder", source_line(build)), ("wiring", _wiring(group)))
+                ]
+            ),
+        },
+    }
+
+
+def _wiring(group: str) -> tuple[str, int]:
+    """The file of `defs` that wires the caller's stage."""
+    for frame in inspect.stack():
+        if frame.filename.endswith((".py",)) and "/defs/" in frame.filename and "_table.py" not in frame.filename:
+            return frame.filename, frame.lineno
+    raise LookupError(f"No file of defs wires {group}.")
+
+
+def table(
+    schema: type[dy.Schema],
+    build: Callable[..., pl.DataFrame],
+    *,
+    group: str,
+    handles: Mapping[str, Callable[[Home], Any]] | None = None,
+    fingerprint: Callable[[Home], str] | None = None,
+) -> dg.AssetsDefinition:
+    """Make the asset of a corpus-wide table.
+
+    Args:
+        build: its parameters named after tables are its upstream; `settings` gets the settings.
+        handles: opened things for the builder's other parameters, opened only when there is something to build.
+        fingerprint: digest of what the handles stand for, part of what decides whether the table is current.
+    """
+    name = snake(schema.__name__)
+    parameters = list(inspect.signature(build).parameters)
+    opened = dict(handles or {})
+    upstream = tuple(p for p in parameters if p != "settings" and p not in opened)
+    UPSTREAM[name] = upstream
+
+    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Unchanged | WholeTable:
+        home: Home = context.resources.home
+        made_from = digest(
+            code_version(stage_of(build)),
+            home.settings.shaping() if "settings" in parameters else "",
+            fingerprint(home) if fingerprint else "",
+            *(f"{n}={inputs[n].state.content}" for n in upstream),
+        )
+        state = home.store.state(name)
+        if state is not None and state.inputs == made_from:
+            return Unchanged()
+        with stage_progress(name, 0):
+            arguments: dict[str, Any] = {n: inputs[n].frame() for n in upstream}
+            arguments |= {n: opener(home) for n, opener in opened.items()}
+            if "settings" in parameters:
+                arguments["settings"] = home.settings
+            return WholeTable(build(**arguments), made_from)
+
+    made: dg.AssetsDefinition = dg.asset(
+        name=name,
+        ins={n: dg.AssetIn(n) for n in upstream},
+        required_resource_keys={"home"},
+        automation_condition=CONDITION,
+        **asset_arguments(schema, build, group=group),
+    )(compute)
+    return made
+
+
+# ------------------------------------------------------------------------------------------------------- gates
+
+
+def gate(
+    *, on: str, reads: Sequence[str] = ()
+) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
+    """Make a blocking check of a pure function.
+
+    Args:
+        on: the table that is blocked for everything downstream when the check fails.
+        reads: further tables that the law looks at.
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`.
+    """
+
+    def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
+        parameters = list(inspect.signature(law).parameters)
+        GATES.setdefault(on, []).append(law.__name__)
+
+        @dg.asset_check(
+            asset=dg.AssetKey(on),
+            name=law.__name__,
+            description=inspect.getdoc(law),
+            blocking=True,
+            additional_deps=[dg.AssetKey(n) for n in reads],
+            required_resource_keys={"home"},
+        )
+        def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+            home: Home = context.resources.home
+            frames = {n: home.store.read(n) for n in parameters if n != "home"}
+            found = law(**frames, **({"home": home} if "home" in parameters else {}))
+            checked = frames[on].height if on in frames else 0
+            verdict = found if isinstance(found, Verdict) else Verdict(found, checked)
+            version = {GATED_VERSION: home.store.version(on)}
+            return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | version)
+
+        return check
+
+    return bind
+
+
+def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
+    """What the UI and the command line show of a gate."""
+    shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
+    shown |= dict(verdict.figures)
+    if verdict.note:
+        shown["note"] = verdict.note
+    if not verdict.offending.is_empty():
+        shown["first offending rows"] = dg.MetadataValue.md(markdown_table(verdict.offending.head(OFFENDING_ROWS)))
+    return shown

@@ -1,0 +1,219 @@
+"""How documents get in: which are new, read them in child processes, and publish their rows table by table.
+
+The expensive part, reading a document, happens once per (bytes, code version) and leaves all its frames in the home's
+cache; `documents` and `quarantine` record the outcome, and each extraction table then commits its frames from there.
+A build that is killed at any moment therefore goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.defs.progress import stage_progress
+from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.resources import Home, code_version
+from taxkg_assets.defs.store import Store, digest, schema_of
+from taxkg_assets.sources.quarantine import build_quarantine
+from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, sha256_of
+
+Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
+
+
+def scan_sources(store: Store, roots: Sequence[Path] = ()) -> dict[str, Any]:
+    """Scan the given sources, or all recorded ones, and record what they hold now."""
+    ledger = store.read_ledger()
+    scanned = [root.resolve() for root in roots] or existing_roots(ledger["roots"])
+    merged = merge_sources(ledger, {root: find_source_files(root) for root in scanned})
+    if merged != ledger:
+        store.write_ledger(merged)
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What a look at the sources has decided: rows to write, documents that are gone."""
+
+    documents: Batch
+    quarantine: Batch
+
+
+def reading_of(sha256: str, version: str) -> str:
+    """Name of one reading: bytes and code version."""
+    return f"{sha256[:20]}-{version[:20]}"
+
+
+def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
+    """Read what is new or changed among these documents; decide who is admitted and who goes to quarantine."""
+    store, version = home.store, code_version("extraction")
+    ledger = store.read_ledger()["files"]
+    known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
+    refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
+    jobs: list[Job] = []
+    cleared: set[str] = set()
+    for document_id in sorted(set(document_ids) & ledger.keys()):
+        job = _job(home, document_id, ledger[document_id], version)
+        if _is_same(known.get(document_id), job):
+            cleared.add(document_id)
+        elif not _is_same(refused.get(document_id), job):
+            jobs.append(job)
+    outcomes = _read(home, jobs)
+    now = datetime.now(UTC)
+    admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
+    rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
+    bad = [_quarantine_row(o, j, now) for o, j in zip(outcomes, jobs, strict=True) if not o.is_read]
+    gone = (known.keys() | refused.keys()) - ledger.keys()
+    documents = {d: {"content": reading_of(j.sha256, j.code_version)} for d, j in admitted.items()}
+    healed = (cleared | admitted.keys()) & refused.keys()
+    quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
+    return Intake(
+        documents=(_documents_frame(rows), {**documents, **dict.fromkeys(gone)}),
+        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | healed)}),
+    )
+
+
+def forget_refusals(store: Store) -> None:
+    """Let the next build try quarantined documents again."""
+    if store.exists("quarantine"):
+        everyone = store.read("quarantine")["document_id"].to_list()
+        if everyone:
+            store.replace_documents("quarantine", build_quarantine([]), documents=dict.fromkeys(everyone))
+
+
+def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
+    """Batches of one extraction table: rows of the documents whose reading it does not hold yet, none for the gone."""
+    store = home.store
+    state = store.state(name)
+    held = dict(state.documents) if state is not None else {}
+    wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
+    stale = [
+        d
+        for d in sorted(set(document_ids) & wanted.keys())
+        if held.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
+    ]
+    _restore_readings(home, [wanted[d] for d in stale])
+    gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(held.keys() - wanted.keys()))
+    if gone:
+        yield schema_of(name).create_empty(), gone
+    frames: list[pl.DataFrame] = []
+    states: dict[str, Mapping[str, str] | None] = {}
+    size = 0.0
+    with stage_progress(name, len(stale)) as progress:
+        for document_id in stale:
+            folder = _folder(store, wanted[document_id])
+            frame = pl.read_ipc(folder / f"{name}.arrow")
+            content = json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]
+            frames.append(frame)
+            states[document_id] = {"reading": folder.name, "content": content}
+            size += frame.estimated_size("mb")
+            progress.advance(name)
+            if size > home.settings.tables_in_memory_mb:
+                yield pl.concat(frames), states
+                frames, states, size = [], {}, 0.0
+    if frames:
+        yield pl.concat(frames), states
+
+
+def prune_readings(home: Home) -> None:
+    """Drop cached readings that no document row names any more."""
+    store = home.store
+    rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
+    kept = {digest(document_id): reading_of(sha256, version) for document_id, sha256, version in rows}
+    for folder in store.folder("cache", "extract").iterdir():
+        store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
+
+
+def _folder(store: Store, row: Mapping[str, Any]) -> Path:
+    """Where the frames of an admitted document are cached."""
+    return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
+
+
+def _job(home: Home, document_id: str, file: Mapping[str, str], version: str) -> Job:
+    path = Path(file["path"])
+    sha256 = sha256_of(path) if path.exists() else "0" * 64
+    return Job(
+        document_id=document_id,
+        path=file["path"],
+        sha256=sha256,
+        source_uri=file["path"],
+        source_root=file["root"],
+        is_text=path.suffix.lower() == ".txt",
+        code_version=version,
+        max_pages=home.settings.max_pages,
+        folder=str(home.store.reading_folder(document_id, reading=reading_of(sha256, version))),
+    )
+
+
+def _is_same(row: Mapping[str, Any] | None, job: Job) -> bool:
+    return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
+
+
+def _read(home: Home, jobs: Sequence[Job]) -> list[Outcome]:
+    """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
+    cached = {
+        j.document_id: Outcome(j.document_id, True, 0.0) for j in jobs if (Path(j.folder) / "contents.json").exists()
+    }
+    missing = [j for j in jobs if j.document_id not in cached]
+    missing.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
+    settings = home.settings
+    limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
+    with stage_progress("documents", len(jobs)) as progress:
+        progress.advance("documents", len(cached))
+        outcomes = read_documents(
+            missing, workers=settings.workers, limits=limits, on_done=lambda _: progress.advance("documents")
+        )
+    by_id = cached | {o.document_id: o for o in outcomes}
+    return [by_id[j.document_id] for j in jobs]
+
+
+def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
+    version = code_version("extraction")
+    lost = [
+        r
+        for r in rows
+        if not (
+            home.store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))
+        ).is_dir()
+    ]
+    files = home.store.read_ledger()["files"]
+    jobs = [_job(home, r["document_id"], files[r["document_id"]], version) for r in lost if r["document_id"] in files]
+    for row, job in zip(lost, jobs, strict=True):
+        if not _is_same(row, job):
+            raise LookupError(
+                f"{row['document_id']}: its cached tables are gone and the file or the code has changed since it was "
+                "admitted. Materialize `documents` for it first (or run `taxkg build`)."
+            )
+    for outcome in _read(home, jobs):
+        if not outcome.is_read:
+            raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
+
+
+def _document_row(job: Job, old: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
+    row = pl.read_ipc(Path(job.folder) / "documents.arrow").to_dicts()[0]
+    is_same = old is not None and old["sha256"] == job.sha256
+    return {**row, "fetched_at": old["fetched_at"] if is_same and old is not None else now}
+
+
+def _quarantine_row(outcome: Outcome, job: Job, now: datetime) -> dict[str, Any]:
+    return {
+        "document_id": outcome.document_id,
+        "sha256": job.sha256,
+        "source_uri": job.source_uri,
+        "stage": outcome.stage,
+        "reason": outcome.reason,
+        "remedy": outcome.remedy,
+        "is_law": outcome.is_law,
+        "code_version": job.code_version,
+        "first_seen_at": now,
+    }
+
+
+def _documents_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=schema_of("documents").create_empty().schema)

@@ -1,0 +1,58 @@
+"""How far a build is: stages report here, whoever shows progress listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Listener(Protocol):
+    """Somebody who shows progress."""
+
+    def start(self, stage: str, total: int) -> None:
+        """A stage begins; `total` is 0 where nobody can say."""
+
+    def advance(self, stage: str, count: int = 1) -> None:
+        """So many more units are done."""
+
+    def finish(self, stage: str) -> None:
+        """The stage is over, done or failed."""
+
+
+_listeners: list[Listener] = []
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send all progress of this process to a listener for a while."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextmanager
+def stage_progress(stage: str, total: int) -> Iterator[Listener]:
+    """Report one stage; the value counts for it."""
+    reporter = _Reporter()
+    reporter.start(stage, total)
+    try:
+        yield reporter
+    finally:
+        reporter.finish(stage)
+
+
+class _Reporter:
+    def start(self, stage: str, total: int) -> None:
+        for listener in _listeners:
+            listener.start(stage, total)
+
+    def advance(self, stage: str, count: int = 1) -> None:
+        for listener in _listeners:
+            listener.advance(stage, count)
+
+    def finish(self, stage: str) -> None:
+        for listener in _listeners:
+            listener.finish(stage)

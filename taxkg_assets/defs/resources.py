@@ -1,0 +1,63 @@
+"""What the pipeline opens: the home with its Delta tables, the encoder, the labelled folders."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+import taxkg_assets
+from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.settings import Settings
+
+PACKAGE = Path(taxkg_assets.__file__).parent
+PROJECT = PACKAGE.parent
+
+
+class Home(dg.ConfigurableResource["Home"]):
+    """The home that a run works on; empty means the setting `home`."""
+
+    home: str = ""
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this process, with this home."""
+        return Settings(home=self.home) if self.home else Settings()
+
+    @property
+    def store(self) -> Store:
+        """The home's tables and files."""
+        return Store(self.settings.home)
+
+
+@cache
+def code_version(stage: str) -> str:
+    """Digest of a stage's code, of the rules and schemas it reads, and of the parser's version.
+
+    A change of code is a change of input: tables made by older code are rebuilt.
+    """
+    files = sorted((PACKAGE / stage).rglob("*.py")) + sorted((PACKAGE / "rules").glob("*.yaml"))
+    files += [PACKAGE / "schemas.py", PACKAGE / "rules" / "loader.py"]
+    hashed = hashlib.sha256()
+    for path in files:
+        hashed.update(path.relative_to(PACKAGE).as_posix().encode())
+        hashed.update(path.read_bytes())
+    return digest(hashed.hexdigest(), version("pymupdf"), version("polars"))
+
+
+def stage_of(build: Callable[..., Any]) -> str:
+    """The stage whose code makes a table: `taxkg_assets.graph.edges` belongs to `graph`."""
+    return build.__module__.removeprefix("taxkg_assets.").split(".")[0]
+
+
+def source_line(target: Callable[..., Any]) -> tuple[str, int]:
+    """File and line of a function, for the link from the UI to the code."""
+    module = importlib.import_module(target.__module__)
+    return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]

@@ -1,0 +1,50 @@
+"""Assets of the stage `sources`: which documents are in, and which had to stay out."""
+
+from __future__ import annotations
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import (
+    CONDITION,
+    DOCUMENT_PARTITIONS,
+    UPSTREAM,
+    DocumentBatches,
+    Verdict,
+    asset_arguments,
+    gate,
+)
+from taxkg_assets.defs.intake import admit_documents
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.sources.documents import build_documents
+from taxkg_assets.sources.quarantine import build_quarantine, find_withheld
+
+UPSTREAM["documents"] = UPSTREAM["quarantine"] = ()
+
+
+@dg.multi_asset(
+    name="intake",
+    outs={
+        name: dg.AssetOut(**asset_arguments(schema, build, group="sources"), automation_condition=CONDITION)
+        for name, schema, build in (
+            ("documents", schemas.Documents, build_documents),
+            ("quarantine", schemas.Quarantine, build_quarantine),
+        )
+    },
+    partitions_def=DOCUMENT_PARTITIONS,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    required_resource_keys={"home"},
+)
+def intake(context: dg.AssetExecutionContext) -> tuple[DocumentBatches, DocumentBatches]:
+    """Look at each document of the partitions; read the new and the changed ones."""
+    home: Home = context.resources.home
+    found = admit_documents(home, context.partition_keys)
+    return DocumentBatches([found.documents]), DocumentBatches([found.quarantine])
+
+
+@gate(on="documents", reads=("quarantine",))
+def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame) -> Verdict:
+    """At most 2 % of the documents (or 1 in all) are withheld by laws; unreadable files do not count."""
+    withheld = find_withheld(documents, quarantine)
+    return Verdict(withheld, documents.height + quarantine.height, figures={"in quarantine": quarantine.height})

@@ -1,0 +1,97 @@
+"""A child process that reads documents, one JSON line in, one JSON line out.
+
+It runs under a memory limit of its own, so that a file that makes the parser eat memory or crash takes only this
+process with it. Start: `python -m taxkg_assets.defs.worker REPLY_FD MEMORY_MB`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
+from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.extract import extract
+
+REPAIR_SCHEMA = "The document breaks a law of the tables; its old rows stay. Report it with the file."
+
+
+def limit_memory(memory_mb: int) -> None:
+    """Let this process take `memory_mb` more data memory than it has now."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return
+    match = re.search(r"VmData:\s+(\d+) kB", status.read_text())
+    taken = int(match.group(1)) * 1024 if match else 0
+    limit = taken + memory_mb * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def read_document(job: dict[str, Any]) -> dict[str, Any]:
+    """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
+    data = Path(job["path"]).read_bytes()
+    if hashlib.sha256(data).hexdigest() != job["sha256"]:
+        return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
+    try:
+        frames = extract(
+            data,
+            document_id=job["document_id"],
+            is_text=job["is_text"],
+            max_pages=job["max_pages"],
+            facts={key: job[key] for key in ("sha256", "source_uri", "source_root", "code_version")},
+        )
+    except StageError as refused:
+        return _refusal(refused.stage, refused.reason, refused.remedy, is_law=refused.is_law)
+    except MemoryError:
+        return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
+    return _save(frames, Path(job["folder"]))
+
+
+MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
+
+
+def _save(frames: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Write validated frames and their digests beside each other; the folder appears whole or not at all."""
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    contents: dict[str, str] = {}
+    for name, frame in frames.items():
+        try:
+            sound = validated(schema_of(name), frame)
+        except ContractError as broken:
+            shutil.rmtree(temporary)
+            return _refusal(name, " ".join(str(broken).split())[:500], REPAIR_SCHEMA, is_law=True)
+        sound.write_ipc(temporary / f"{name}.arrow")
+        contents[name] = frame_digest(sound)
+    (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
+    shutil.rmtree(folder, ignore_errors=True)
+    temporary.replace(folder)
+    return {"ok": True}
+
+
+def _refusal(stage: str, reason: str, remedy: str, *, is_law: bool) -> dict[str, Any]:
+    return {"ok": False, "stage": stage, "reason": reason, "remedy": remedy, "is_law": is_law}
+
+
+def main() -> None:
+    """Serve jobs from standard input until it closes."""
+    replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf8", buffering=1)
+    limit_memory(int(sys.argv[2]))
+    replies.write(json.dumps({"ready": True}) + "\n")
+    for line in sys.stdin:
+        started = time.perf_counter()
+        reply = read_document(json.loads(line))
+        replies.write(json.dumps({**reply, "seconds": time.perf_counter() - started}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

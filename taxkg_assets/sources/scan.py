@@ -1,0 +1,73 @@
+"""Which documents there are: folders and files given as sources, and what each of them holds now.
+
+What belongs here: names, paths and the record of them (the ledger). What does not: what is inside a document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+SUFFIXES = (".pdf", ".txt")
+
+
+class SourceError(Exception):
+    """The sources contradict each other or are not there; the message names them and the remedy."""
+
+
+def find_source_files(root: Path) -> dict[str, Path]:
+    """The documents of one source, document id to path: every .pdf and .txt of a folder (not of folders in it)."""
+    if root.is_file():
+        if root.suffix.lower() not in SUFFIXES:
+            raise SourceError(f"{root} is neither a .pdf nor a .txt file: give a folder or a file of these kinds.")
+        return {root.stem: root}
+    if not root.is_dir():
+        raise SourceError(f"{root} does not exist: give a folder or a file of PDFs or .txt statutes.")
+    found: dict[str, Path] = {}
+    for path in sorted(root.iterdir()):
+        if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
+            other = found.get(path.stem)
+            if other is not None and sha256_of(other) != sha256_of(path):
+                raise SourceError(_clash(path.stem, other, path))
+            found.setdefault(path.stem, path)
+    return found
+
+
+def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, Path]]) -> dict[str, Any]:
+    """The ledger after some of its sources were scanned again.
+
+    A document leaves only when its own folder was scanned without it. A single file never removes anything. Equal
+    names with different bytes from two sources are an error; with equal bytes the first source keeps the document.
+    """
+    rescanned = {str(root) for root, _ in scans.items() if root.is_dir()}
+    files = {d: dict(f) for d, f in ledger["files"].items() if f["root"] not in rescanned}
+    for root, found in scans.items():
+        for document_id, path in found.items():
+            other = files.get(document_id)
+            if other is not None and other["path"] != str(path) and Path(other["path"]).exists():
+                if sha256_of(Path(other["path"])) != sha256_of(path):
+                    raise SourceError(_clash(document_id, Path(other["path"]), path))
+                continue
+            files[document_id] = {"root": str(root), "path": str(path)}
+    roots = sorted({*ledger["roots"], *(str(root) for root in scans)})
+    return {"roots": roots, "files": dict(sorted(files.items()))}
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def existing_roots(roots: Iterable[str]) -> list[Path]:
+    """The recorded sources that are there now; one that is away (an unmounted disk) removes nothing."""
+    return [Path(root) for root in roots if Path(root).exists()]
+
+
+def _clash(document_id: str, one: Path, other: Path) -> str:
+    return (
+        f"Two documents are named {document_id!r} but differ: {one} and {other}. "
+        "Rename one of them, or remove the one that is not meant, and build again."
+    )
