@@ -1,0 +1,106 @@
+"""What does each part of the retrieval add? The same questions with and without it, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.eval_report import find_families
+from taxkg_assets.evaluation.metrics import score_runs
+from taxkg_assets.evaluation.significance import build_generator, score_interval, score_p_value
+from taxkg_assets.schemas import Documents, EvalQueries, EvalRuns
+
+REPORTED = ("recall@5", "recall@2000tok", "mrr", "hit@1", "wrong_document@1")
+
+_SCHEMA = {
+    "query_set": pl.String,
+    "component": pl.String,
+    "system_without": pl.String,
+    "system_with": pl.String,
+    "metric": pl.String,
+    "without": pl.Float64,
+    "with": pl.Float64,
+    "gain": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p_value": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One comparison: a part of the retrieval, a run without it and a run that differs by it alone."""
+
+    component: str
+    system_without: str
+    system_with: str
+
+
+def score_ablation(
+    eval_queries: dy.DataFrame[EvalQueries],
+    eval_runs: dy.DataFrame[EvalRuns],
+    *,
+    documents: dy.DataFrame[Documents],
+    steps: Sequence[Step],
+    metrics: Sequence[str] = REPORTED,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Difference that each component makes, in the order of the steps.
+
+    Returns:  one row per (query_set, component, metric) with the mean of the paired differences, its interval
+              (clustered by document family) and the randomisation test.
+    Raises:   ValueError if a step names a system that was not run.
+    """
+    scores = score_runs(eval_queries, eval_runs).drop_nulls("value")
+    run = set(eval_runs["system"].unique())
+    lost = sorted({name for step in steps for name in (step.system_without, step.system_with)} - run)
+    if lost and run:
+        raise ValueError(f"the ablation names systems that were not run: {', '.join(lost)}")
+    families = find_families(eval_queries, documents)
+    scores = scores.filter(pl.col("metric").is_in(list(metrics))).join(families, on=["query_set", "query_id"])
+    cells = scores.partition_by("query_set", "metric", "system", as_dict=True)
+    rows = [
+        row
+        for query_set in scores["query_set"].unique().sort()
+        for step in steps
+        for metric in metrics
+        if (row := _compare(cells, step, place=(query_set, metric), seed=seed)) is not None
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _compare(
+    cells: Mapping[tuple[object, ...], pl.DataFrame], step: Step, *, place: tuple[str, str], seed: int
+) -> dict[str, object] | None:
+    without, other = cells.get((*place, step.system_without)), cells.get((*place, step.system_with))
+    if without is None or other is None:
+        return None
+    pairs = without.join(other, on="query_id", suffix="_with").sort("query_id")
+    if pairs.is_empty():
+        return None
+    left, right = pairs["value"].to_list(), pairs["value_with"].to_list()
+    gains = [new - old for old, new in zip(left, right, strict=True)]
+    query_set, metric = place
+    interval = score_interval(
+        gains, pairs["family"].to_list(), generator=build_generator(seed, query_set, step.component, metric)
+    )
+    return {
+        "query_set": query_set,
+        "component": step.component,
+        "system_without": step.system_without,
+        "system_with": step.system_with,
+        "metric": metric,
+        "without": sum(left) / len(left),
+        "with": sum(right) / len(right),
+        "gain": interval.value,
+        "low": interval.low,
+        "high": interval.high,
+        "p_value": score_p_value(
+            right, left, generator=build_generator(seed, query_set, step.component, metric, "test")
+        ),
+        "n": pairs.height,
+    }

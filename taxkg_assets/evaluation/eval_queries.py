@@ -1,0 +1,195 @@
+"""Questions with their gold passages, made good on the documents at hand.
+
+Gold names its passage by a quote. Where the quoted document is not in the corpus, a question may say by a locator
+(kind of document, anchor, rare words) where the same statement stands in another document of the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.matching import find_words, squash
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
+
+Row = Mapping[str, Any]
+
+_PERSPECTIVE_OF = {"recipient_instructions": "recipient", "filer_instructions": "filer"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    page: int
+    text: str
+    words: frozenset[str]
+    names: frozenset[str]
+    perspective: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    documents: tuple[Row, ...]
+    paragraphs: Mapping[str, tuple[_Paragraph, ...]]
+
+
+def build_eval_queries(
+    query_sets: Mapping[str, Sequence[Row]],
+    documents: dy.DataFrame[Documents],
+    *,
+    sections: dy.DataFrame[Sections],
+    anchors: dy.DataFrame[Anchors],
+) -> dy.DataFrame[EvalQueries]:
+    """Make each question's gold good on this corpus, by its own quotes or by its locator.
+
+    Args:     query_sets: the rows of each set by the set's name, in the gold format.
+    Returns:  one row per question; those whose gold does not stand here are kept, not resolved, with a note why.
+    Raises:   ValueError if an id occurs twice in a set or a row lacks a field of the format.
+    """
+    corpus = _read_corpus(documents, sections, anchors)
+    rows = [
+        _resolve(name, row, corpus)
+        for name, rows in sorted(query_sets.items())
+        for row in sorted(_check(name, rows), key=lambda row: str(row["id"]))
+    ]
+    frame = pl.DataFrame(rows, schema=EvalQueries.create_empty().schema)
+    return EvalQueries.validate(frame.sort("query_set", "query_id"), cast=True)
+
+
+def _check(name: str, rows: Sequence[Row]) -> Sequence[Row]:
+    seen: set[str] = set()
+    for row in rows:
+        missing = {"id", "query", "type", "gold"} - row.keys()
+        if missing:
+            raise ValueError(f"query set {name}: row {row.get('id', len(seen) + 1)} lacks {', '.join(sorted(missing))}")
+        if str(row["id"]) in seen:
+            raise ValueError(f"query set {name}: id {row['id']} occurs twice")
+        seen.add(str(row["id"]))
+    return rows
+
+
+def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:
+    gold, near_miss, note = list(row["gold"]), list(row.get("near_miss") or []), ""
+    known = {document["document_id"] for document in corpus.documents}
+    away = sorted({passage["document"] for passage in gold or near_miss} - known)
+    if away and row.get("locator"):
+        gold, failed = _locate_all(row["locator"], row, corpus)
+        near_miss, _ = _locate_all(row.get("near_miss_locator") or [], row, corpus)
+        note = "; ".join(failed)
+    elif away and (gold or len(away) == len({passage["document"] for passage in near_miss})):
+        note = f"not in the corpus: {', '.join(away)}"
+    return {
+        "query_set": name,
+        "query_id": str(row["id"]),
+        "query": row["query"],
+        "type": row["type"],
+        "gold": [{**_passage(passage), "grade": int(passage.get("grade", 3))} for passage in gold],
+        "near_miss": [{**_passage(passage), "why": str(passage.get("why", ""))} for passage in near_miss],
+        "coverage": row.get("coverage"),
+        "is_resolved": not note,
+        "note": note,
+    }
+
+
+def _passage(passage: Row) -> dict[str, Any]:
+    return {"document": passage["document"], "page": passage.get("page"), "quote": passage["quote"]}
+
+
+# ---------------------------------------------------------------------------------------------------- locators
+
+
+def _locate_all(locators: Sequence[Row], row: Row, corpus: _Corpus) -> tuple[list[Row], list[str]]:
+    found: list[Row] = []
+    failed: list[str] = []
+    for locator in locators:
+        passage = _locate({"form": row.get("form", ""), **locator}, corpus)
+        if passage is None:
+            failed.append(f"no paragraph of {locator['doc_type']} {locator['anchor']} holds {list(locator['words'])}")
+        else:
+            extra = {name: locator[name] for name in ("grade", "why") if name in locator}
+            found.append({**passage, **extra})
+    return found, failed
+
+
+def _locate(locator: Row, corpus: _Corpus) -> Row | None:
+    """The first paragraph below the anchor that holds all words, in the newest final revision that has one."""
+    words = frozenset(word for given in locator["words"] for word in find_words(given))
+    wanted = squash(locator["anchor"])
+    perspective = _PERSPECTIVE_OF.get(locator["doc_type"])
+    for document in corpus.documents:
+        if locator["form"] not in ("", document["form"]) and locator["form"] not in document["form"].split(" and "):
+            continue
+        for paragraph in corpus.paragraphs.get(document["document_id"], ()):
+            is_kind = document["doc_type"] == locator["doc_type"] or (
+                perspective is not None and paragraph.perspective == perspective
+            )
+            if is_kind and wanted in paragraph.names and words <= paragraph.words:
+                quote = _find_quote(paragraph.text, words)
+                return {"document": document["document_id"], "page": paragraph.page, "quote": quote}
+    return None
+
+
+def _find_quote(text: str, words: frozenset[str]) -> str:
+    """Shortest run of whole sentences that holds the words; the gold format's upper bound cuts a longer one."""
+    thresholds = load_family("matching")["thresholds"]
+    shortest, longest = thresholds["quote_min_chars"], thresholds["quote_max_chars"]
+    sentences = load_rules("matching", "sentences")[0].pattern.split(text)
+    runs = [
+        " ".join(sentences[start:end])
+        for start in range(len(sentences))
+        for end in range(start + 1, len(sentences) + 1)
+        if words <= frozenset(find_words(" ".join(sentences[start:end])))
+    ]
+    quote = min((run for run in runs if len(run) >= shortest), key=len, default=text)
+    return quote if len(quote) <= longest else _cut_around(quote, words, size=longest)
+
+
+def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
+    """Whole words of a long sentence: the window with the most of the wanted words, the first such one."""
+    parts = quote.split(" ")
+    windows = []
+    for start in range(len(parts)):
+        end, length = start, -1
+        while end < len(parts) and length + 1 + len(parts[end]) <= size:
+            length += 1 + len(parts[end])
+            end += 1
+        windows.append(" ".join(parts[start:end]))
+    return max(windows, key=lambda window: len(words & frozenset(find_words(window))))
+
+
+def _read_corpus(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> _Corpus:
+    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    paragraphs: dict[str, list[_Paragraph]] = {}
+    for row in sections.sort("document_id", "paragraph_ix").iter_rows(named=True):
+        chain = _find_owners(row["anchor_id"], tree)
+        paragraphs.setdefault(row["document_id"], []).append(
+            _Paragraph(
+                page=row["page"],
+                text=row["text"],
+                words=frozenset(find_words(row["text"])),
+                names=frozenset(squash(name) for anchor in chain for name in (anchor["key"], anchor["heading"])),
+                perspective=chain[0]["perspective"] if chain else None,
+            )
+        )
+    newest_first = documents.sort(
+        ["is_draft", "revision", "document_id"], descending=[False, True, False], maintain_order=True
+    )
+    return _Corpus(
+        documents=tuple(newest_first.select("document_id", "form", "doc_type").iter_rows(named=True)),
+        paragraphs={name: tuple(rows) for name, rows in paragraphs.items()},
+    )
+
+
+def _find_owners(anchor_id: str | None, tree: Mapping[str, Row]) -> list[Row]:
+    """The anchor and those above it, innermost first."""
+    chain: list[Row] = []
+    while anchor_id is not None and anchor_id in tree and len(chain) <= len(tree):
+        chain.append(tree[anchor_id])
+        anchor_id = tree[anchor_id]["parent_anchor_id"]
+    return chain

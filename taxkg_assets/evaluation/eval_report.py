@@ -1,0 +1,152 @@
+"""Runs to the report: every figure with its interval, its questions, and its distance from the strongest baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, score_runs
+from taxkg_assets.evaluation.significance import build_generator, score_interval, score_p_value
+from taxkg_assets.rules.floors import Floor
+from taxkg_assets.schemas import Documents, EvalQueries, EvalReport, EvalRuns
+
+BASELINES = ("bm25", "dense")
+ALL = "all"
+
+_FAULTS = {
+    "floor_id": pl.String,
+    "system": pl.String,
+    "query_set": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "floor": pl.Float64,
+    "n": pl.Int64,
+    "reason": pl.String,
+}
+
+
+def build_eval_report(
+    eval_queries: dy.DataFrame[EvalQueries],
+    eval_runs: dy.DataFrame[EvalRuns],
+    *,
+    documents: dy.DataFrame[Documents],
+    baselines: Sequence[str] = BASELINES,
+    seed: int = 0,
+) -> dy.DataFrame[EvalReport]:
+    """Average every metric over all questions and over each type, with interval and test.
+
+    Args:     baselines: systems that the others are tested against; the one with the best mean over all questions of
+              the set counts, for each metric anew.
+    Returns:  one row per (system, query_set, slice, metric) to which a question belongs; p_value is null for the
+              baseline itself and where no baseline was run.
+    """
+    scores = score_runs(eval_queries, eval_runs).join(
+        find_families(eval_queries, documents), on=["query_set", "query_id"], how="left"
+    )
+    slices = pl.concat([scores.with_columns(slice=pl.lit(ALL)), scores.with_columns(slice=pl.col("type"))])
+    strongest = _find_strongest(scores, baselines)
+    cells = {
+        key: cell.sort("system", "query_id")
+        for key, cell in slices.partition_by("query_set", "slice", "metric", as_dict=True).items()
+    }
+    rows = [
+        _build_row(cell, system, key=key, baseline=strongest.get((str(key[0]), str(key[2]))), seed=seed)
+        for key, cell in cells.items()
+        for system in cell["system"].unique(maintain_order=True)
+    ]
+    frame = pl.DataFrame(rows, schema=EvalReport.create_empty().schema)
+    return EvalReport.validate(frame.sort(EvalReport.primary_key()), cast=True)
+
+
+def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Family of each question's first gold (or near-miss) document: that document in all its revisions."""
+    stem = {
+        row["document_id"]: row["irs_name"] or row["document_id"].split("--")[0]
+        for row in documents.select("document_id", "irs_name").iter_rows(named=True)
+    }
+    rows = []
+    for query in eval_queries.iter_rows(named=True):
+        passages = query["gold"] or query["near_miss"] or [{"document": f"question {query['query_id']}"}]
+        first = passages[0]["document"]
+        rows.append((query["query_set"], query["query_id"], stem.get(first, first.split("--")[0])))
+    return pl.DataFrame(rows, schema={"query_set": pl.String, "query_id": pl.String, "family": pl.String}, orient="row")
+
+
+def find_retrieval_faults(
+    eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], *, system: str = "full"
+) -> pl.DataFrame:
+    """Figures of the released system that break a floor, one row each; empty passes.
+
+    A floor that names a query set binds that set, one that names none binds every set. A set without a scored question
+    is not judged, but a report that lacks the system is a fault: it would pass by silence.
+    """
+    rows = eval_report.filter(pl.col("slice") == ALL)
+    if rows.height and not rows.filter(pl.col("system") == system).height:
+        return pl.DataFrame(
+            [("", system, "", "", None, None, 0, "the report holds no figures of this system")],
+            schema=_FAULTS,
+            orient="row",
+        )
+    faults = [
+        (floor.id, system, row["query_set"], floor.metric, row["value"], floor.floor, row["n"], floor.describe())
+        for floor in floors
+        if floor.gate == "eval_report"
+        for row in rows.filter(pl.col("system") == system, pl.col("metric") == floor.metric).iter_rows(named=True)
+        if row["value"] is not None and floor.query_set in (None, row["query_set"]) and not floor.holds(row["value"])
+    ]
+    return pl.DataFrame(faults, schema=_FAULTS, orient="row").sort("floor_id", "query_set")
+
+
+def _find_strongest(scores: pl.DataFrame, baselines: Sequence[str]) -> Mapping[tuple[str, str], str]:
+    """Best baseline by (query_set, metric); equals go to the first named."""
+    means = (
+        scores.filter(pl.col("system").is_in(list(baselines)))
+        .group_by("query_set", "metric", "system")
+        .agg(pl.col("value").mean())
+        .drop_nulls("value")
+    )
+    best: dict[tuple[str, str], tuple[float, int, str]] = {}
+    for row in means.iter_rows(named=True):
+        sign = -1.0 if row["metric"] in LOWER_IS_BETTER else 1.0
+        rank = (sign * row["value"], -list(baselines).index(row["system"]), row["system"])
+        place = (row["query_set"], row["metric"])
+        best[place] = max(best.get(place, rank), rank)
+    return {place: system for place, (_, _, system) in best.items()}
+
+
+def _build_row(
+    cell: pl.DataFrame, system: str, *, key: tuple[object, ...], baseline: str | None, seed: int
+) -> dict[str, object]:
+    query_set, piece, metric = map(str, key)
+    mine = cell.filter(pl.col("system") == system)
+    scored = mine.drop_nulls("value")
+    row: dict[str, object] = {
+        "system": system,
+        "query_set": query_set,
+        "slice": piece,
+        "metric": metric,
+        "value": None,
+        "low": None,
+        "high": None,
+        "n": scored.height,
+        "n_dropped": mine.height - scored.height,
+        "p_value": None,
+    }
+    if scored.is_empty():
+        return row
+    # One stream of draws per set, slice and metric: systems are compared on the same resamples.
+    generator = build_generator(seed, query_set, piece, metric)
+    interval = score_interval(scored["value"].to_list(), scored["family"].to_list(), generator=generator)
+    row |= {"value": interval.value, "low": interval.low, "high": interval.high}
+    if baseline is not None and baseline != system:
+        other = cell.filter(pl.col("system") == baseline).drop_nulls("value")
+        pairs = scored.join(other, on="query_id", suffix="_baseline")
+        generator = build_generator(seed, query_set, piece, metric, "test")
+        row["p_value"] = (
+            score_p_value(pairs["value"].to_list(), pairs["value_baseline"].to_list(), generator=generator)
+            if pairs.height
+            else None
+        )
+    return row

@@ -1,0 +1,77 @@
+"""Questions to ranked runs: every system answers every question, and what it returned is written down.
+
+A system is a callable given by the caller; no index and no model is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.schemas import EvalQueries, EvalRuns
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What a system returned for one question: result rows best first, and whether it would rather be silent."""
+
+    results: Sequence[Row]
+    is_abstained: bool = False
+    confidence: float | None = None
+
+
+System = Callable[[str], Ranking | Sequence[Row]]
+
+
+def build_eval_runs(eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System]) -> dy.DataFrame[EvalRuns]:
+    """Ask every system every resolved question.
+
+    Args:     systems: by name, a callable from a question to a Ranking, or to its result rows alone. A result row is
+              read by `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
+    Returns:  one row per (system, query_set, query_id, rank), to the depth that the metrics look at; an empty ranking
+              leaves one row of rank 0.
+    Raises:   ValueError if a result row lacks its document or its text.
+    """
+    queries = list(eval_queries.filter(pl.col("is_resolved")).sort("query_set", "query_id").iter_rows(named=True))
+    rows = [
+        {"system": system, "query_set": query["query_set"], "query_id": query["query_id"], **row}
+        for system, answer in sorted(systems.items())
+        for query in queries
+        for row in _read_ranking(system, answer(query["query"]))
+    ]
+    frame = pl.DataFrame(rows, schema=EvalRuns.create_empty().schema)
+    return EvalRuns.validate(frame.sort("system", "query_set", "query_id", "rank"), cast=True)
+
+
+def _read_ranking(system: str, answer: Ranking | Sequence[Row]) -> list[dict[str, Any]]:
+    ranking = answer if isinstance(answer, Ranking) else Ranking(results=answer)
+    confidence = ranking.confidence if ranking.confidence is not None else float(bool(ranking.results))
+    shared = {"is_abstained": ranking.is_abstained, "confidence": min(1.0, max(0.0, confidence))}
+    depth = load_family("matching")["thresholds"]["results_counted"]
+    rows = [
+        {"rank": rank, **_read_result(system, result), **shared}
+        for rank, result in enumerate(ranking.results[:depth], start=1)
+    ]
+    empty = {"document_id": None, "page": None, "chunk_id": None, "text": "", "score": None}
+    return rows or [{"rank": 0, **empty, **shared}]
+
+
+def _read_result(system: str, result: Row) -> dict[str, Any]:
+    document = result.get("document", result.get("document_id"))
+    if document is None or result.get("text") is None:
+        raise ValueError(f"system {system} returned a result without document or text: {sorted(result)}")
+    score = result.get("score")
+    return {
+        "document_id": document,
+        "page": result.get("page"),
+        "chunk_id": result.get("chunk_id"),
+        "text": result["text"],
+        "score": None if score is None else float(score),
+    }

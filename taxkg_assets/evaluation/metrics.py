@@ -1,0 +1,199 @@
+"""Rankings to numbers: what one ranked list is worth for one question, and the same for whole runs.
+
+Recall within a token budget and multi-hop coverage count what a language model would really be shown; the rank
+measures look at the first 500 tokens of each result. Means, intervals and tests over questions are elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.matching import count_tokens, cut_to_tokens, is_quoted
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.schemas import EvalQueries, EvalRuns
+
+Passage = Mapping[str, Any]
+Query = Mapping[str, Any]
+
+METRICS = (
+    "recall@5",
+    "recall@2000tok",
+    "mrr",
+    "hit@1",
+    "ndcg@10",
+    "multi_hop_coverage",
+    "near_miss@1",
+    "wrong_document@1",
+    "abstain_on_unanswerable",
+    "abstain_on_answerable",
+)
+LOWER_IS_BETTER = frozenset({"near_miss@1", "wrong_document@1", "abstain_on_answerable"})
+RANK_CUTOFF = 5
+TOKEN_BUDGET = 2000
+NDCG_CUTOFF = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result as it is judged: where it comes from and what was handed over."""
+
+    document_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where the gold passages of one question were found in one ranking."""
+
+    ranks: tuple[int | None, ...]
+    is_in_budget: tuple[bool, ...]
+
+
+def find_required(query: Query) -> list[Passage]:
+    """Gold passages that an answer cannot do without: grade 2 and 3, or all where none is graded so."""
+    gold = list(query["gold"])
+    return [passage for passage in gold if passage["grade"] >= 2] or gold
+
+
+def find_passages(passages: Sequence[Passage], results: Sequence[Result], *, is_row: bool, budget: int) -> Finding:
+    """First rank of each passage (1-based, by a result's first 500 tokens), and whether the budget showed it."""
+    thresholds = load_family("matching")["thresholds"]
+    ranks: list[int | None] = [None] * len(passages)
+    shown = [False] * len(passages)
+    left = budget
+    for rank, result in enumerate(results[: thresholds["results_counted"]], start=1):
+        short, rest = cut_to_tokens(result.text, thresholds["result_tokens"]), cut_to_tokens(result.text, left)
+        left -= count_tokens(result.text)
+        for ix, passage in enumerate(passages):
+            if passage["document"] != result.document_id:
+                continue
+            if ranks[ix] is None and is_quoted(passage["quote"], short, is_row=is_row):
+                ranks[ix] = rank
+            if rest and not shown[ix]:
+                shown[ix] = is_quoted(passage["quote"], rest, is_row=is_row)
+    return Finding(ranks=tuple(ranks), is_in_budget=tuple(shown))
+
+
+def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:
+    """Share of passages found at rank `cutoff` or above."""
+    return sum(rank is not None and rank <= cutoff for rank in ranks) / len(ranks)
+
+
+def score_reciprocal_rank(ranks: Sequence[int | None]) -> float:
+    """1 / rank of the first passage found; 0 where none is."""
+    return max((1 / rank for rank in ranks if rank is not None), default=0.0)
+
+
+def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: int = NDCG_CUTOFF) -> float:
+    """Discounted gain of the passages found over the best possible, grades as gains, 1 / log2(1 + rank) as discount.
+
+    A result that holds several passages earns each of them at its rank; the sum is capped at 1, the value of a ranking
+    with one passage a result.
+    """
+    gain = sum(
+        grade / math.log2(1 + rank)
+        for rank, grade in zip(ranks, grades, strict=True)
+        if rank is not None and rank <= cutoff
+    )
+    best = sum(grade / math.log2(1 + rank) for rank, grade in enumerate(sorted(grades, reverse=True)[:cutoff], start=1))
+    return min(1.0, gain / best) if best else 0.0
+
+
+def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
+    """Every metric that applies to a question; None where it applies but the empty ranking leaves nothing to judge."""
+    is_unanswerable = query["type"] == "unanswerable"
+    scores: dict[str, float | None] = {
+        "abstain_on_unanswerable" if is_unanswerable else "abstain_on_answerable": float(is_abstained)
+    }
+    required = find_required(query)
+    if not required:
+        return scores
+    is_row = query["type"] == "table_value"
+    gold = list(query["gold"])
+    found = find_passages(required, results, is_row=is_row, budget=TOKEN_BUDGET)
+    every = found if len(gold) == len(required) else find_passages(gold, results, is_row=is_row, budget=TOKEN_BUDGET)
+    in_budget = sum(found.is_in_budget) / len(required)
+    is_hit = 1 in found.ranks
+    scores |= {
+        "recall@5": score_recall(found.ranks, RANK_CUTOFF),
+        "recall@2000tok": in_budget,
+        "mrr": score_reciprocal_rank(found.ranks),
+        "hit@1": float(is_hit),
+        "ndcg@10": score_ndcg(every.ranks, [passage["grade"] for passage in gold]),
+        "near_miss@1": _score_near_miss(query, results, is_hit=is_hit),
+        "wrong_document@1": _score_wrong_document(query, results),
+    }
+    if len(required) > 1:
+        scores["multi_hop_coverage"] = float(in_budget >= (query["coverage"] or 1.0))
+    return scores
+
+
+def _score_near_miss(query: Query, results: Sequence[Result], *, is_hit: bool) -> float | None:
+    """1 where a tempting wrong passage stands first and no right one does."""
+    if not results:
+        return None
+    if is_hit:
+        return 0.0
+    near = [passage for passage in query["near_miss"] or [] if passage["document"] == results[0].document_id]
+    finding = find_passages(near, results[:1], is_row=query["type"] == "table_value", budget=0)
+    return float(1 in finding.ranks)
+
+
+def _score_wrong_document(query: Query, results: Sequence[Result]) -> float | None:
+    """1 where the first result is of a document without any gold passage."""
+    return float(results[0].document_id not in {p["document"] for p in query["gold"]}) if results else None
+
+
+def find_metrics(query: Query) -> tuple[str, ...]:
+    """Metrics that apply to a question, whatever a system returned for it."""
+    is_unanswerable = query["type"] == "unanswerable"
+    required = find_required(query)
+    applies: dict[str, Callable[[], bool]] = {
+        "multi_hop_coverage": lambda: len(required) > 1,
+        "abstain_on_unanswerable": lambda: is_unanswerable,
+        "abstain_on_answerable": lambda: not is_unanswerable,
+    }
+    return tuple(metric for metric in METRICS if applies.get(metric, lambda: bool(required) or not is_unanswerable)())
+
+
+_SCORES = {
+    "system": pl.String,
+    "query_set": pl.String,
+    "query_id": pl.String,
+    "type": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+
+
+def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns]) -> pl.DataFrame:
+    """Score every question of every system.
+
+    Returns:  one row per (system, query_set, query_id, metric that applies); value is null where the question could
+              not be scored: it is not resolved on this corpus, or a measure of the first result meets no result. A
+              question that a system was not asked counts as an empty ranking.
+    """
+    runs = _group_runs(eval_runs)
+    rows = []
+    for system in sorted({system for system, _, _ in runs}):
+        for query in eval_queries.sort("query_set", "query_id").iter_rows(named=True):
+            place = (system, query["query_set"], query["query_id"])
+            results, is_abstained = runs.get(place, ([], False))
+            scores = score_query(query, results, is_abstained=is_abstained) if query["is_resolved"] else {}
+            rows += [(*place, query["type"], metric, scores.get(metric)) for metric in find_metrics(query)]
+    return pl.DataFrame(rows, schema=_SCORES, orient="row")
+
+
+def _group_runs(eval_runs: dy.DataFrame[EvalRuns]) -> dict[tuple[str, str, str], tuple[list[Result], bool]]:
+    grouped: dict[tuple[str, str, str], tuple[list[Result], bool]] = {}
+    for row in eval_runs.sort("system", "query_set", "query_id", "rank").iter_rows(named=True):
+        results, _ = grouped.setdefault((row["system"], row["query_set"], row["query_id"]), ([], row["is_abstained"]))
+        if row["rank"] > 0:
+            results.append(Result(document_id=row["document_id"], text=row["text"]))
+    return grouped

@@ -1,0 +1,43 @@
+"""Loader of the floors that gates measure against (floors.yaml)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """One bound of a gate, and the measurement that it was taken from."""
+
+    id: str
+    gate: str
+    metric: str
+    floor: float
+    bound: str
+    measured: float | None
+    n: int | None
+    source: str
+    date: str
+    query_set: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.bound not in ("min", "max"):
+            raise ValueError(f"floor {self.id}: bound is {self.bound!r}, neither min nor max")
+
+    def holds(self, value: float) -> bool:
+        """Whether a figure keeps the bound; meeting it exactly is enough."""
+        return value >= self.floor if self.bound == "min" else value <= self.floor
+
+    def describe(self) -> str:
+        """The bound in words, for whoever reads why a gate failed."""
+        return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
+
+
+@cache
+def load_floors(gate: str | None = None) -> tuple[Floor, ...]:
+    """Read the floors of one gate, or of all, in the file's order."""
+    floors = tuple(Floor(**row) for row in load_family("floors")["floors"])
+    return tuple(floor for floor in floors if gate in (None, floor.gate))
