@@ -37,6 +37,9 @@ GATES: dict[str, list[str]] = {}
 UPSTREAM: dict[str, tuple[str, ...]] = {}
 """Tables that a table is made from."""
 
+FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
+"""For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
+
 GATED_VERSION = "table version"
 PREVIEW_ROWS = 8
 OFFENDING_ROWS = 20
@@ -266,14 +269,19 @@ def table(
     upstream = tuple(p for p in parameters if p != "settings" and p not in opened)
     UPSTREAM[name] = upstream
 
-    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Unchanged | WholeTable:
-        home: Home = context.resources.home
-        made_from = digest(
+    def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
+        return digest(
             code_version(stage_of(build)),
             home.settings.shaping() if "settings" in parameters else "",
             fingerprint(home) if fingerprint else "",
-            *(f"{n}={inputs[n].state.content}" for n in upstream),
+            *(f"{n}={states[n].content}" for n in upstream),
         )
+
+    FINGERPRINTS[name] = made_from_now
+
+    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Unchanged | WholeTable:
+        home: Home = context.resources.home
+        made_from = FINGERPRINTS[name](home, {n: inputs[n].state for n in upstream})
         state = home.store.state(name)
         if state is not None and state.inputs == made_from:
             return Unchanged()

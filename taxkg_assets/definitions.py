@@ -1,0 +1,23 @@
+"""The one Definitions object: every asset, gate, sensor and resource of `defs`."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from taxkg_assets.defs import automation, chunking, evaluation, extraction, graph, retrieval, sources
+from taxkg_assets.defs._table import DeltaIO
+from taxkg_assets.defs.resources import Home
+
+_stages = [sources, extraction, graph, chunking, retrieval, evaluation]
+
+defs = dg.Definitions(
+    assets=dg.load_assets_from_modules(_stages),
+    asset_checks=dg.load_asset_checks_from_modules(_stages),
+    sensors=[
+        automation.sources_changed,
+        dg.AutomationConditionSensorDefinition("tables_follow", target=dg.AssetSelection.all()),
+    ],
+    jobs=[dg.define_asset_job("build", selection=dg.AssetSelection.all())],
+    resources={"home": Home(), "io_manager": DeltaIO(home=Home())},
+    executor=dg.in_process_executor,
+)

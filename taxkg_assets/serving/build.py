@@ -1,0 +1,160 @@
+"""One build from the command line: scan the sources, materialize in one in-process run, report what the gates said."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, GATES, UPSTREAM, DeltaIO, ancestors
+from taxkg_assets.defs.automation import sync_partitions
+from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.resources import PROJECT, Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.instance import exclusive, open_instance
+
+SAMPLES = PROJECT / "data" / "samples"
+
+
+class SelectionError(Exception):
+    """An asset that does not exist was selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What one gate said."""
+
+    table: str
+    check: str
+    is_passed: bool
+    figures: dict[str, Any]
+
+
+@dataclass(slots=True)
+class BuildResult:
+    """What a build did."""
+
+    is_done: bool
+    seconds: float
+    run_ids: list[str]
+    gates: list[GateResult] = field(default_factory=list)
+    built: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    step_seconds: dict[str, float] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    quarantine: list[dict[str, Any]] = field(default_factory=list)
+
+
+def build(
+    home: str,
+    *,
+    roots: Sequence[Path] = (),
+    select: Sequence[str] = (),
+    retry: bool = False,
+    log_level: str = "CRITICAL",
+) -> BuildResult:
+    """Bring the home up to date with its sources, or only the selected assets.
+
+    Args:   roots: folders and files to scan; none means all that were recorded, the bundled samples at first.
+            select: assets to materialize; the gates of everything they are made from run first.
+    Raises: SourceError, SelectionError, HomeBusyError.
+    """
+    store = Store(home)
+    started = time.monotonic()
+    with exclusive(store):
+        if unknown := sorted(set(select) - UPSTREAM.keys()):
+            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
+        if not roots and not store.read_ledger()["roots"]:
+            roots = [SAMPLES]
+        ledger = scan_sources(store, roots)
+        if retry:
+            forget_refusals(store)
+        with open_instance(store) as instance:
+            sync_partitions(instance, set(ledger["files"]))
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
+            for selection in _phases(select):
+                if result.is_done:
+                    _run(instance, store, selection=selection, result=result, log_level=log_level)
+        if result.is_done and store.exists("documents"):
+            prune_readings(Home(home=str(store.home)))
+        result.quarantine = store.read_or_empty("quarantine").to_dicts()
+        result.seconds = time.monotonic() - started
+    return result
+
+
+def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
+    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
+    if not select:
+        return [dg.AssetSelection.all()]
+    above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
+    phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
+    return [*phases, dg.AssetSelection.assets(*select)]
+
+
+def partition_range(partitions: Sequence[str]) -> dict[str, str]:
+    """Run tags that make one run cover these contiguous partitions."""
+    if not partitions:
+        return {}
+    return {
+        "dagster/asset_partition_range_start": partitions[0],
+        "dagster/asset_partition_range_end": partitions[-1],
+    }
+
+
+def _run(
+    instance: dg.DagsterInstance, store: Store, *, selection: dg.AssetSelection, result: BuildResult, log_level: str
+) -> None:
+    from taxkg_assets.definitions import defs
+
+    home = Home(home=str(store.home))
+    assert DOCUMENT_PARTITIONS.name is not None
+    partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
+    tags = {}
+    if partitions:
+        tags = {
+            "dagster/asset_partition_range_start": partitions[0],
+            "dagster/asset_partition_range_end": partitions[-1],
+        }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = dg.materialize(
+            [*(defs.assets or ()), *(defs.asset_checks or ())],  # type: ignore[list-item]
+            instance=instance,
+            resources={"home": home, "io_manager": DeltaIO(home=home)},
+            run_config={"loggers": {"console": {"config": {"log_level": log_level}}}},
+            tags=partition_range(partitions),
+            selection=selection,
+            raise_on_error=False,
+        )
+    _record(run, result)
+
+
+def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
+    """Add what a run did to the result of the build."""
+    result.run_ids.append(run.run_id)
+    result.is_done = result.is_done and run.success
+    for evaluation in run.get_asset_check_evaluations():
+        figures = {k: v.value for k, v in evaluation.metadata.items()}
+        table = evaluation.asset_key.to_user_string()
+        result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
+    for event in run.get_asset_materialization_events():
+        table = event.asset_key.to_user_string() if event.asset_key else ""
+        metadata = event.step_materialization_data.materialization.metadata
+        result.rows[table] = int(metadata["dagster/row_count"].value)  # type: ignore[arg-type]
+        target = result.unchanged if metadata["unchanged"].value else result.built
+        if table not in target:
+            target.append(table)
+    for event in run.all_events:
+        if event.is_step_success and event.step_key:
+            result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
+        if event.is_step_failure and event.step_key:
+            error = event.step_failure_data.error
+            deepest = error.cause or error if error else None
+            if deepest is not None and "DagsterAssetCheckFailedError" not in deepest.message:
+                result.errors.append(f"{event.step_key}: {deepest.message.strip()}")

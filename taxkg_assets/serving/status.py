@@ -1,0 +1,88 @@
+"""What a home holds: tables, whether each is current, what its gates last said, what had to stay out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated
+from taxkg_assets.defs.resources import Home, code_version
+from taxkg_assets.defs.store import Store, TableState
+from taxkg_assets.serving.instance import open_instance
+from taxkg_assets.sources.scan import sha256_of
+
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
+
+
+@dataclass(frozen=True, slots=True)
+class TableStatus:
+    """One table of the home."""
+
+    table: str
+    state: str
+    rows: int | None
+    version: int | None
+    gates: int
+    failing: dict[str, str]
+
+
+def table_statuses(store: Store) -> list[TableStatus]:
+    """One row per table, in pipeline order: missing, current or stale, and gates that are not passed and current."""
+    import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
+
+    with open_instance(store) as instance:
+        return _statuses(store, instance)
+
+
+def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
+    home = Home(home=str(store.home))
+    states = {name: store.state(name) for name in UPSTREAM}
+    faults = find_ungated(instance, store, UPSTREAM)
+    stale = find_stale(home, states)
+    rows: list[TableStatus] = []
+    for name, state in states.items():
+        word = "missing" if state is None else "stale" if name in stale else "current"
+        mine = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
+        count = None if state is None else store.count(name)
+        version = None if state is None else state.version
+        rows.append(TableStatus(name, word, count, version, len(GATES.get(name, ())), {} if state is None else mine))
+    return rows
+
+
+def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
+    """Tables that a build would write again: other bytes, other code, other settings, or a stale table above."""
+    stale = {"documents"} if _documents_changed(home) else set()
+    admitted = states["documents"].documents if states["documents"] is not None else {}
+    wanted = {d: s["content"] for d, s in admitted.items()}
+    for name, upstream in UPSTREAM.items():
+        state = states[name]
+        if (
+            state is None
+            or any(u in stale or states[u] is None for u in upstream)
+            or (name in PER_DOCUMENT and {d: s["reading"] for d, s in state.documents.items()} != wanted)
+        ):
+            stale.add(name)
+        elif name in FINGERPRINTS:
+            above = {u: s for u in upstream if (s := states[u]) is not None}
+            if FINGERPRINTS[name](home, above) != state.inputs:
+                stale.add(name)
+    return stale
+
+
+def _documents_changed(home: Home) -> bool:
+    files = home.store.read_ledger()["files"]
+    version = code_version("extraction")
+    seen: set[str] = set()
+    for name in ("documents", "quarantine"):
+        rows: list[dict[str, Any]] = home.store.read_or_empty(name).to_dicts()
+        for row in rows:
+            path = Path(files.get(row["document_id"], {}).get("path", ""))
+            is_same = path.is_file() and sha256_of(path) == row["sha256"] and row["code_version"] == version
+            if is_same:
+                seen.add(row["document_id"])
+            elif row["document_id"] not in files:
+                return True
+    return seen != set(files)
