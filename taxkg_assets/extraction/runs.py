@@ -1,0 +1,125 @@
+"""Spans to runs: the pieces of a printed line that stand in one cell.
+
+A run never crosses a wide gap or a dotted leader; a list mark stays with its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from taxkg_assets.extraction.pages import Span
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Text of one cell in one printed line."""
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size_pt: float
+    is_bold: bool
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+    @property
+    def centre(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+
+def find_runs(spans: Iterable[Span]) -> list[Run]:
+    """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out."""
+    join_em = load_family("tables")["runs"]["join_em"]
+    runs: list[Run] = []
+    line, is_open = (-1, -1), False
+    for span in spans:
+        text = span.text
+        stripped = text.strip()
+        if not stripped or _matches("leaders", text):
+            # Blanks inside a line keep the run open, a leader ends it.
+            is_open = is_open and not stripped
+            continue
+        x0, x1 = _inked(span)
+        here = (span.block_ix, span.line_ix)
+        last = runs[-1] if runs else None
+        if is_open and last and here == line and -1.0 <= x0 - last.x1 <= join_em * span.size_pt:
+            glue = " " if x0 - last.x1 > 0.12 * span.size_pt else ""
+            runs[-1] = replace(
+                last,
+                text=last.text + glue + stripped,
+                x1=x1,
+                y0=min(last.y0, span.y0),
+                y1=max(last.y1, span.y1),
+                is_bold=last.is_bold and span.is_bold,
+            )
+        else:
+            runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
+        line, is_open = here, True
+    return _with_marks_joined(runs)
+
+
+def is_amount(text: str) -> bool:
+    """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
+    return _matches("amounts", text)
+
+
+def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
+    """Group runs into printed lines, top to bottom, each from left to right."""
+    slack = load_family("tables")["runs"]["same_line_pt"]
+    lines: list[list[Run]] = []
+    for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
+        if lines and run.middle - lines[-1][0].middle <= slack:
+            lines[-1].append(run)
+        else:
+            lines.append([run])
+    return [sorted(line, key=lambda run: run.x0) for line in lines]
+
+
+def join_text(runs: Iterable[Run]) -> str:
+    """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone."""
+    text = ""
+    for line in find_lines(runs):
+        part = " ".join(run.text for run in line)
+        if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
+            text = text[:-1] + part
+        elif text.endswith(("/", "—")):
+            text += part
+        else:
+            text = f"{text} {part}" if text else part
+    return " ".join(text.split())
+
+
+def _matches(group: str, text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("tables", group))
+
+
+def _inked(span: Span) -> tuple[float, float]:
+    """Cut leading and trailing blanks off a span's extent, taking characters as equally wide."""
+    text = span.text
+    step = (span.x1 - span.x0) / len(text)
+    lead = len(text) - len(text.lstrip())
+    tail = len(text) - len(text.rstrip())
+    return span.x0 + 0.6 * lead * step, span.x1 - 0.6 * tail * step
+
+
+def _with_marks_joined(runs: list[Run]) -> list[Run]:
+    """Put a list mark that stands alone before the text to its right."""
+    joined: list[Run] = []
+    for run in runs:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and abs(last.middle - run.middle) <= 3.0
+            and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
+            and _matches("bullets", last.text)
+        ):
+            joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
+        else:
+            joined.append(run)
+    return joined

@@ -1,0 +1,128 @@
+"""Where the tables of a page are: connected rulings, stacked horizontals, aligned amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.extraction.faces import find_face_boxes
+from taxkg_assets.extraction.pages import Fill, Page
+from taxkg_assets.extraction.ruling import Ruling, merge_rules
+from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount
+from taxkg_assets.extraction.table_grid import Box, Drawing
+from taxkg_assets.rules.loader import load_family
+
+
+def find_drawings(page: Page) -> list[Drawing]:
+    """Find candidate regions of a page with everything printed in them; form faces and fields to fill in are none."""
+    if not page.spans or (not page.rules and not page.fills):
+        return []
+    runs = find_runs(page.spans)
+    ruling = _without_underlines(merge_rules(page.rules), runs, page)
+    if len(ruling.horizontals) < 1 or find_face_boxes(page):
+        return []
+    boxes = _connect(ruling, page.fills)
+    boxes = _stack(boxes, runs)
+    drawings = []
+    for box in boxes:
+        if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
+            continue
+        drawing = _cut_out(box, runs, ruling, page.fills)
+        if len(drawing.runs) >= 4:
+            drawings.append(drawing)
+    return drawings
+
+
+def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
+    """Drop lines that underline a word or a link, and what is drawn outside of the page."""
+    kept = []
+    for line in ruling.horizontals:
+        if not 5 < line.at < page.height_pt - 5:
+            continue
+        is_underline = line.length < 260 and any(
+            run.x0 - 1.5 <= line.start and line.end <= run.x1 + 1.5 and run.middle < line.at <= run.y1 + 1.5
+            for run in runs
+        )
+        if not is_underline:
+            kept.append(line)
+    return Ruling(tuple(kept), ruling.verticals)
+
+
+def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Box]:
+    """Join lines and shadings that touch into rectangles."""
+    touch = load_family("tables")["regions"]["touch_pt"]
+    shapes = [Box(line.start, line.at, line.end, line.at) for line in ruling.horizontals]
+    shapes += [Box(line.at, line.start, line.at, line.end) for line in ruling.verticals]
+    shapes += [Box(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
+    shapes.sort(key=lambda box: box.y0)
+    groups: list[Box] = []
+    for shape in shapes:
+        merged = shape
+        while True:
+            near = [group for group in groups if _touches(group, merged, touch)]
+            if not near:
+                break
+            groups = [group for group in groups if group not in near]
+            for group in near:
+                merged = _union(merged, group)
+        groups.append(merged)
+    return sorted(groups, key=lambda box: (box.y0, box.x0))
+
+
+def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
+    """Join pieces of equal width that follow each other with rows of several cells between them."""
+    limits = load_family("tables")["regions"]
+    stacked: list[Box] = []
+    for box in sorted(boxes, key=lambda box: (box.y0, box.x0)):
+        if box.width < limits["min_width_pt"]:
+            continue
+        above = next(
+            (
+                other
+                for other in reversed(stacked)
+                if abs(other.x0 - box.x0) <= limits["stack_slack_pt"]
+                and abs(other.x1 - box.x1) <= limits["stack_slack_pt"]
+                and 0 <= box.y0 - other.y1 <= limits["stack_gap_pt"]
+                and _is_tabular(Box(box.x0, other.y1, box.x1, box.y0), runs)
+            ),
+            None,
+        )
+        if above is None:
+            stacked.append(box)
+        else:
+            stacked[stacked.index(above)] = _union(above, box)
+    return [box for box in stacked if box.height >= limits["min_height_pt"]]
+
+
+def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
+    """Decide whether every line of a strip has several cells or an amount, so that it is no prose and no caption."""
+    lines = find_lines(run for run in runs if strip.holds(run))
+    if not lines:
+        return False
+    several = sum(len(line) >= 2 and (len(line) >= 3 or any(is_amount(run.text) for run in line)) for line in lines)
+    return several >= 0.7 * len(lines)
+
+
+def _cut_out(box: Box, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:
+    return Drawing(
+        box,
+        tuple(run for run in runs if box.holds(run)),
+        Ruling(
+            tuple(line for line in ruling.horizontals if _crosses(Box(line.start, line.at, line.end, line.at), box)),
+            tuple(line for line in ruling.verticals if _crosses(Box(line.at, line.start, line.at, line.end), box)),
+        ),
+        tuple(fill for fill in fills if _crosses(Box(fill.x0, fill.y0, fill.x1, fill.y1), box)),
+    )
+
+
+def _crosses(inner: Box, box: Box) -> bool:
+    return (
+        inner.x0 <= box.x1 + 1.5 and inner.x1 >= box.x0 - 1.5 and inner.y0 <= box.y1 + 1.5 and inner.y1 >= box.y0 - 1.5
+    )
+
+
+def _touches(a: Box, b: Box, slack: float) -> bool:
+    return a.x0 <= b.x1 + slack and b.x0 <= a.x1 + slack and a.y0 <= b.y1 + slack and b.y0 <= a.y1 + slack
+
+
+def _union(a: Box, b: Box) -> Box:
+    return Box(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))

@@ -1,0 +1,321 @@
+"""Tables of a document: each cell with the full path of its row and column headers, and Markdown that keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.pages import Page, Source
+from taxkg_assets.extraction.regions import TableRegion
+from taxkg_assets.extraction.runs import Run, find_lines, find_runs, join_text
+from taxkg_assets.extraction.table_grid import Box, Drawing, Grid, find_grid
+from taxkg_assets.extraction.table_headers import (
+    Part,
+    count_header_rows,
+    find_header_blocks,
+    find_parts,
+    group_columns,
+    is_group_row,
+)
+from taxkg_assets.extraction.table_regions import find_drawings
+from taxkg_assets.rules.loader import load_family, load_rules
+
+PATH_SEPARATOR = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One body cell with its header paths."""
+
+    row_ix: int
+    col_ix: int
+    row_path: str
+    col_path: str
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """One table of a page, read but not yet numbered."""
+
+    region: TableRegion
+    title: str
+    headers: tuple[str, ...]
+    parts: tuple[Part, ...]
+    cells: tuple[Cell, ...]
+
+
+def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
+    """Give each table of a document its cells, paths and Markdown.
+
+    Args:     source: the document's pages. found: what `find_tables` gave for them, where it is at hand already.
+    Returns:  one row per table; a table that goes on without headers takes those of the page before.
+    """
+    tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
+    counts: dict[int, int] = {}
+    rows = []
+    for table in _carry_headers(tables):
+        number = counts.get(table.region.page, 0)
+        counts[table.region.page] = number + 1
+        rows.append(_row(source.document_id, number, table))
+    frame = pl.DataFrame(rows, schema=schemas.Tables.create_empty().schema)
+    return schemas.Tables.validate(frame.sort("table_id"))
+
+
+def find_table_regions(page: Page) -> list[TableRegion]:
+    """Find the rectangles of a page that are tables, captions excluded, from top to bottom."""
+    return [table.region for table in find_tables(page)]
+
+
+def find_tables(page: Page) -> list[FoundTable]:
+    """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none."""
+    tables: list[FoundTable] = []
+    drawings = find_drawings(page)
+    runs = find_runs(page.spans) if drawings else []
+    for drawing in drawings:
+        table = _read_table(page, drawing)
+        if table is not None:
+            tables.append(replace(table, title=_join_title(_find_caption(runs, drawing.box, drawings), table.title)))
+    return _share_captions(tables)
+
+
+def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
+    """Find cells of tables with headers that neither a row nor a column header leads to."""
+    return (
+        tables.filter(pl.col("has_headers"))
+        .select("table_id", "document_id", "page", "cells")
+        .explode("cells")
+        .unnest("cells")
+        .filter((pl.col("row_path") == "") & (pl.col("col_path") == ""))
+    )
+
+
+def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
+    """Read a candidate region; None where its text makes no table."""
+    grid = find_grid(drawing)
+    if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
+        return None
+    header_count = count_header_rows(grid)
+    blocks = find_header_blocks(grid, header_count)
+    subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
+    rest = [block for block in blocks if block not in subtitle]
+    paths = [
+        PATH_SEPARATOR.join(
+            block.text for block in sorted(rest, key=lambda block: block.y0) if block.first <= i <= block.last
+        )
+        for i in range(len(grid.columns))
+    ]
+    parts = find_parts(grid, paths)
+    cells = _find_cells(grid, header_count, paths, parts)
+    region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
+    title = " ".join(block.text for block in subtitle)
+    return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
+
+
+def _is_plausible(grid: Grid) -> bool:
+    """Decide whether a grid's texts are cells rather than columns of prose between separator lines."""
+    limits = load_family("tables")["regions"]
+    words = [sum(len(run.text.split()) for run in cell) for row in grid.rows for cell in row.cells.values()]
+    filled = len(words) / (len(grid.rows) * len(grid.columns))
+    return bool(
+        max(words) <= limits["max_cell_words"]
+        and sum(words) / len(words) <= limits["max_mean_words"]
+        and filled >= limits["min_fill_frac"]
+    )
+
+
+def _find_cells(grid: Grid, header_count: int, paths: Sequence[str], parts: Sequence[Part]) -> list[Cell]:
+    """List the body cells of every part with their paths."""
+    stubs = _stub_texts(grid, header_count, parts)
+    groups = [""] * len(grid.columns)
+    cells: list[Cell] = []
+    for row_ix in range(header_count, len(grid.rows)):
+        row = grid.rows[row_ix]
+        if row_ix + 1 < len(grid.rows) and is_group_row(grid, row):
+            for text, first, last in group_columns(grid, row):
+                groups[first : last + 1] = [text] * (last + 1 - first)
+            continue
+        for part in parts:
+            named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]
+            for column in range(part.first, part.last + 1):
+                text = join_text(row.cells.get(column, ()))
+                if not text:
+                    continue
+                before = named[: max(0, column - part.first)] if column - part.first < part.stub_count else named
+                path = PATH_SEPARATOR.join(piece for piece in (groups[column], *before) if piece)
+                box = _cell_box(row.cells[column])
+                cells.append(Cell(row_ix - header_count, column, path, paths[column], text, box))
+    return cells
+
+
+def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tuple[int, int], str]:
+    """Give the naming text of each row; a cell that is drawn over several rows names them all."""
+    texts: dict[tuple[int, int], str] = {}
+    body = range(header_count, len(grid.rows))
+    for part in parts:
+        for column in range(part.first, part.first + part.stub_count):
+            centre = sum(grid.columns[column]) / 2
+            for rows in _merged_rows(grid, body, centre):
+                own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
+                shared = [text for text in own.values() if text]
+                for i in rows:
+                    texts[i, column] = own[i] or (shared[0] if len(shared) == 1 else "")
+    return texts
+
+
+def _merged_rows(grid: Grid, body: range, x: float) -> list[list[int]]:
+    """Group body rows that no drawn line parts at x, where lines part them elsewhere."""
+    groups: list[list[int]] = []
+    for i in body:
+        if groups and not _is_parted(grid, i, x):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def _is_parted(grid: Grid, row_ix: int, x: float) -> bool:
+    at = grid.rows[row_ix].y0
+    beside = [line for line in grid.drawing.ruling.horizontals if abs(line.at - at) <= 2.5]
+    filled = any(abs(edge - at) <= 2.5 for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
+    return filled or not beside or any(line.covers(x) for line in beside)
+
+
+def _cell_box(runs: Sequence[Run]) -> Box:
+    return Box(
+        min(run.x0 for run in runs),
+        min(run.y0 for run in runs),
+        max(run.x1 for run in runs),
+        max(run.y1 for run in runs),
+    )
+
+
+def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:
+    """Read the bold lines or the numbered caption right above a table."""
+    limits = load_family("tables")["regions"]
+    above = [
+        run
+        for run in runs
+        if run.y1 <= box.y0 + 4
+        and box.x0 - 6 <= run.centre <= box.x1 + 6
+        and not any(other.box is not box and other.box.holds(run) for other in drawings)
+    ]
+    picked: list[list[Run]] = []
+    edge = box.y0
+    for line in reversed(find_lines(above)):
+        gap = edge - max(run.y1 for run in line)
+        if (
+            gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt)
+            or len(picked) >= limits["caption_lines"]
+        ):
+            break
+        is_numbered = any(rule.pattern.search(line[0].text) for rule in load_rules("tables", "captions"))
+        if not is_numbered and not all(run.is_bold for run in line) and picked:
+            break
+        picked.append(line)
+        edge = min(run.y0 for run in line)
+        if is_numbered:
+            break
+    has_head = any(any(run.is_bold for run in line) for line in picked)
+    return " ".join(" ".join(run.text for run in line) for line in reversed(picked)) if has_head else ""
+
+
+def _join_title(caption: str, subtitle: str) -> str:
+    return ", ".join(part for part in (caption, subtitle) if part)
+
+
+def _share_captions(tables: list[FoundTable]) -> list[FoundTable]:
+    """Give a table that follows another of the same width right away the caption of that one."""
+    shared: list[FoundTable] = []
+    for table in tables:
+        above = shared[-1] if shared else None
+        if above is not None and not table.title and _follows(above.region, table.region):
+            table = replace(table, title=above.title)
+        shared.append(table)
+    return shared
+
+
+def _follows(above: TableRegion, below: TableRegion) -> bool:
+    gap = load_family("tables")["regions"]["caption_gap_pt"]
+    return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
+
+
+def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
+    """Let a table that goes on at the top of the next page speak with the headers of its beginning."""
+    carried: list[FoundTable] = []
+    for table in tables:
+        before = carried[-1] if carried else None
+        if before is not None and _goes_on(before, table):
+            cells = tuple(replace(cell, col_path=before.headers[cell.col_ix]) for cell in table.cells)
+            table = replace(table, headers=before.headers, cells=cells, title=table.title or before.title)
+        carried.append(table)
+    return carried
+
+
+def _goes_on(before: FoundTable, table: FoundTable) -> bool:
+    return (
+        table.region.page == before.region.page + 1
+        and not any(table.headers)
+        and any(before.headers)
+        and len(table.headers) == len(before.headers)
+        and abs(before.region.x0 - table.region.x0) <= 6
+        and abs(before.region.x1 - table.region.x1) <= 6
+    )
+
+
+def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
+    region = table.region
+    return {
+        "table_id": f"{document_id}:p{region.page:04d}:t{number}",
+        "document_id": document_id,
+        "page": region.page,
+        "title": table.title,
+        "markdown": _markdown(table),
+        "cells": [
+            {
+                "row_ix": cell.row_ix,
+                "col_ix": cell.col_ix,
+                "row_path": cell.row_path,
+                "col_path": cell.col_path,
+                "text": cell.text,
+                "bbox": _bbox(cell.box),
+            }
+            for cell in table.cells
+        ],
+        "bbox": _bbox(region),
+        "has_headers": any(table.headers),
+    }
+
+
+def _bbox(box: Box | TableRegion) -> dict[str, float]:
+    return {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1}
+
+
+def _markdown(table: FoundTable) -> str:
+    """Write each part as one Markdown table: the header paths in the first row, groups before the row's name."""
+    written = []
+    for part in table.parts:
+        columns = range(part.first, part.last + 1)
+        lines = [_markdown_line([table.headers[i] for i in columns]), _markdown_line(["---"] * len(columns))]
+        by_row: dict[int, dict[int, Cell]] = {}
+        for cell in table.cells:
+            if cell.col_ix in columns:
+                by_row.setdefault(cell.row_ix, {})[cell.col_ix] = cell
+        for cells in by_row.values():
+            texts = [cells[i].text if i in cells else "" for i in columns]
+            group = cells[part.first].row_path if part.first in cells else next(iter(cells.values())).row_path
+            if group:
+                texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
+            lines.append(_markdown_line(texts))
+        written.append("\n".join(lines))
+    return "\n\n".join(written)
+
+
+def _markdown_line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
