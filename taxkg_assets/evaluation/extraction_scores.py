@@ -1,0 +1,213 @@
+"""Extraction tables against labelled documents: the figures that the gates compare with their floors.
+
+Here are roles, owners, boxes and table cells; headings and references have modules of their own (`anchor_scores`,
+`reference_scores`). Only documents of the corpus are measured; where none of them is labelled the score is None, which
+gates show as "not measured". What was looked for and not found stays in the denominator.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.labels import Labels
+from taxkg_assets.evaluation.matching import squash
+from taxkg_assets.evaluation.naming import find_threshold, is_same_heading, is_same_label, is_same_path, read_key
+from taxkg_assets.rules.floors import Floor
+from taxkg_assets.schemas import Anchors, Documents, Elements, Registry, Sections, Tables
+
+Row = Mapping[str, Any]
+MISSES = {
+    "problem": pl.String,
+    "document_id": pl.String,
+    "page": pl.Int64,
+    "wanted": pl.String,
+    "found": pl.String,
+    "text": pl.String,
+}
+Miss = tuple[str, str, int | None, str, str | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """One measurement on labelled documents: its main figure, all figures by name, and every row that failed."""
+
+    metric: str
+    figures: Mapping[str, float | None]
+    n_rows: int
+    misses: pl.DataFrame
+
+    @property
+    def score(self) -> float | None:
+        """The main figure; None where nothing was measured."""
+        return self.figures[self.metric]
+
+    def describe(self) -> str:
+        """The main figure in words, as a gate shows it."""
+        if self.score is None:
+            return f"{self.metric}: not measured (no labelled row is of a document in the corpus)"
+        return f"{self.metric} {self.score:.4f} on {self.n_rows} labelled rows"
+
+
+def build_score(
+    metric: str, figures: Mapping[str, float | None], *, n_rows: int, misses: Sequence[Miss]
+) -> LabelledScore:
+    """Close a measurement."""
+    frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
+    return LabelledScore(metric=metric, figures=figures, n_rows=n_rows, misses=frame)
+
+
+def score_share(part: int, whole: int) -> float | None:
+    """Share of rows that are right; None without rows."""
+    return part / whole if whole else None
+
+
+def find_floor_faults(score: LabelledScore, floors: Sequence[Floor]) -> pl.DataFrame:
+    """Floors that a measurement breaks, one row each; what was not measured breaks none."""
+    rows = [
+        (floor.id, floor.metric, value, floor.floor, score.n_rows, floor.describe())
+        for floor in floors
+        if (value := score.figures.get(floor.metric)) is not None and not floor.holds(value)
+    ]
+    names = ("floor_id", "metric", "value", "floor", "n", "reason")
+    kinds = (pl.String, pl.String, pl.Float64, pl.Float64, pl.Int64, pl.String)
+    return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+
+
+def find_structural_owner(anchor_id: str | None, tree: Mapping[str, Row]) -> Row | None:
+    """The innermost anchor that is no run-in heading."""
+    anchor = tree.get(anchor_id or "")
+    while anchor is not None and anchor["kind"] == "runin":
+        anchor = tree.get(anchor["parent_anchor_id"] or "")
+    return anchor
+
+
+def score_roles(
+    elements: dy.DataFrame[Elements], labels: Labels, *, documents: dy.DataFrame[Documents]
+) -> LabelledScore:
+    """Share of labelled lines whose element has the labelled role; the element nearest in length is taken."""
+    wanted = labels.within(set(documents["document_id"])).roles
+    on_page = _group(elements.iter_rows(named=True), "document_id", "page")
+    right, lost, misses = 0, 0, list[Miss]()
+    for label in wanted:
+        text = squash(label.text)
+        read = [(row, squash(row["text"])) for row in on_page[label.document_id, label.page]]
+        held = [(row, own) for row, own in read if own and (text in own or _is_large_part(own, text))]
+        if not held:
+            lost += 1
+            misses.append(("lost", label.document_id, label.page, label.role, None, label.text))
+            continue
+        nearest, _ = min(held, key=lambda pair: abs(len(pair[1]) - len(text)))
+        right += nearest["role"] == label.role
+        if nearest["role"] != label.role:
+            misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
+    figures = {"role_accuracy": score_share(right, len(wanted)), "role_lost": score_share(lost, len(wanted))}
+    return build_score("role_accuracy", figures, n_rows=len(wanted), misses=misses)
+
+
+def _is_large_part(own: str, text: str) -> bool:
+    return own in text and len(own) >= find_threshold("role_share") * len(text)
+
+
+def score_ownership(
+    sections: dy.DataFrame[Sections],
+    labels: Labels,
+    *,
+    anchors: dy.DataFrame[Anchors],
+    documents: dy.DataFrame[Documents],
+) -> LabelledScore:
+    """Share of labelled paragraphs that hang on the labelled heading; run-in headings are passed over."""
+    wanted = labels.within(set(documents["document_id"])).ownership
+    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    of_document = defaultdict(list)
+    for row in sections.iter_rows(named=True):
+        of_document[row["document_id"]].append((row, squash(row["text"])))
+    right, lost, misses = 0, 0, list[Miss]()
+    for label in wanted:
+        quote = squash(label.quote)
+        held = [row for row, own in of_document[label.document_id] if quote in own or _is_fragment(own, quote)]
+        here = [row for row in held if row["page"] == label.page] or held
+        if not here:
+            lost += 1
+            misses.append(("lost", label.document_id, label.page, label.owner, None, label.quote))
+            continue
+        owner = find_structural_owner(here[0]["anchor_id"], tree)
+        is_right = owner is not None and is_same_heading(owner["heading"], label.owner)
+        right += is_right
+        if not is_right:
+            got = owner["heading"] if owner else None
+            misses.append(("owner", label.document_id, label.page, label.owner, got, label.quote))
+    figures = {"ownership_accuracy": score_share(right, len(wanted)), "ownership_lost": score_share(lost, len(wanted))}
+    return build_score("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
+
+
+def _is_fragment(own: str, quote: str) -> bool:
+    return len(own) >= find_threshold("fragment_letters") and own in quote
+
+
+def score_boxes(
+    registry: dy.DataFrame[Registry], labels: Labels, *, documents: dy.DataFrame[Documents]
+) -> LabelledScore:
+    """Share of the printed boxes that the registry has; beside it the invented ones and the labels read right."""
+    wanted = labels.within(set(documents["document_id"])).boxes
+    forms = {label.document_id for label in wanted}
+    read = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
+    have, well_labelled, misses = 0, 0, list[Miss]()
+    for label in wanted:
+        row = read.get((label.document_id, read_key(label.key)))
+        if row is None:
+            misses.append(("missing", label.document_id, None, label.key, None, label.label))
+            continue
+        have += 1
+        is_right = not label.label or is_same_label([label.label, *label.parts], row["label"])
+        well_labelled += is_right
+        if not is_right:
+            misses.append(("label", label.document_id, None, label.label, row["label"], label.key))
+    printed = {(label.document_id, read_key(label.key)) for label in wanted}
+    invented = sorted(place for place in read if place[0] in forms and place not in printed)
+    misses += [("invented", form, None, "", read[form, key]["label"], key) for form, key in invented]
+    figures = {
+        "box_coverage": score_share(have, len(wanted)),
+        "box_label_match": score_share(well_labelled, have),
+        "boxes_invented": float(len(invented)) if wanted else None,
+    }
+    return build_score("box_coverage", figures, n_rows=len(wanted), misses=misses)
+
+
+def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabelledScore:
+    """Share of labelled cells found by value under the labelled row and column headers."""
+    wanted = labels.within(set(documents["document_id"])).tables
+    on_page = _group(tables.iter_rows(named=True), "document_id", "page")
+    right, met, misses = 0, 0, list[Miss]()
+    for label in wanted:
+        cells = [
+            (cell, table["title"])
+            for table in on_page[label.document_id, label.page]
+            for cell in table["cells"]
+            if squash(cell["text"]) == squash(label.value)
+        ]
+        is_right = any(
+            is_same_path(label.row, cell["row_path"], title=title)
+            and is_same_path(label.column, cell["col_path"], title=title)
+            for cell, title in cells
+        )
+        met += bool(cells)
+        right += is_right
+        if not is_right:
+            got = "; ".join(f"{cell['row_path']} | {cell['col_path']}" for cell, _ in cells[:3]) or None
+            place = f"{label.row} | {label.column}"
+            misses.append(("cell", label.document_id, label.page, place, got, label.value))
+    figures = {"cell_accuracy": score_share(right, len(wanted)), "cell_value_found": score_share(met, len(wanted))}
+    return build_score("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
+
+
+def _group(rows: Iterable[Row], *names: str) -> defaultdict[tuple[Any, ...], list[Row]]:
+    grouped: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[tuple(row[name] for name in names)].append(row)
+    return grouped

@@ -1,0 +1,230 @@
+"""Labelled folders to typed rows: what hand and eye found in a document, for measuring only.
+
+Files are read by the caller; several folders are merged here. The format is that of the gold files beside the
+evaluation scripts: `anchors`, `ownership`, `references`, `references_scope`, `roles`, `tables` (one JSON object a line)
+and `boxes` (one object with the boxes of each form).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+Row = Mapping[str, Any]
+LABEL_FILES = ("anchors", "boxes", "ownership", "references", "references_scope", "roles", "tables")
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorLabel:
+    """One heading as printed; `is_parent_open` where a fair reader could place it elsewhere."""
+
+    document_id: str
+    page: int
+    kind: str
+    heading: str
+    key: str | None
+    parent: str | None
+    is_optional: bool
+    is_parent_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLabel:
+    """One box of a form's face with its printed label and the label's parts."""
+
+    document_id: str
+    key: str
+    label: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnershipLabel:
+    """The beginning of a paragraph and the heading that owns it."""
+
+    document_id: str
+    page: int
+    quote: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLabel:
+    """One sentence and one thing that it points at."""
+
+    document_id: str
+    page: int
+    evidence: str
+    kind: str
+    targets: tuple[str, ...]
+    relations: tuple[str, ...]
+    polarity: str | None
+    is_self: bool
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeLabel:
+    """The span of a document whose references are labelled without a gap."""
+
+    document_id: str
+    first_heading: str
+    last_heading: str
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLabel:
+    """One line or element and its role."""
+
+    document_id: str
+    page: int
+    text: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellLabel:
+    """One cell of a table by its header paths."""
+
+    document_id: str
+    page: int
+    row: str
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Everything labelled, of all folders; the field's name is the file's."""
+
+    anchors: tuple[AnchorLabel, ...] = ()
+    boxes: tuple[BoxLabel, ...] = ()
+    ownership: tuple[OwnershipLabel, ...] = ()
+    references: tuple[ReferenceLabel, ...] = ()
+    references_scope: tuple[ScopeLabel, ...] = ()
+    roles: tuple[RoleLabel, ...] = ()
+    tables: tuple[CellLabel, ...] = ()
+
+    def within(self, document_ids: Collection[str]) -> Labels:
+        """The labels of some documents only."""
+        return Labels(
+            **{
+                field.name: tuple(row for row in getattr(self, field.name) if row.document_id in document_ids)
+                for field in fields(self)
+            }
+        )
+
+
+def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
+    """Rows of one label file by its name without ending; `boxes` is flattened to one row per box.
+
+    Raises:   ValueError naming the file and the line that is no JSON object.
+    """
+    if name == "boxes":
+        return [{"document": document, **box} for document, boxes in json.loads(text).items() for box in boxes]
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"label file {name}, line {number}: {error.msg}") from error
+    return rows
+
+
+def read_labels(folders: Mapping[str, Mapping[str, Sequence[Row]]]) -> Labels:
+    """Merge labelled folders, by name; a row that stands in two folders counts once.
+
+    Args:     folders: by the folder's name, the rows of each label file (`read_label_file`) by the file's name.
+    Raises:   ValueError naming folder, file, row and the field that a row lacks.
+    """
+    return Labels(
+        anchors=_merge(folders, "anchors", _read_anchor),
+        boxes=_merge(folders, "boxes", _read_box),
+        ownership=_merge(folders, "ownership", _read_ownership),
+        references=_merge(folders, "references", _read_reference),
+        references_scope=_merge(folders, "references_scope", _read_scope),
+        roles=_merge(folders, "roles", _read_role),
+        tables=_merge(folders, "tables", _read_cell),
+    )
+
+
+T = TypeVar("T")
+
+
+def _merge(folders: Mapping[str, Mapping[str, Sequence[Row]]], name: str, read: Callable[[Row], T]) -> tuple[T, ...]:
+    """Rows of one file over all folders; a row may stand twice in a file (equal headings of a page), never in two."""
+    merged: list[T] = []
+    for folder, files in sorted(folders.items()):
+        rows = list(_read_rows(files.get(name, ()), read, place=f"{folder}/{name}"))
+        known = set(merged)
+        merged += [row for row in rows if row not in known]
+    return tuple(merged)
+
+
+def _read_rows(rows: Sequence[Row], read: Callable[[Row], T], *, place: str) -> Iterable[T]:
+    for number, row in enumerate(rows, start=1):
+        try:
+            yield read(row)
+        except KeyError as error:
+            raise ValueError(f"{place}: row {number} lacks the field {error.args[0]}") from error
+
+
+def _read_anchor(row: Row) -> AnchorLabel:
+    return AnchorLabel(
+        document_id=row["document"],
+        page=row["page"],
+        kind=row["kind"],
+        heading=row["heading"],
+        key=row.get("key") or None,
+        parent=row.get("parent") or None,
+        is_optional=bool(row.get("optional")),
+        is_parent_open=bool(row.get("parent_note")),
+    )
+
+
+def _read_box(row: Row) -> BoxLabel:
+    return BoxLabel(
+        document_id=row["document"], key=row["key"], label=row["label"], parts=tuple(row.get("parts") or ())
+    )
+
+
+def _read_ownership(row: Row) -> OwnershipLabel:
+    return OwnershipLabel(document_id=row["document"], page=row["page"], quote=row["quote"], owner=row["owner"])
+
+
+def _read_reference(row: Row) -> ReferenceLabel:
+    return ReferenceLabel(
+        document_id=row["document"],
+        page=row["page"],
+        evidence=row["evidence"],
+        kind=row["kind"],
+        targets=(row["target"], *(row.get("alt_targets") or ())),
+        relations=(row["relation"], *(row.get("alt_relations") or ())),
+        polarity=row.get("polarity"),
+        is_self=bool(row.get("self")),
+        is_optional=bool(row.get("optional")),
+    )
+
+
+def _read_scope(row: Row) -> ScopeLabel:
+    return ScopeLabel(
+        document_id=row["document"],
+        first_heading=row["covered_from_heading"],
+        last_heading=row["covered_to_heading"],
+        pages=tuple(row.get("pages") or ()),
+    )
+
+
+def _read_role(row: Row) -> RoleLabel:
+    return RoleLabel(document_id=row["document"], page=row["page"], text=row["text"], role=row["role"])
+
+
+def _read_cell(row: Row) -> CellLabel:
+    return CellLabel(
+        document_id=row["document"], page=row["page"], row=row["row"], column=row["column"], value=row["value"]
+    )

@@ -1,0 +1,93 @@
+"""When do a printed name and a read one mean the same: headings, keys, targets, labels, header paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from taxkg_assets.evaluation.matching import fold, squash
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@cache
+def find_threshold(name: str) -> Any:
+    """A threshold of rules/naming.yaml."""
+    return load_family("naming")["thresholds"][name]
+
+
+@lru_cache(maxsize=8192)
+def find_name_words(text: str | None) -> frozenset[str]:
+    """Words of a label, a path or a piece of evidence, without order."""
+    return frozenset(load_rules("naming", "words")[0].pattern.findall(fold(text).replace(",", "")))
+
+
+def is_same_heading(read: str | None, printed: str | None) -> bool:
+    """Decide whether two headings are one: equal letters, or one is the beginning of the other and hardly shorter."""
+    short, long = sorted((squash(read), squash(printed)), key=len)
+    if not short:
+        return False
+    is_cut = len(short) >= find_threshold("prefix_letters") and long.startswith(short)
+    return short == long or (is_cut and len(short) / len(long) >= find_threshold("prefix_share"))
+
+
+def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
+    written = (text or "").casefold()
+    for rule in load_rules("naming", "targets"):
+        if rule_ids is None or rule.id in rule_ids:
+            written = rule.pattern.sub(rule.extra["write"], written)
+    return written
+
+
+@lru_cache(maxsize=8192)
+def read_key(text: str | None) -> str:
+    """A key without its signs and its plural: boxes_14-16 and box 14-16 are one."""
+    return _rewrite(text, ("several_boxes", "no_letter_or_digit"))
+
+
+@lru_cache(maxsize=8192)
+def read_target(text: str | None) -> str:
+    """A reference's target however it is abbreviated: Publication 550 and Pub. 550 are one."""
+    return _rewrite(text)
+
+
+def is_same_label(printed: Sequence[str], read: str | None) -> bool:
+    """Decide whether a box's label, or one of its printed parts, was read: by F1 of their words."""
+    got = find_name_words(read)
+    best = 0.0
+    for wanted in (find_name_words(part) for part in printed if part):
+        common = len(wanted & got)
+        best = max(best, 2 * common / (len(wanted) + len(got)) if common else 0.0)
+    enough: float = find_threshold("label_f1")
+    return best >= enough
+
+
+def is_same_evidence(read: str | None, printed: str | None) -> bool:
+    """Decide whether two pieces of evidence are of one sentence: by the words of the shorter."""
+    left, right = find_name_words(read), find_name_words(printed)
+    share: float = find_threshold("evidence_share")
+    return bool(left and right) and len(left & right) / min(len(left), len(right)) >= share
+
+
+def is_same_path(printed: str, read: str | None, *, title: str | None) -> bool:
+    """Decide whether a header path leads to the labelled cell.
+
+    The innermost header must stand in the path itself, the outer ones may stand in the table's title.
+    """
+    limit = find_threshold("path_factor") * len(find_name_words(printed)) + find_threshold("path_extra_words")
+    return (
+        _holds_words(printed.split(" > ")[-1], read, share=find_threshold("last_header_share"))
+        and _holds_words(printed, f"{read or ''} {title or ''}", share=find_threshold("path_share"))
+        and len(find_name_words(read)) <= limit
+    )
+
+
+def _holds_words(printed: str, read: str | None, *, share: float) -> bool:
+    wanted = find_name_words(_aside().sub(" ", printed))
+    return not wanted or len(wanted & find_name_words(read)) / len(wanted) >= share
+
+
+@cache
+def _aside() -> re.Pattern[str]:
+    return load_rules("naming", "aside")[0].pattern

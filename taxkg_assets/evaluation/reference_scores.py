@@ -1,0 +1,162 @@
+"""References against labelled ones: found, invented, and with the right relation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+
+from taxkg_assets.evaluation.extraction_scores import (
+    LabelledScore,
+    Miss,
+    build_score,
+    find_structural_owner,
+    score_share,
+)
+from taxkg_assets.evaluation.labels import AnchorLabel, Labels, ReferenceLabel, ScopeLabel
+from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, read_target
+from taxkg_assets.schemas import Anchors, Documents, References
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The part of one document whose references are labelled without a gap."""
+
+    headings: tuple[str, ...]
+    all_headings: tuple[str, ...]
+    first_page: int
+    last_page: int
+
+
+def score_references(
+    references: dy.DataFrame[References],
+    labels: Labels,
+    *,
+    anchors: dy.DataFrame[Anchors],
+    documents: dy.DataFrame[Documents],
+) -> LabelledScore:
+    """Precision over everything read inside the labelled span; beside it recall, and both again for typed relations.
+
+    Mentions of the own box or form count on neither side, borderline ones do not count as missed.
+    """
+    known = labels.within(set(documents["document_id"]))
+    rows = list(references.iter_rows(named=True))
+    met = _pair(known.references, rows)
+    label_of = {ix: label for label, ix in zip(known.references, met, strict=True) if ix is not None}
+    is_inside = _find_inside(known, anchors)
+    mine = [ix for ix, row in enumerate(rows) if ix in label_of or is_inside(row)]
+    false = [ix for ix in mine if ix not in label_of and not rows[ix]["is_self"]]
+    counted = [ix for ix in mine if not (rows[ix]["is_self"] or (ix in label_of and label_of[ix].is_self))]
+    typed = [ix for ix in counted if rows[ix]["relation"] != "references"]
+    typed_right = [ix for ix in typed if ix in label_of and rows[ix]["relation"] in label_of[ix].relations]
+    misses: list[Miss] = [
+        ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
+        for ix in false
+    ]
+    asked = [
+        (label, None if ix is None else rows[ix])
+        for label, ix in zip(known.references, met, strict=True)
+        if not (label.is_optional or label.is_self)
+    ]
+    figures, missed = _score_asked(asked)
+    figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
+    figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
+    return build_score("reference_precision", figures, n_rows=len(asked), misses=misses + missed)
+
+
+def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:
+    """Row number of the reference that meets each label, none twice; a sentence may begin on a neighbouring page."""
+    on_page = defaultdict(list)
+    for ix, row in enumerate(rows):
+        on_page[row["document_id"], row["page"]].append(ix)
+    used: set[int] = set()
+    met: list[int | None] = []
+    for label in wanted:
+        targets = {read_target(target) for target in label.targets}
+        hit = next(
+            (
+                ix
+                for page in (label.page, label.page + 1, label.page - 1)
+                for ix in on_page[label.document_id, page]
+                if ix not in used
+                and read_target(rows[ix]["target"]) in targets
+                and is_same_evidence(rows[ix]["evidence"], label.evidence)
+            ),
+            None,
+        )
+        if hit is not None:
+            used.add(hit)
+        met.append(hit)
+    return met
+
+
+def _score_asked(asked: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[dict[str, float | None], list[Miss]]:
+    typed = [(label, row) for label, row in asked if label.relations[0] != "references"]
+    right = [row is not None and _has_relation(row, label) for label, row in typed]
+    misses: list[Miss] = [
+        ("missed", label.document_id, label.page, label.targets[0], None, label.evidence)
+        for label, row in asked
+        if row is None
+    ]
+    misses += [
+        (
+            "relation",
+            label.document_id,
+            label.page,
+            f"{label.targets[0]}: {label.relations[0]} {label.polarity}",
+            f"{row['relation']} {row['polarity']}",
+            label.evidence,
+        )
+        for (label, row), is_right in zip(typed, right, strict=True)
+        if row is not None and not is_right
+    ]
+    figures = {
+        "reference_recall": score_share(sum(row is not None for _, row in asked), len(asked)),
+        "typed_recall": score_share(sum(right), len(typed)),
+    }
+    return figures, misses
+
+
+def _has_relation(row: Row, label: ReferenceLabel) -> bool:
+    return row["relation"] in label.relations and row["polarity"] == label.polarity
+
+
+# -------------------------------------------------------------------------------------------------------- scope
+
+
+def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Row], bool]:
+    """Decide for a reference whether it lies in a labelled span; one without a known owner does, on its pages."""
+    scopes = {scope.document_id: _read_scope(scope, labels.anchors) for scope in labels.references_scope}
+    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+
+    def is_inside(row: Row) -> bool:
+        scope = scopes.get(row["document_id"])
+        if scope is None or not scope.first_page <= row["page"] <= scope.last_page:
+            return False
+        owner = find_structural_owner(row["anchor_id"], tree)
+        if owner is None or scope.first_page < row["page"] < scope.last_page:
+            return True
+        if any(is_same_heading(owner["heading"], heading) for heading in scope.headings):
+            return True
+        return not any(is_same_heading(owner["heading"], heading) for heading in scope.all_headings)
+
+    return is_inside
+
+
+def _read_scope(scope: ScopeLabel, anchors: Sequence[AnchorLabel]) -> _Scope:
+    mine = [label for label in anchors if label.document_id == scope.document_id]
+    begins = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.first_heading)]
+    ends = [ix for ix, label in enumerate(mine) if is_same_heading(label.heading, scope.last_heading)]
+    first, last = begins[0] if begins else 0, ends[-1] if ends else len(mine) - 1
+    pages = scope.pages or tuple(label.page for label in mine[first : last + 2])
+    return _Scope(
+        headings=tuple(label.heading for label in mine[first : last + 1]),
+        all_headings=tuple(label.heading for label in mine),
+        first_page=min(pages),
+        last_page=max(pages),
+    )
