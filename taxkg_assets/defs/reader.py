@@ -20,8 +20,8 @@ from typing import IO, Any
 
 import psutil
 
-from taxkg_assets.defs.worker import MEMORY_REMEDY
-
+MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
+TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
 START_SECONDS = 120.0
 POLL_SECONDS = 0.05
 
@@ -184,7 +184,7 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
             if "lost" in reply:
                 child.close()
                 child = None
-                remedy = MEMORY_REMEDY if "memory" in reply["lost"] else LIMIT_REMEDY
+                remedy = MEMORY_REMEDY if "memory" in reply["lost"] else TIME_REMEDY
                 record(Outcome(job.document_id, False, seconds, "limits", reply["lost"], remedy))
             elif reply["ok"]:
                 record(Outcome(job.document_id, True, seconds))
@@ -203,6 +203,3 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
     finally:
         if child is not None:
             child.close()
-
-
-LIMIT_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."

@@ -10,12 +10,14 @@ contents of the inputs) and, for per-document tables, `taxkg.documents` (reading
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,6 +195,12 @@ class Store:
         Args: documents: for each document what its rows were read from; None removes the document.
         """
         frame = validated(schema_of(name), frame)
+        with self._table_lock(name):
+            return self._replace_documents(name, frame, documents=documents)
+
+    def _replace_documents(
+        self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
+    ) -> TableState:
         self._create(name)
         state = self._state_after_write(name)
         kept = {**state.documents, **{d: s for d, s in documents.items() if s is not None}}
@@ -214,6 +222,13 @@ class Store:
             ),
         )
         return self._state_after_write(name)
+
+    @contextmanager
+    def _table_lock(self, name: str) -> Iterator[None]:
+        """One writer at a time: what a commit says of all documents rests on the commit before it."""
+        with (self.folder("tables") / f".{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _state_after_write(self, name: str) -> TableState:
         state = self.state(name)

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from taxkg_assets.defs.reader import MEMORY_REMEDY
 from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
@@ -53,9 +54,6 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
     return _save(frames, Path(job["folder"]))
-
-
-MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
 
 
 def _save(frames: dict[str, Any], folder: Path) -> dict[str, Any]:

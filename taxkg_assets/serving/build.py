@@ -115,12 +115,6 @@ def _run(
     home = Home(home=str(store.home))
     assert DOCUMENT_PARTITIONS.name is not None
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
-    tags = {}
-    if partitions:
-        tags = {
-            "dagster/asset_partition_range_start": partitions[0],
-            "dagster/asset_partition_range_end": partitions[-1],
-        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = dg.materialize(

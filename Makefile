@@ -1,0 +1,48 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+HOME_FOLDER ?= data/store
+QUESTION ?= How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?
+
+.PHONY: help run test check golden bench ui status clean
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
+
+.venv/installed: pyproject.toml requirements.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+run: .venv/installed ## build the bundled sample corpus end to end and answer a question
+	$(BIN)/taxkg build --home $(HOME_FOLDER)
+	$(BIN)/taxkg ask --home $(HOME_FOLDER) "$(QUESTION)"
+	@echo
+	@echo "Inspect lineage, gates and tables in the Dagster UI:  make ui"
+
+test: .venv/installed ## run the tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: .venv/installed ## format, lint, types, import contracts, spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/typos
+
+golden: .venv/installed ## rewrite the golden files from today's output
+	TAXKG_REWRITE_GOLDEN=1 $(BIN)/python -m pytest taxkg_assets_tests/golden
+
+bench: .venv/installed ## run the benchmarks
+	$(BIN)/python -m benchmarks
+
+ui: .venv/installed ## open the Dagster UI on the home
+	$(BIN)/taxkg ui --home $(HOME_FOLDER)
+
+status: .venv/installed ## show what is built, stale, failed
+	$(BIN)/taxkg status --home $(HOME_FOLDER)
+
+clean: ## remove the environment and the built home
+	rm -rf .venv data/store

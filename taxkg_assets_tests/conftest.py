@@ -1,0 +1,43 @@
+"""Shared fixtures: the folder of real documents, and a home built once from the bundled samples."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder with real documents and gold; skips where there is none, fails where it must be there."""
+    folder = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared")).resolve()
+    if not (folder / "corpus").is_dir():
+        if os.environ.get("TAXKG_REQUIRE_CORPUS"):
+            pytest.fail(f"TAXKG_TEST_CORPUS must hold the real documents here, and {folder} does not")
+        pytest.skip(f"no real documents in {folder} (set TAXKG_TEST_CORPUS)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home built from the bundled samples, once for all workers; never change it, copy it."""
+    from taxkg_assets.serving.build import SAMPLES, build
+
+    root = tmp_path_factory.getbasetemp().parent
+    home = root / "built-samples"
+    with (root / "built-samples.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "done").exists():
+            result = build(str(home), roots=[SAMPLES])
+            assert result.is_done, result
+            (home / "done").touch()
+    return home
+
+
+@pytest.fixture
+def sample_home(built_samples: Path, tmp_path: Path) -> Path:
+    """A copy of the home built from the samples, free to be broken."""
+    return Path(shutil.copytree(built_samples, tmp_path / "home"))

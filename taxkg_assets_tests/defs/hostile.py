@@ -1,0 +1,89 @@
+"""Files that a corpus should survive, each made here from scratch."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pymupdf
+
+
+def sound_pdf(pages: int = 2) -> bytes:
+    """A small readable document."""
+    made = pymupdf.open()
+    for number in range(pages):
+        page = made.new_page()
+        page.insert_text((72, 72), f"Heading {number}", fontname="hebo", fontsize=14)
+        page.insert_text((72, 100), f"A paragraph about box 1a stands on page {number}.", fontsize=10)
+    return bytes(made.tobytes(no_new_id=True))
+
+
+def truncated() -> bytes:
+    """The first part of a file whose download was cut off: no page survives a repair."""
+    return sound_pdf()[:120]
+
+
+def encrypted() -> bytes:
+    """A file that asks for a password."""
+    made = pymupdf.open("pdf", sound_pdf())
+    return bytes(made.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="secret", owner_pw="owner"))
+
+
+def image_only() -> bytes:
+    """A scan: one picture a page and no text."""
+    made = pymupdf.open()
+    picture = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 64, 64), False)
+    picture.clear_with(200)
+    for _ in range(2):
+        made.new_page().insert_image(pymupdf.Rect(72, 72, 300, 300), pixmap=picture)
+    return bytes(made.tobytes())
+
+
+def html() -> bytes:
+    """An error page that was saved under a PDF's name."""
+    return b"<!DOCTYPE html><html><body><h1>404</h1>Not found</body></html>"
+
+
+def broken_xref() -> bytes:
+    """A sound file whose cross-reference offset points nowhere; every page can be found by a repair."""
+    data = sound_pdf()
+    at = data.rindex(b"startxref")
+    return data[:at] + b"startxref\n7\n%%EOF\n"
+
+
+def bomb(words: int) -> bytes:
+    """A few kilobytes that unfold into `words` separate words on one page."""
+    line = b"1 0 0 1 72 700 Tm (word) Tj\n"
+    stream = zlib.compress(b"BT /F1 10 Tf\n" + line * words + b"ET\n", 9)
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out = b"%PDF-1.7\n"
+    offsets = []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    xref = b"xref\n0 6\n0000000000 65535 f \n" + table + b"trailer\n<< /Size 6 /Root 1 0 R >>\n"
+    return out + xref + b"startxref\n%d\n%%%%EOF\n" % len(out)
+
+
+HOSTILE = {
+    "truncated": truncated,
+    "encrypted": encrypted,
+    "empty": lambda: b"",
+    "scan": image_only,
+    "web-page": html,
+}
+
+
+def write_hostile(folder: Path) -> set[str]:
+    """Write one file of each kind that cannot be read; returns their document ids."""
+    for name, make in HOSTILE.items():
+        (folder / f"{name}.pdf").write_bytes(make())
+    return set(HOSTILE)

@@ -1,0 +1,90 @@
+"""The store: what a commit says of itself, what it refuses, and that other documents' rows survive."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from taxkg_assets.defs.store import ContractError, Store, frame_digest
+from taxkg_assets.schemas import Faces, Release
+
+
+def faces(document_id: str, keys: list[str]) -> pl.DataFrame:
+    """Rows of one document."""
+    rows = [{"document_id": document_id, "box_key": k, "page": 1, "confidence": 1.0, "label": ""} for k in keys]
+    return Faces.sample(overrides=rows)
+
+
+def test_a_broken_row_stops_the_write_and_leaves_the_table(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    before = store.write("faces", faces("a", ["box_1"]), inputs="x")
+    broken = faces("b", ["box_1"]).with_columns(confidence=pl.lit(2.0))
+    with pytest.raises(ContractError, match="confidence"):
+        store.write("faces", broken, inputs="y")
+    assert store.state("faces") == before
+    assert store.read("faces")["document_id"].to_list() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "change", [lambda f: f.drop("label"), lambda f: f.with_columns(extra=pl.lit(1)), lambda f: pl.concat([f, f])]
+)
+def test_columns_and_keys_are_part_of_the_contract(tmp_path: Path, change: object) -> None:
+    assert callable(change)
+    with pytest.raises(ContractError):
+        Store(tmp_path).write("faces", change(faces("a", ["box_1"])), inputs="x")
+    assert not Store(tmp_path).exists("faces")
+
+
+def test_replacing_a_document_leaves_the_others_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    both = pl.concat([faces("a", ["box_1", "box_2"]), faces("b", ["box_1"])])
+    store.replace_documents("faces", both, documents={"a": {"content": "1"}, "b": {"content": "2"}})
+    state = store.replace_documents("faces", faces("a", ["box_3"]), documents={"a": {"content": "3"}})
+    assert store.read("faces").select("document_id", "box_key").rows() == [("a", "box_3"), ("b", "box_1")]
+    assert state.documents == {"a": {"content": "3"}, "b": {"content": "2"}}
+    state = store.replace_documents("faces", faces("a", [])[:0], documents={"a": None})
+    assert store.read("faces")["document_id"].to_list() == ["b"]
+    assert state.documents == {"b": {"content": "2"}}
+
+
+def test_a_name_with_quotes_is_only_a_name(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    odd = "o'brien') OR ('1'='1"
+    store.replace_documents("faces", faces("b", ["box_1"]), documents={"b": {"content": "2"}})
+    store.replace_documents("faces", faces(odd, ["box_1"]), documents={odd: {"content": "1"}})
+    store.replace_documents("faces", faces(odd, [])[:0], documents={odd: None})
+    assert store.read("faces")["document_id"].to_list() == ["b"]
+
+
+def test_eight_writers_lose_no_document(tmp_path: Path) -> None:
+    names = [f"d{n}" for n in range(16)]
+
+    def put(name: str) -> None:
+        Store(tmp_path).replace_documents("faces", faces(name, ["box_1"]), documents={name: {"content": name}})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put, names))
+    assert sorted(Store(tmp_path).read("faces")["document_id"]) == sorted(names)
+    state = Store(tmp_path).state("faces")
+    assert state is not None
+    assert sorted(state.documents) == sorted(names)
+
+
+def test_the_clock_is_no_part_of_the_content() -> None:
+    frame = Release.sample(2)
+    later = frame.with_columns(pl.col("released_at").dt.offset_by("1d"))
+    assert frame_digest(frame) == frame_digest(later)
+    assert frame_digest(frame) != frame_digest(frame.with_columns(model_name=pl.lit("other")))
+
+
+def test_a_foreign_commit_is_noticed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    before = store.write("faces", faces("a", ["box_1"]), inputs="x")
+    faces("a", ["box_9"]).write_delta(store.table_uri("faces"), mode="overwrite")
+    after = store.state("faces")
+    assert after is not None
+    assert after.inputs != before.inputs
+    assert after.content != before.content
