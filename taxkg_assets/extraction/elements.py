@@ -1,0 +1,293 @@
+"""Pages to blocks with roles in reading order, and the table `elements`.
+
+Lines, columns, paragraphs and roles each have a module of their own; this one puts them together page by page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.columns import Item, find_columns
+from taxkg_assets.extraction.identity import Identity
+from taxkg_assets.extraction.keys import find_key
+from taxkg_assets.extraction.lines import Line, find_lines, join_lines, merge_lines, words_of
+from taxkg_assets.extraction.pages import Page, Source
+from taxkg_assets.extraction.paragraphs import Paragraph, find_leading, find_paragraphs, matches, thresholds
+from taxkg_assets.extraction.regions import FaceBox, TableRegion
+from taxkg_assets.extraction.roles import (
+    Style,
+    find_style,
+    find_title_floor,
+    is_artifact,
+    is_below_rule,
+    is_face_page,
+    is_heading,
+    is_title,
+    split_lead,
+)
+from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
+from taxkg_assets.schemas import Elements
+
+# How sure a role is: what words say outright, what type and place say, what is left over.
+_SURE, _LIKELY, _REST = 0.98, 0.9, 0.8
+
+
+@dataclass(slots=True)
+class _Flow:
+    """What carries over from page to page: the words seen, the leading, and whether a table of contents is open."""
+
+    document_id: str
+    style: Style
+    leading: dict[int, float]
+    words: set[str]
+    in_contents: str = ""
+
+
+def find_blocks(
+    source: Source,
+    *,
+    identity: Identity,
+    regions: Mapping[int, Sequence[TableRegion]],
+    face_boxes: Mapping[int, Sequence[FaceBox]],
+) -> list[Block]:
+    """Find every block of a document in reading order, with its role.
+
+    Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
+    Returns:  blocks by page and reading order; page furniture comes last on its page.
+    """
+    pages_lines = [find_lines(page) for page in source.pages]
+    if is_statute(source, identity=identity, pages_lines=pages_lines):
+        return find_statute_blocks(source, pages_lines=pages_lines)
+    words: set[str] = set()
+    for lines in pages_lines:
+        words |= words_of(lines)
+    flow = _Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
+    blocks: list[Block] = []
+    for page, lines in zip(source.pages, pages_lines, strict=True):
+        box_count = len(face_boxes.get(page.page, ()))
+        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), box_count=box_count)
+    return blocks
+
+
+def _page_blocks(
+    page: Page, lines: list[Line], flow: _Flow, *, regions: Sequence[TableRegion], box_count: int
+) -> list[Block]:
+    """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
+    furniture: list[Line] = []
+    icons: list[Line] = []
+    inside: dict[int, list[Line]] = {}
+    items: list[Item] = []
+    for line in lines:
+        if matches("icons", line.text):
+            icons.append(line)
+            continue
+        if is_artifact(line, page, flow.style):
+            furniture.append(line)
+            continue
+        region_ix = _region_of(line, regions)
+        if region_ix >= 0:
+            inside.setdefault(region_ix, []).append(line)
+        else:
+            items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
+    for ix in inside:
+        region = regions[ix]
+        items.append(Item(region.x0, region.y0, region.x1, region.y1, None, ix))
+    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=box_count))
+    maker.icons = icons
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    for column in find_columns(items) if items else []:
+        run: list[Line] = []
+        for item in column.items:
+            if item.line is not None:
+                run.append(item.line)
+                continue
+            maker.add_text(run, column.x0, column.x1, column.column_ix)
+            run = []
+            maker.add_table(inside[item.region_ix], item.region_ix, column.column_ix)
+        maker.add_text(run, column.x0, column.x1, column.column_ix)
+    for line in [*icons, *furniture]:
+        maker.add([line], "PageArtifact", _SURE, column_ix=-1)
+    return maker.blocks
+
+
+def _region_of(line: Line, regions: Sequence[TableRegion]) -> int:
+    """Find the table region that holds a line's middle; −1 for none."""
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    for ix, region in enumerate(regions):
+        if region.x0 - 1 <= x <= region.x1 + 1 and region.y0 - 1 <= y <= region.y1 + 1:
+            return ix
+    return -1
+
+
+class _Maker:
+    """Collects the blocks of one page in reading order."""
+
+    def __init__(self, page: Page, flow: _Flow, *, is_face: bool) -> None:
+        self.page = page
+        self.flow = flow
+        self.is_face = is_face
+        self.icons: list[Line] = []
+        self.title_floor = 0.0
+        self.blocks: list[Block] = []
+
+    def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
+        """Append one block of the given lines."""
+        text, pieces = join_lines(lines, words=self.flow.words)
+        ix = len(self.blocks)
+        block = Block(
+            page=self.page.page,
+            element_ix=ix,
+            element_id=f"{self.flow.document_id}:p{self.page.page:04d}:e{ix:04d}",
+            column_ix=column_ix,
+            role=role,
+            confidence=confidence,
+            lines=lines,
+            text=text,
+            pieces=pieces,
+            size=lines[0].size,
+            is_bold=all(line.is_bold for line in lines),
+            is_italic=all(line.is_italic for line in lines),
+            is_face=self.is_face,
+            is_in_contents=bool(self.flow.in_contents),
+            **marks,
+        )
+        self.blocks.append(block)
+        return block
+
+    def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
+        """Append the text of a table region, one block for each run of lines that the PDF stores together."""
+        table_id = f"{self.flow.document_id}:p{self.page.page:04d}:t{region_ix}"
+        run: list[Line] = []
+        for line in lines:
+            if run and run[-1].spans[-1].block_ix != line.spans[0].block_ix:
+                self.add(run, "TableBlock", _SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+                run = []
+            run.append(line)
+        if run:
+            self.add(run, "TableBlock", _SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+
+    def add_text(self, lines: list[Line], x0: float, x1: float, column_ix: int) -> None:
+        """Append the paragraphs of one run of lines of a column."""
+        if not lines:
+            return
+        merged = merge_lines(lines)
+        paragraphs = find_paragraphs(merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading)
+        for paragraph in paragraphs:
+            self._add_paragraph(paragraph)
+
+    def _add_paragraph(self, paragraph: Paragraph) -> None:
+        page, flow = self.page, self.flow
+        first = paragraph.first
+        place: dict[str, Any] = {
+            "column_ix": paragraph.column_ix,
+            "is_indented": first.x0 > paragraph.column_x0 + thresholds()["indent_sizes"] * first.size,
+            "is_listed": paragraph.is_listed,
+        }
+        if is_title(paragraph, page, flow.style, title_floor=self.title_floor):
+            self.add(paragraph.lines, "DocTitle", _LIKELY, **place)
+        elif self.is_face:
+            self._add_face_paragraph(paragraph, place)
+        elif self._is_callout(paragraph):
+            self.add(paragraph.lines, "Callout", _SURE, **place)
+        elif is_heading(paragraph, page, flow.style) and self._opens(paragraph):
+            self._add_heading(paragraph, place)
+        elif flow.in_contents:
+            self.add(paragraph.lines, "ListBlock", _LIKELY, **place)
+        else:
+            self._add_body(paragraph, place)
+
+    def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append text of a form's face: its title, or a field's words."""
+        line = paragraph.first
+        is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
+        is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
+        self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", _LIKELY, **place)
+
+    def _is_callout(self, paragraph: Paragraph) -> bool:
+        """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""
+        first = paragraph.first
+        if matches("callouts", first.text) and first.spans[0].is_bold:
+            return True
+        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
+        reach = thresholds()["icon_reach_pt"]
+        return any(
+            icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
+            for icon in self.icons
+        )
+
+    def _opens(self, paragraph: Paragraph) -> bool:
+        """Decide whether a heading really opens a section: entries of a table of contents or an index do not."""
+        flow = self.flow
+        text = " ".join(line.text for line in paragraph.lines)
+        larger = paragraph.first.size > 1.15 * flow.style.body(self.page.page)
+        if flow.in_contents == "index":
+            return False
+        if matches("index", text):
+            flow.in_contents = ""
+            return True
+        if flow.in_contents and not larger:
+            return False
+        return not matches("captions", text) or larger
+
+    def _add_heading(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        page, flow = self.page, self.flow
+        first = paragraph.first
+        text = " ".join(line.text for line in paragraph.lines)
+        key = find_key(text)
+        if key is not None and key.kind in ("box", "box_group"):
+            role = "BoxHeader"
+        else:
+            ratio = first.size / flow.style.body(page.page)
+            centred = abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and paragraph.column_ix == -1
+            role = "SectionHeader" if ratio >= thresholds()["section_size_frac"] or centred else "SubsectionHeader"
+        below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
+        flow.in_contents = ""
+        self.add(paragraph.lines, role, _LIKELY, is_below_rule=below, **place)
+        flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
+
+    def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
+        if paragraph.is_listed:
+            self.add(paragraph.lines, "ListBlock", _SURE, **place)
+            return
+        lead, rest = split_lead(paragraph)
+        if lead:
+            key = find_key(" ".join(line.text for line in lead))
+            role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
+            first = paragraph.first
+            below = is_below_rule(first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
+            self.add(lead, role, _LIKELY, is_run_in=True, is_below_rule=below, **place)
+            place = {**place, "is_indented": False}
+        if rest:
+            self.add(rest, "BodyText", _REST, **place)
+
+
+def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame[Elements]:
+    """Build one row per block of a document, in reading order."""
+    boxes = [block.bbox for block in blocks]
+    frame = pl.DataFrame(
+        {
+            "element_id": [block.element_id for block in blocks],
+            "document_id": [document_id] * len(blocks),
+            "page": pl.Series([block.page for block in blocks], dtype=pl.Int32),
+            "element_ix": pl.Series([block.element_ix for block in blocks], dtype=pl.Int32),
+            "column_ix": pl.Series([block.column_ix for block in blocks], dtype=pl.Int32),
+            "role": [block.role for block in blocks],
+            "role_confidence": [block.confidence for block in blocks],
+            "text": [block.text for block in blocks],
+            "bbox": pl.Series(
+                [{"x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1} for x0, y0, x1, y1 in boxes],
+                dtype=pl.Struct(dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)),
+            ),
+            "table_id": pl.Series([block.table_id for block in blocks], dtype=pl.String),
+            "size_pt": pl.Series([block.size for block in blocks], dtype=pl.Float64),
+            "is_bold": pl.Series([block.is_bold for block in blocks], dtype=pl.Boolean),
+        },
+    )
+    return Elements.validate(frame.sort("element_id"), cast=True)

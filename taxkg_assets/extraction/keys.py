@@ -1,0 +1,87 @@
+"""The key that a heading names: Box 1a → box_1a, Boxes 14–16 → boxes_14-16, § 11-503 → sec_11-503."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taxkg_assets.rules.loader import load_rules
+
+_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|through|thru|\bto\b|and|or|,|[-–—]")
+_WORDS = frozenset({"and", "or", ","})
+_ENDING = re.compile(r"^[\s.:;]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a heading names: the anchor's kind and its key."""
+
+    kind: str
+    key: str
+
+
+@lru_cache(maxsize=4096)
+def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
+    """Find the box, group, code, line or part that a heading begins with; `is_whole`: nothing may follow it."""
+    heading = " ".join(heading.split())
+    for rule in load_rules("box_grammar", "keys"):
+        match = rule.pattern.match(heading)
+        if match is None or (is_whole and not _ENDING.match(heading[match.end("list") :])):
+            continue
+        return _key_of(rule.extra["kind"], match["list"])
+    return None
+
+
+@lru_cache(maxsize=4096)
+def find_statute_key(text: str) -> Key | None:
+    """Find the section of a code that a line opens."""
+    for rule in load_rules("section_grammar", "statutes"):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return Key("statute_section", f"sec_{match['number']}")
+    return None
+
+
+def is_division(text: str) -> bool:
+    """Decide whether a line heads a division of a code above the section."""
+    return any(rule.pattern.match(text) for rule in load_rules("section_grammar", "divisions"))
+
+
+def _key_of(kind: str, listed: str) -> Key:
+    if kind == "part":
+        return Key("part", f"part_{listed}")
+    if kind == "checkbox":
+        return Key("box", f"box_{listed.lower()}")
+    members = _members(listed)
+    if len(members) == 1 and "-" not in members[0]:
+        return Key({"code": "runin"}.get(kind, kind), f"{kind}_{members[0]}")
+    plural = {"box": "boxes", "code": "codes", "line": "lines"}[kind]
+    grouped = {"box": "box_group", "code": "runin"}.get(kind, kind)
+    return Key(grouped, f"{plural}_{'_'.join(members)}")
+
+
+def _members(listed: str) -> list[str]:
+    """Read a list of keys; runs and two neighbours are written `first-last`."""
+    members: list[str] = []
+    is_range = False
+    for token in _TOKEN.findall(listed):
+        if token in _WORDS:
+            continue
+        if any(rule.pattern.match(token) for rule in load_rules("box_grammar", "ranges")):
+            is_range = True
+        elif is_range and members:
+            members[-1] = f"{members[-1]}-{token}"
+            is_range = False
+        else:
+            members.append(token)
+    if len(members) == 2 and _are_neighbours(members[0], members[1]):
+        return [f"{members[0]}-{members[1]}"]
+    return members
+
+
+def _are_neighbours(first: str, second: str) -> bool:
+    if first.isdigit() and second.isdigit():
+        return int(second) == int(first) + 1
+    same_stem = first[:-1] == second[:-1] or (first[:-1] and second == second[-1:])
+    return bool(same_stem) and first[-1:].isalpha() and second[-1:].isalpha() and ord(second[-1]) == ord(first[-1]) + 1

@@ -1,0 +1,206 @@
+"""Spans to printed lines, and lines to running text with a rectangle for each of its ranges.
+
+A line here is what a reader sees as one line of one column: the pieces that a PDF stores apart (a bullet and its
+text, the words beside a wide gap) are one line. Columns and paragraphs are not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pages import Page, Span
+
+# Two pieces are one printed line when their lower edges differ by less than this share of the type size.
+_SAME_BASE_FRAC = 0.35
+# Widest gap inside a line, in type sizes: justified lines and hanging bullets stay below it.
+_LINE_GAP_SIZES = 2.6
+_LEADER = re.compile(r"(?:\s*\.\s*){4,}")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
+_LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
+_RIGHT_PART = re.compile(r"^[^\W\d_]+")
+
+
+@dataclass(slots=True)
+class Line:
+    """One printed line of one column with its spans from left to right."""
+
+    page: int
+    spans: list[Span]
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    base: float
+    is_bold: bool
+    is_italic: bool
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A range of an element's text and the rectangle that prints it."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def make_line(page: int, spans: Sequence[Span]) -> Line | None:
+    """Build a line of spans in reading order; blank spans give none."""
+    shown = [span for span in spans if span.text and not span.text.isspace()]
+    if not shown:
+        return None
+    first, last = shown[0], shown[-1]
+    main = first
+    letters = bold = italic = 0
+    for span in shown:
+        count = len(span.text)
+        if count > len(main.text):
+            main = span
+        if not any(map(str.isalnum, span.text)):
+            continue
+        letters += count
+        bold += count * span.is_bold
+        italic += count * span.is_italic
+    text = "".join(span.text for span in spans).strip()
+    if "  " in text or "\t" in text:
+        text = " ".join(text.split())
+    x0 = first.x0
+    blanks = len(first.text) - len(first.text.lstrip())
+    if blanks:
+        x0 += (first.x1 - first.x0) * blanks / len(first.text)
+    return Line(
+        page,
+        list(spans),
+        text,
+        x0,
+        min(span.y0 for span in shown),
+        last.x1,
+        max(span.y1 for span in shown),
+        main.size_pt,
+        main.y1,
+        letters > 0 and bold == letters,
+        letters > 0 and italic == letters,
+    )
+
+
+def find_lines(page: Page) -> list[Line]:
+    """Find the lines as the PDF stores them, upright ones only, in stored order."""
+    lines: list[Line] = []
+    current: list[Span] = []
+    key = (-1, -1)
+    for span in page.spans:
+        if (span.block_ix, span.line_ix) != key:
+            _append(lines, page.page, current)
+            current, key = [], (span.block_ix, span.line_ix)
+        current.append(span)
+    _append(lines, page.page, current)
+    return lines
+
+
+def _append(lines: list[Line], page: int, spans: list[Span]) -> None:
+    line = make_line(page, spans) if spans else None
+    if line is not None:
+        lines.append(line)
+
+
+def is_upright(line: Line) -> bool:
+    """Decide whether a line runs left to right; watermarks and edge prints stand on end."""
+    return len(line.text) < 4 or line.height <= 2.2 * line.size
+
+
+def merge_lines(lines: list[Line]) -> list[Line]:
+    """Join the stored pieces of each printed line of one column; gives them from top to bottom."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.base, line.x0)):
+        for row in reversed(rows[-4:]):
+            last = row[-1]
+            if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size) and line.x0 > last.x0:
+                row.append(line)
+                break
+        else:
+            rows.append([line])
+    merged: list[Line] = []
+    for row in rows:
+        run = [row[0]]
+        for line in row[1:]:
+            gap = line.x0 - run[-1].x1
+            if gap <= _LINE_GAP_SIZES * max(line.size, run[-1].size) or _LEADER.search(run[-1].text):
+                run.append(line)
+            else:
+                merged.append(_joined(run))
+                run = [line]
+        merged.append(_joined(run))
+    return merged
+
+
+def _joined(run: list[Line]) -> Line:
+    if len(run) == 1:
+        return run[0]
+    spans: list[Span] = []
+    for line in run:
+        spans += line.spans
+    joined = make_line(run[0].page, spans)
+    assert joined is not None, "lines of visible spans join to a visible line"
+    joined.text = " ".join(line.text for line in run)
+    return joined
+
+
+def words_of(lines: Sequence[Line]) -> set[str]:
+    """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
+    words: set[str] = set()
+    for line in lines:
+        words.update(_WORD.findall(line.text.lower()))
+    return words
+
+
+def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Piece]]:
+    """Join lines to running text, undoing hyphenation where the parts are one word."""
+    parts: list[str] = []
+    pieces: list[Piece] = []
+    length = 0
+    for line in lines:
+        text = line.text
+        if parts:
+            glue = _glue(parts[-1], text, words)
+            if glue == "-":
+                parts[-1] = parts[-1][:-1]
+                length -= 1
+            elif glue == " ":
+                parts[-1] += " "
+                length += 1
+            last = pieces[-1]
+            pieces[-1] = Piece(last.start, length, last.page, last.x0, last.y0, last.x1, last.y1)
+        pieces.append(Piece(length, length + len(text), line.page, line.x0, line.y0, line.x1, line.y1))
+        parts.append(text)
+        length += len(text)
+    return "".join(parts), pieces
+
+
+def _glue(before: str, after: str, words: set[str]) -> str:
+    """Decide what stands between two lines: a space, nothing, or '-' for a hyphen that must go."""
+    end = before[-1]
+    if end == "\u00ad":
+        return "-"
+    if end in "/—–" or (end == ")" and after[0] == "("):
+        return ""
+    if end != "-":
+        return " "
+    left, right = _LEFT_PART.search(before), _RIGHT_PART.match(after)
+    if left is None or right is None or not right[0][0].islower():
+        return ""
+    whole = (left[0] + right[0]).lower()
+    if whole not in words and f"{left[0]}-{right[0]}".lower() in words:
+        return ""
+    return "-"

@@ -1,0 +1,152 @@
+"""The outline of a document: which heading stands under which, told by type size and weight, and by words in codes.
+
+Rows of the table `anchors` are made of it in anchors.py; owners of paragraphs in sections.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.blocks import HEADER_ROLES, Block
+from taxkg_assets.extraction.identity import Identity
+from taxkg_assets.extraction.keys import find_key, find_statute_key
+from taxkg_assets.rules.loader import load_rules
+
+_SLUG = re.compile(r"[^a-z0-9]+")
+_SLUG_CHARS = 40
+_DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
+# Ranks of the outline: a smaller tuple stands above a larger one.
+_TOP = (0, -1000.0)
+_RUN_IN, _RUN_IN_ITALIC, _SECTION_RANK = 1, 2, 3
+Rank = tuple[int, float]
+
+
+@dataclass(slots=True)
+class Heading:
+    """One heading with its place in the outline; `parent` indexes the list of headings, −1 is the document."""
+
+    anchor_id: str
+    block: Block
+    kind: str
+    key: str | None
+    parent: int
+    form: str
+    perspective: str
+    repeat_ix: int
+    confidence: float
+    rank: Rank
+
+
+def matches_grammar(group: str, text: str) -> bool:
+    """Decide whether any rule of a group of `rules/section_grammar.yaml` matches."""
+    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", group))
+
+
+def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
+    """Find the headings among blocks and give each its parent, kind and key."""
+    headings: list[Heading] = []
+    stack: list[int] = []
+    seen: dict[tuple[str, str | None, int, str, int], int] = {}
+    on_page: dict[int, int] = {}
+    is_multi = " and " in identity.form or "," in identity.form or ";" in identity.form
+    is_code = identity.doc_type == "statute"
+    for block in blocks:
+        if block.role not in HEADER_ROLES:
+            continue
+        kind, key, rank = _place(block)
+        while stack and (
+            rank == _TOP or headings[stack[-1]].rank >= rank or (block.is_below_rule and _is_chapter(rank))
+        ):
+            stack.pop()
+        parent = stack[-1] if stack else -1
+        if kind == "section" and parent >= 0 and block.role != "SectionHeader":
+            kind = "subsection"
+        form = _form_of(block, parent, headings, identity=identity, is_multi=is_multi and rank[0] == 0)
+        number = on_page.get(block.page, 0)
+        on_page[block.page] = number + 1
+        same = (form, key, parent, block.text, block.page)
+        repeat_ix = seen.get(same, 0)
+        seen[same] = repeat_ix + 1
+        document_id = block.element_id.rsplit(":", 2)[0]
+        headings.append(
+            Heading(
+                anchor_id=f"{document_id}#p{block.page:04d}.{number:03d}-{key or _slug(block.text)}",
+                block=block,
+                kind=kind,
+                key=key,
+                parent=parent,
+                form=form,
+                perspective=_perspective_of(block, parent, headings, identity=identity, is_code=is_code),
+                repeat_ix=repeat_ix,
+                confidence=0.98 if key else 0.9 if block.is_run_in else 0.95,
+                rank=rank,
+            )
+        )
+        stack.append(len(headings) - 1)
+    return headings
+
+
+def _place(block: Block) -> tuple[str, str | None, Rank]:
+    """Tell a heading's kind, key and rank."""
+    found = find_statute_key(block.text)
+    if found is not None:
+        return found.kind, found.key, (_SECTION_RANK, 0.0)
+    division = _division_rank(block.text)
+    if division is not None and not block.is_bold:
+        return "section", None, (0, division)
+    found = find_key(block.text)
+    if block.is_run_in:
+        if matches_grammar("standing", block.text):
+            return "section", None, _TOP
+        rank: Rank = (_RUN_IN_ITALIC if block.is_italic else _RUN_IN, 0.0)
+        return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
+    rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
+    if block.role == "SectionHeader" and block.column_ix == -1:
+        rank = _TOP
+    return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
+
+
+def _division_rank(text: str) -> float | None:
+    for rule in load_rules("section_grammar", "divisions"):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return float(_DIVISIONS.index(match["word"].lower()))
+    return None
+
+
+def _is_chapter(rank: Rank) -> bool:
+    """Decide whether a heading under a rule is large enough to open a chapter of its own."""
+    return rank[0] == 0 and rank[1] <= -13.0
+
+
+def _slug(text: str) -> str:
+    return _SLUG.sub("-", text.lower())[:_SLUG_CHARS].strip("-") or "heading"
+
+
+def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_multi: bool) -> str:
+    """Tell the form that a heading speaks of: the one its chapter names, else the document's."""
+    if is_multi:
+        for rule in load_rules("section_grammar", "named_forms"):
+            named = {match["form"] for match in rule.pattern.finditer(block.text)}
+            if len(named) == 1 and (parent < 0 or headings[parent].form == identity.form):
+                return named.pop()
+    return headings[parent].form if parent >= 0 else identity.form
+
+
+def _perspective_of(
+    block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_code: bool
+) -> str:
+    """Tell whom the text under a heading addresses."""
+    if is_code:
+        return "statute"
+    if identity.doc_type == "form":
+        if matches_grammar("recipient_pages", block.text):
+            return "recipient"
+        return headings[parent].perspective if parent >= 0 else "filer"
+    return {
+        "filer_instructions": "filer",
+        "recipient_instructions": "recipient",
+        "publication": "publication",
+    }.get(identity.doc_type, "other")

@@ -1,0 +1,167 @@
+"""Lines of one column to paragraphs: where a new one begins is told by gap, indent, list mark and type.
+
+What a paragraph is (heading, list item, callout, …) is decided in roles.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.lines import Line
+from taxkg_assets.extraction.pages import Span
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@cache
+def thresholds() -> dict[str, float]:
+    """Give the thresholds of `rules/roles.yaml`."""
+    loaded: dict[str, float] = load_family("roles")["thresholds"]
+    return loaded
+
+
+@cache
+def matches(group: str, text: str) -> bool:
+    """Decide whether any rule of a group of `rules/roles.yaml` matches; repeated lines are looked up once."""
+    return any(rule.pattern.search(text) for rule in load_rules("roles", group))
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Lines that belong together, with the column they stand in."""
+
+    lines: list[Line]
+    column_x0: float
+    column_x1: float
+    column_ix: int
+    is_listed: bool
+    gap_before: float
+
+    @property
+    def first(self) -> Line:
+        return self.lines[0]
+
+
+def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
+    """Find the usual distance of baselines for each type size (rounded to points) over a document."""
+    counts: dict[int, Counter[float]] = {}
+    for lines in pages_lines:
+        for above, below in pairwise(lines):
+            step = below.base - above.base
+            if above.size == below.size and 0.9 * above.size < step < 1.7 * above.size:
+                counts.setdefault(round(above.size), Counter())[round(step, 1)] += 1
+    return {size: min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0] for size, counter in counts.items()}
+
+
+def find_paragraphs(
+    lines: Sequence[Line], *, column_x0: float, column_x1: float, column_ix: int, leading: dict[int, float]
+) -> list[Paragraph]:
+    """Group a column's lines, given from top to bottom, into paragraphs."""
+    paragraphs: list[Paragraph] = []
+    for line in lines:
+        current = paragraphs[-1] if paragraphs else None
+        is_item = _is_list_start(line)
+        if current is None:
+            paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
+            continue
+        gap = line.base - current.lines[-1].base
+        if _begins(line, current, gap=gap, is_item=is_item, leading=leading):
+            is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
+            paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
+        else:
+            current.lines.append(line)
+    return paragraphs
+
+
+def first_shown(line: Line) -> Span:
+    """Give the first span of a line that shows ink."""
+    return next(span for span in line.spans if not span.text.isspace() and span.text)
+
+
+def text_x0(line: Line) -> float:
+    """Find where a list item's text begins, after its mark."""
+    shown = [span for span in line.spans if span.text.strip()]
+    return shown[1].x0 if len(shown) > 1 else line.x0
+
+
+def _is_list_start(line: Line) -> bool:
+    """Decide whether a line begins with a list mark that is set apart from its text."""
+    mark = first_shown(line).text.strip()
+    if len(mark) > 5:
+        return matches("lists", line.text) and line.text[0] in "•●▪■◦‣∙·►▶"
+    return matches("lists", mark + " ") if mark != line.text else mark in "•●▪■"
+
+
+def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leading: dict[int, float]) -> bool:
+    """Decide whether a line begins a new paragraph after the current one."""
+    limit = thresholds()
+    last = current.lines[-1]
+    usual = leading.get(round(last.size), 1.2 * last.size)
+    if gap > limit["paragraph_gap_frac"] * usual + limit["paragraph_gap_pt"] or is_item:
+        return True
+    if abs(line.size - last.size) > 0.6 and abs(first_shown(line).size_pt - last.size) > 0.6:
+        return True
+    if _changes_weight(line, current):
+        return True
+    if current.is_listed and len(current.lines) == 1:
+        return not _continues_item(line, last, current, limit)
+    reference = current.lines[1] if len(current.lines) > 1 else last
+    indent = limit["indent_sizes"] * line.size
+    if line.x0 > last.x0 + indent:
+        return not _is_centred(line, last, current)
+    if line.x0 < last.x0 - indent:
+        if len(current.lines) > 1:
+            return (
+                not _is_centred(line, last, current)
+                and line.x0 < reference.x0 - indent
+                and not _clears_icon(line, current)
+            )
+        far = last.x0 - line.x0 > limit["hanging_sizes"] * line.size
+        return far and not _is_centred(line, last, current) and not _clears_icon(line, current)
+    return False
+
+
+def _changes_weight(line: Line, current: Paragraph) -> bool:
+    """Decide whether bold type of the same size ends or begins here as a heading does."""
+    last = current.lines[-1]
+    starts_bold = first_shown(line).is_bold
+    if all(other.is_bold for other in current.lines):
+        return not starts_bold and not matches("heading_ends", last.text)
+    if starts_bold and not first_shown(last).is_bold and matches("sentence_ends", last.text):
+        return line.is_bold or _leads_with_heading(line)
+    return False
+
+
+def _leads_with_heading(line: Line) -> bool:
+    bold = ""
+    for span in line.spans:
+        if span.text.strip() and not span.is_bold:
+            break
+        bold += span.text
+    return matches("heading_ends", bold.strip()) and bold.strip()[:1].isupper()
+
+
+def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str, float]) -> bool:
+    """Decide whether a line is the second one of a list item: under its text, its mark, or back at the margin."""
+    if abs(line.x0 - text_x0(last)) <= 4.0 or abs(line.x0 - last.x0) <= 1.5:
+        return True
+    if line.x0 > last.x0:
+        return line.x0 < text_x0(last) + 4.0
+    is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
+    return is_numbered and last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+
+
+def _is_centred(line: Line, last: Line, current: Paragraph) -> bool:
+    middle = (line.x0 + line.x1) / 2
+    return line.is_bold and last.is_bold and abs(middle - (last.x0 + last.x1) / 2) < 4.0
+
+
+def _clears_icon(line: Line, current: Paragraph) -> bool:
+    """Decide whether a paragraph's first lines were pushed right by an icon and this line is back at the margin."""
+    shift = current.first.x0 - line.x0
+    return (
+        abs(line.x0 - current.column_x0) < 3.0 and 2.2 * line.size < shift < 6.0 * line.size and len(current.lines) < 6
+    )

@@ -1,0 +1,222 @@
+"""What a paragraph is: heading, list item, callout, form field, title, or page furniture.
+
+Type size and weight, place on the page and the words of `rules/roles.yaml` decide; nothing here knows a document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.keys import find_key
+from taxkg_assets.extraction.lines import Line, is_upright, make_line
+from taxkg_assets.extraction.pages import Page, Rule, Source, Span
+from taxkg_assets.extraction.paragraphs import Paragraph, first_shown, matches, thresholds
+
+_DIGITS = re.compile(r"\d+|[ivxl]+$")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Type of a document: the body's size, also of pages set differently, and repeated head and foot lines."""
+
+    body_size: float
+    page_sizes: dict[int, float]
+    repeated: frozenset[str]
+    later_styles: frozenset[tuple[str, float]]
+    title_size: float
+
+    def body(self, page: int) -> float:
+        return self.page_sizes.get(page, self.body_size)
+
+
+def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
+    """Measure a document's type: the most used size of plain text, per page and in all."""
+    in_all: Counter[float] = Counter()
+    by_page: dict[int, float] = {}
+    edges: dict[str, set[int]] = defaultdict(set)
+    later: set[tuple[str, float]] = set()
+    for page, lines in zip(source.pages, pages_lines, strict=True):
+        here: Counter[float] = Counter()
+        for line in lines:
+            if not line.is_bold and len(line.text) >= 25:
+                here[round(line.size, 1)] += len(line.text)
+            elif page.page > 1 and line.is_bold:
+                later.add((first_shown(line).font, round(line.size, 1)))
+            if _in_edge(line, page):
+                edges[_pattern_of(line.text)].add(page.page)
+        if here and sum(here.values()) >= 400:
+            by_page[page.page] = _mode(here)
+        in_all += here
+    body = _mode(in_all) if in_all else 10.0
+    # A page of small print among pages of text (a chart) does not turn its labels into headings.
+    kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
+    first = [line for line in pages_lines[0] if len(_LETTERS.findall(line.text)) >= 5] if pages_lines else []
+    limit = thresholds()
+    needed = limit["repeat_pages"] if len(source.pages) >= limit["repeat_pages"] else 99
+    return Style(
+        body,
+        kept,
+        frozenset(text for text, pages in edges.items() if len(pages) >= needed),
+        frozenset(later),
+        max((line.size for line in first), default=body),
+    )
+
+
+def _mode(counter: Counter[float]) -> float:
+    return min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0]
+
+
+def _pattern_of(text: str) -> str:
+    return _DIGITS.sub("#", text.lower())
+
+
+def _in_edge(line: Line, page: Page) -> bool:
+    limit = thresholds()
+    return line.y0 > limit["foot_frac"] * page.height_pt or line.y1 < limit["head_frac"] * page.height_pt
+
+
+def is_artifact(line: Line, page: Page, style: Style) -> bool:
+    """Decide whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print."""
+    if not is_upright(line) or line.size > 60:
+        return True
+    if _in_edge(line, page):
+        if _pattern_of(line.text) in style.repeated or matches("artifacts", line.text):
+            return True
+        return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
+    return not line.text.isdigit() and matches("artifacts", line.text)
+
+
+def is_face_page(page: Page, *, box_count: int) -> bool:
+    """Decide whether a page is the face of a form, to be filled in."""
+    return box_count >= 2 or len(page.widgets) >= thresholds()["face_widgets"]
+
+
+def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
+    """Decide whether a paragraph of the first page belongs to the document's title above the text."""
+    line = paragraph.first
+    if page.page != 1 or not _LETTERS.search(line.text):
+        return False
+    limit = thresholds()
+    if line.y1 <= title_floor:
+        return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
+    big = line.size >= limit["title_size_frac"] * style.body_size
+    return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
+
+
+def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
+    """Find the rule below the masthead of a first page: large type above it, text below."""
+    large = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
+    if not large or page.page != 1:
+        return 0.0
+    top = (
+        max(line.y1 for line in large if line.y0 < 0.3 * page.height_pt) if large[0].y0 < 0.3 * page.height_pt else 0.0
+    )
+    wide = [
+        rule.y0
+        for rule in page.rules
+        if rule.is_horizontal and rule.x1 - rule.x0 > 0.6 * page.width_pt and top - 4 <= rule.y0 < 0.35 * page.height_pt
+    ]
+    return min(wide, default=0.0) if top else 0.0
+
+
+def split_lead(paragraph: Paragraph) -> tuple[list[Line], list[Line]]:
+    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty."""
+    lead: list[Line] = []
+    for ix, line in enumerate(paragraph.lines):
+        cut = _bold_prefix(line.spans)
+        if cut < len(line.spans):
+            head = make_line(line.page, line.spans[:cut])
+            tail = make_line(line.page, line.spans[cut:])
+            if head is not None:
+                lead.append(head)
+            rest = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
+            break
+        lead.append(line)
+    else:
+        rest = []
+    text = " ".join(line.text for line in lead)
+    if not lead or not is_run_in_text(text):
+        return [], paragraph.lines
+    return lead, rest
+
+
+def is_run_in_text(text: str) -> bool:
+    """Decide whether bold words at a paragraph's start are a heading, not stressed words."""
+    if len(text) > thresholds()["heading_chars"] or not any(map(str.isalnum, text)):
+        return False
+    if find_key(text) is not None and find_key(text, is_whole=True) is not None:
+        return True
+    return matches("heading_ends", text) and not matches("callouts", text) and not text[0].islower()
+
+
+def _bold_prefix(spans: Sequence[Span]) -> int:
+    """Count the leading spans that are bold or blank; the blank ones at the end go to the text."""
+    count = 0
+    for ix, span in enumerate(spans):
+        if span.text.isspace() or not span.text:
+            continue
+        if not span.is_bold:
+            break
+        count = ix + 1
+    else:
+        return len(spans)
+    return count
+
+
+def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
+    """Decide whether a paragraph is a heading on its own line(s)."""
+    first = paragraph.first
+    text = " ".join(line.text for line in paragraph.lines)
+    limit = thresholds()
+    if len(text) > limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
+        return False
+    if len(text) < 3 or paragraph.is_listed:
+        return False
+    body = style.body(page.page)
+    shown = first_shown(first)
+    is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
+    if is_large:
+        # "Heading (continued)": bold words with a plain or italic addition on the same line.
+        return all(line.is_bold for line in paragraph.lines) or (
+            len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
+        )
+    if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
+        return False
+    if matches("sentence_ends", text) or len(paragraph.lines) > 2 or matches("addresses", paragraph.lines[-1].text):
+        return False
+    return _is_set_apart(paragraph, page)
+
+
+def _bold_share(paragraph: Paragraph) -> float:
+    spans = [span for line in paragraph.lines for span in line.spans]
+    total = sum(len(span.text.strip()) for span in spans)
+    return sum(len(span.text.strip()) for span in spans if span.is_bold) / max(1, total)
+
+
+def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
+    """Decide whether bold lines of the body's size stand as a heading: centred on the page, or with heading case."""
+    first = paragraph.first
+    if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > paragraph.column_x0 + 20:
+        return True
+    words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
+    capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
+    at_margin = abs(first.x0 - paragraph.column_x0) < 2.0
+    return at_margin and bool(words) and capitals >= 0.7 * len(words) and len(paragraph.lines) == 1
+
+
+def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
+    """Decide whether a rule of the column's width is drawn right above a line."""
+    limit = thresholds()
+    width = limit["rule_width_frac"] * (column_x1 - column_x0)
+    return any(
+        rule.is_horizontal
+        and rule.x1 - rule.x0 >= width
+        and line.y0 - limit["rule_reach_pt"] <= rule.y0 <= line.y0 + 0.35 * line.size
+        and rule.x0 <= line.x0 + 4
+        and rule.x1 > line.x0
+        for rule in rules
+    )

@@ -1,0 +1,201 @@
+"""The table `sections`: every paragraph, list item, callout, field and table, whole across breaks, with its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.blocks import CONTENT_ROLES, HEADER_ROLES, Block
+from taxkg_assets.extraction.lines import Piece
+from taxkg_assets.extraction.outline import matches_grammar
+from taxkg_assets.extraction.paragraphs import matches
+from taxkg_assets.schemas import Anchors, Sections, Tables
+
+_PIECE = {
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "page": pl.Int32,
+    "x0_pt": pl.Float64,
+    "y0_pt": pl.Float64,
+    "x1_pt": pl.Float64,
+    "y1_pt": pl.Float64,
+}
+
+
+@dataclass(slots=True)
+class _Row:
+    """One content element in the making."""
+
+    block: Block
+    anchor_id: str | None
+    text: str
+    pieces: list[Piece]
+    element_ids: list[str]
+    last: Block
+    table_id: str | None = None
+    floats: int = 0
+
+
+@dataclass(slots=True)
+class _Owners:
+    """Follows the headings in reading order and tells the owner of what comes next."""
+
+    by_element: dict[str, tuple[str, str]]
+    current: str | None = None
+    before: dict[str, str] = field(default_factory=dict)
+
+    def enter(self, block: Block) -> None:
+        """Pass a heading; under "… (continued)" the text goes on belonging to what came before it."""
+        anchor_id, heading = self.by_element[block.element_id]
+        if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
+            return
+        self.current = anchor_id
+
+
+def build_sections(
+    blocks: Sequence[Block],
+    anchors: dy.DataFrame[Anchors],
+    tables: dy.DataFrame[Tables] | None = None,
+    *,
+    document_id: str,
+) -> dy.DataFrame[Sections]:
+    """Build one row per content element of a document.
+
+    Args:     blocks: all blocks of the document. anchors: its outline. tables: its tables; a region without a row
+              there is kept as plain text.
+    Returns:  rows with owner, text and the rectangle of each printed line; the anchor is null before the first
+              heading and on the face of a form.
+    """
+    owners = _Owners(
+        {
+            element_id: (anchor_id, heading)
+            for element_id, anchor_id, heading in anchors.select("element_id", "anchor_id", "heading").iter_rows()
+        }
+    )
+    titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
+    rows = _find_rows(blocks, owners, titles=titles)
+    return _frame(rows, document_id=document_id)
+
+
+def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, str]) -> list[_Row]:
+    rows: list[_Row] = []
+    by_table: dict[str, _Row] = {}
+    open_row: _Row | None = None
+    for block in blocks:
+        if block.role in HEADER_ROLES:
+            owners.enter(block)
+            open_row = None
+        if block.role not in CONTENT_ROLES:
+            continue
+        anchor_id = None if block.is_face else owners.current
+        if block.table_id is not None and block.table_id in titles:
+            if block.table_id in by_table:
+                by_table[block.table_id].element_ids.append(block.element_id)
+                continue
+            row = _table_row(block, anchor_id, titles[block.table_id])
+            by_table[block.table_id] = row
+            rows.append(row)
+            continue
+        if open_row is not None and _goes_on(open_row, block, anchor_id):
+            _append(open_row, block)
+            continue
+        row = _Row(block, anchor_id, block.text, list(block.pieces), [block.element_id], block)
+        rows.append(row)
+        # A callout between two columns floats: the paragraph before it may still go on after it.
+        if open_row is None or block.role != "Callout" or _is_whole(open_row.text):
+            open_row = row
+        else:
+            open_row.floats += 1
+    return rows
+
+
+def _table_row(block: Block, anchor_id: str | None, title: str) -> _Row:
+    text, pieces = block.text, list(block.pieces)
+    if title.strip():
+        text = title
+        x0, y0, x1, y1 = block.bbox
+        pieces = [Piece(0, len(title), block.page, x0, y0, x1, y1)]
+    return _Row(block, anchor_id, text, pieces, [block.element_id], block, block.table_id)
+
+
+def _is_whole(text: str) -> bool:
+    return matches("sentence_ends", text[-12:])
+
+
+def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
+    """Decide whether a block continues the open paragraph after the end of a column or page."""
+    last = row.last
+    if block.is_continued:
+        return True
+    if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed or block.is_indented:
+        return False
+    if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):
+        return False
+    if last.role == "TableBlock" or block.role not in ("BodyText", last.role) or abs(block.size - last.size) > 0.6:
+        return False
+    if block.page - last.page > 2:
+        return False
+    starts_low = not block.text[:1].isupper()
+    return starts_low or row.floats == 0
+
+
+def _append(row: _Row, block: Block) -> None:
+    """Add a continuing block's text; a hyphen at the break that splits a word is removed."""
+    text = row.text
+    glue = " "
+    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and block.text[:1].islower():
+        text, glue = text[:-1], ""
+    elif text.endswith(("/", "—", "-")):
+        glue = ""
+    shift = len(text) + len(glue)
+    last = row.pieces[-1]
+    row.pieces[-1] = Piece(last.start, shift, last.page, last.x0, last.y0, last.x1, last.y1)
+    row.pieces += [
+        Piece(piece.start + shift, piece.end + shift, piece.page, piece.x0, piece.y0, piece.x1, piece.y1)
+        for piece in block.pieces
+    ]
+    row.text = text + glue + block.text
+    row.element_ids.append(block.element_id)
+    row.last = block
+    row.floats = 0
+
+
+def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
+    frame = pl.DataFrame(
+        {
+            "element_id": pl.Series([row.block.element_id for row in rows], dtype=pl.String),
+            "anchor_id": pl.Series([row.anchor_id for row in rows], dtype=pl.String),
+            "document_id": pl.Series([document_id] * len(rows), dtype=pl.String),
+            "page": pl.Series([row.block.page for row in rows], dtype=pl.Int32),
+            "paragraph_ix": pl.Series(range(len(rows)), dtype=pl.Int32),
+            "role": pl.Series([row.block.role for row in rows], dtype=pl.String),
+            "table_id": pl.Series([row.table_id for row in rows], dtype=pl.String),
+            "text": pl.Series([row.text for row in rows], dtype=pl.String),
+            "element_ids": pl.Series([row.element_ids for row in rows], dtype=pl.List(pl.String)),
+            "pieces": _pieces(rows),
+        }
+    )
+    return Sections.validate(frame.sort("element_id"), cast=True)
+
+
+def _pieces(rows: Sequence[_Row]) -> pl.Series:
+    """Build the nested column from flat ones: far cheaper than from dictionaries."""
+    counts = [len(row.pieces) for row in rows]
+    flat = [piece for row in rows for piece in row.pieces]
+    names = ("start", "end", "page", "x0", "y0", "x1", "y1")
+    columns = {
+        target: pl.Series([getattr(piece, name) for piece in flat], dtype=dtype)
+        for (target, dtype), name in zip(_PIECE.items(), names, strict=True)
+    }
+    owner = pl.Series("owner", [ix for ix, count in enumerate(counts) for _ in range(count)], dtype=pl.Int64)
+    nested = (
+        pl.DataFrame({"owner": owner, **columns})
+        .group_by("owner", maintain_order=True)
+        .agg(pl.struct(list(_PIECE)).alias("pieces"))
+    )
+    if nested.is_empty():
+        return pl.Series("pieces", [], dtype=pl.List(pl.Struct(_PIECE)))
+    return nested["pieces"]
