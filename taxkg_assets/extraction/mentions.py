@@ -1,0 +1,247 @@
+"""Where a text names something: boxes, lines, forms, publications, law, addresses and headings.
+
+A mention is a span of the text and one normalised target; lists and ranges give one mention per target. What the
+sentence says about the target (relation, polarity) is decided in `polarity`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+_LETTERED = re.compile(r"^(\d*)([a-z]?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One target named in a text; `group` is the span of the whole list that it stands in."""
+
+    kind: str
+    target: str
+    start: int
+    end: int
+    group: tuple[int, int]
+    rule_id: str
+    confidence: float
+    target_form: str = ""
+
+
+def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
+    """Find everything that a paragraph points at, in the order of the text."""
+    found: list[Mention] = list(headings.find_in(text))
+    taken = [mention.group for mention in found]
+    for rule in load_rules("references", "mentions"):
+        for mentions in _read_rule(text, rule):
+            span = mentions[0].group
+            if not any(start < span[1] and span[0] < end for start, end in taken):
+                taken.append(span)
+                found.extend(mentions)
+    for rule in load_rules("references", "named_sections"):
+        found.extend(_read_titles(text, rule, taken=taken))
+    found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
+    return _attach_forms(text, found)
+
+
+class Headings:
+    """The headings of one document by their first word, for finding them in its text."""
+
+    def __init__(self, headings: dict[str, tuple[str, str]]) -> None:
+        """Take heading as printed → (kind, target)."""
+        least = load_family("references")["min_heading_chars"]
+        self._by_word: dict[str, list[tuple[str, str, str]]] = {}
+        for heading, (kind, target) in headings.items():
+            words = normalise_heading(heading)
+            if len(words) >= least:
+                self._by_word.setdefault(words.split()[0], []).append((words, kind, target))
+        for rows in self._by_word.values():
+            rows.sort(key=lambda row: (-len(row[0]), row))
+
+    def find_in(self, text: str) -> Iterator[Mention]:
+        """Find headings that the text points at with a cue before or after them."""
+        before, after = load_rules("references", "section_cues")
+        last_end = -9
+        for word in re.finditer(r"(?<![\w’'-])[A-Z0-9][\w’'&-]*", text):
+            if word.start() < last_end:
+                continue
+            match = self._match(text, word.start())
+            if match is None:
+                continue
+            end, kind, target = match
+            joined = re.fullmatch(
+                r"\s*(?:,\s*(?:and\s+|or\s+)?|and\s+|or\s+)(?:the\s+)?", text[max(last_end, 0) : word.start()]
+            )
+            cued = before.pattern.search(text[max(0, word.start() - 60) : word.start()]) is not None
+            if cued or (joined is not None and last_end > 0) or after.pattern.search(text[end : end + 60]):
+                last_end = end
+                confidence = load_family("references")["confidence"]["known_heading"]
+                yield Mention(kind, target, word.start(), end, (word.start(), end), "known_heading", confidence)
+
+    def _match(self, text: str, start: int) -> tuple[int, str, str] | None:
+        """Match the longest heading that begins at `start`."""
+        window = text[start : start + 200]
+        flat = _fold(window)
+        first = flat.split(" ", 1)[0]
+        for key in (first, first.rstrip(".,;:?!)")):
+            for words, kind, target in self._by_word.get(key, ()):
+                if flat.startswith(words) and not re.match(r"[\w-]", flat[len(words) : len(words) + 1]):
+                    return start + len(words), kind, target
+        return None
+
+
+def _fold(text: str) -> str:
+    """Fold quotes and dashes one character for one, so that offsets stay true."""
+    return text.translate(_FOLDS)
+
+
+_FOLDS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "\n": " "})
+
+
+@cache
+def normalise_heading(heading: str) -> str:
+    """Bring a heading as printed to the form in which text names it."""
+    text = re.sub(r"\s*\((?:continued|Continued)\)\s*$", "", " ".join(_fold(heading).split()))
+    return text.rstrip(" .:?!-,")
+
+
+def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
+    """Read every place where one rule matches, its list and ranges expanded."""
+    confidence = load_family("references")["confidence"]["pattern"]
+    more = _continuation(rule.extra["more"]) if "more" in rule.extra else None
+    for match in rule.pattern.finditer(text):
+        items = [(match["item"].strip(), match.start(), match.end())]
+        end = match.end()
+        while more is not None and (follow := more.match(text, end)):
+            between = text[end : follow.start("item")]
+            item = _complete(follow["item"], first=items[0][0])
+            items.extend(_expand_range(items[-1][0], item, between=between, at=follow.span("item")))
+            end = follow.end()
+        named = {key: value for key, value in match.groupdict().items() if value and key != "item"}
+        yield [
+            Mention(
+                rule.extra["kind"],
+                _build_target(rule, item, named),
+                start,
+                stop,
+                (match.start(), end),
+                rule.id,
+                confidence,
+            )
+            for item, start, stop in items
+        ]
+
+
+@cache
+def _continuation(pattern: str) -> re.Pattern[str]:
+    return re.compile(load_family("references")["separators"] + pattern)
+
+
+def _complete(item: str, *, first: str) -> str:
+    """Complete a number that a list shortens: `1.409A-1, -2` names 1.409A-2."""
+    return first.rsplit("-", 1)[0] + item if item.startswith("-") else item
+
+
+def _expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
+    """Name the items after `first` up to `last`: all of them in a range, else `last` alone."""
+    words: str = load_family("references")["range_words"]
+    low, high = _LETTERED.match(first), _LETTERED.match(last)
+    is_range = re.search(rf"(?:^|\s){words}(?:\s|$)", re.sub(r"\([^()]*\)", "", between)) is not None
+    if not is_range or low is None or high is None:
+        return [(last, *at)]
+    if low[1] == high[1] and low[2] and high[2] and low[2] < high[2]:
+        return [(f"{low[1]}{chr(code)}", *at) for code in range(ord(low[2]) + 1, ord(high[2]) + 1)]
+    if low[1] and high[1] and int(low[1]) < int(high[1]) <= int(low[1]) + 40:
+        numbers = [(str(number), *at) for number in range(int(low[1]) + 1, int(high[1]))]
+        return [*numbers, (last, *at)]
+    return [(last, *at)]
+
+
+def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
+    """Fill the rule's target template; spaces are single and a named act is called by its short name."""
+    values: dict[str, Any] = {"of": "", **named, "item": item}
+    if "act" in named:
+        values["act"] = named.get("short") or re.sub(r"\s+of\s+\d{4}$", "", named["act"])
+    target: str = rule.extra["target"]
+    if named.get("general"):
+        target = "General " + target
+    if rule.id == "url":
+        values["item"] = item.rstrip("/.")
+    return " ".join(target.format(**values).split())
+
+
+def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iterator[Mention]:
+    """Read a heading that the text names but the document's anchors do not hold."""
+    no_title = re.compile(load_family("references")["not_section_titles"])
+    for match in rule.pattern.finditer(text):
+        start, end = match.span("item")
+        if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
+            continue
+        taken.append((start, end))
+        yield Mention("section", match["item"], start, end, (start, end), rule.id, rule.extra["confidence"])
+
+
+def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
+    """Say which form a box or line is on, which form a schedule belongs to, where a part or heading stands."""
+    rules = load_family("references")
+    after, before = re.compile(rules["form_after"]), re.compile(rules["form_before"])
+    out: list[Mention] = []
+    for mention in mentions:
+        if mention.rule_id == "schedule":
+            mention = _attach_schedule(text, mention, mentions)
+        elif mention.kind in ("box", "line", "section"):
+            mention = _attach_form(text, mention, mentions, after=after, before=before)
+        out.append(mention)
+    inside = {m.group for m in out if m.rule_id == "schedule" and "(Form" in m.target}
+    return [m for m in out if not _is_schedule_suffix(text, m, inside)]
+
+
+def _is_schedule_suffix(text: str, mention: Mention, schedules: set[tuple[int, int]]) -> bool:
+    """Decide whether a form stands only in the parentheses after a schedule: `Schedule B (Form 1040)`."""
+    return mention.rule_id == "form" and any(
+        end <= mention.start and text[end : mention.start].strip() == "(" for _, end in schedules
+    )
+
+
+def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Mention:
+    end = mention.group[1]
+    for other in mentions:
+        gap = text[end : other.start]
+        if other.rule_id == "form" and other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap):
+            return replace(mention, target=f"{mention.target} ({other.target})")
+    return mention
+
+
+def _attach_form(
+    text: str, mention: Mention, mentions: list[Mention], *, after: re.Pattern[str], before: re.Pattern[str]
+) -> Mention:
+    start, end = mention.group
+    for other in mentions:
+        if other.kind not in ("form", "publication") or other is mention:
+            continue
+        follows = other.group[0] >= end and after.match(text[end : other.group[0]])
+        leads = other.kind == "form" and other.group[1] <= start and _leads(text[other.group[1] : start], before)
+        if not (follows or leads):
+            continue
+        if mention.kind == "section":
+            is_titled = mention.rule_id in ("lettered_part", "roman_part", "see_title_in_publication")
+            return replace(mention, target=f"{mention.target} ({other.target})") if is_titled else mention
+        if other.kind == "form":
+            return replace(mention, target_form=_schedule_name(text, other).removeprefix("Form "))
+    return mention
+
+
+def _leads(gap: str, before: re.Pattern[str]) -> bool:
+    gap = re.sub(r"^\s*\(Form\s+[\w-]+\)", "", gap)
+    return "," in gap and before.match(gap) is not None
+
+
+def _schedule_name(text: str, mention: Mention) -> str:
+    """Name a schedule with its form, as `_attach_schedule` does."""
+    suffix = re.match(r"\s*\((Form\s+[\w-]+)\)", text[mention.group[1] :])
+    if mention.rule_id == "schedule" and suffix and "(Form" not in mention.target:
+        return f"{mention.target} ({suffix[1]})"
+    return mention.target

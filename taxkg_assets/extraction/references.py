@@ -1,0 +1,171 @@
+"""References: every place where a document's text points at something, with the sentence that says so.
+
+Finding the mentions is `mentions`, reading the sentence is `polarity`; here both become rows, told apart from a
+document's mentions of itself. Which node a reference reaches is decided in the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.identity import Identity
+from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
+from taxkg_assets.extraction.polarity import find_relation, find_sentence_at, find_sentences
+from taxkg_assets.schemas import Anchors, References, Sections
+
+_HEADING_KINDS = ("section", "subsection", "runin", "part")
+_KEY = ["element_id", "start", "mention_start", "kind", "target"]
+
+
+def build_references(
+    sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors], *, identity: Identity
+) -> dy.DataFrame[References]:
+    """Point at every target that a document's text names: one row per sentence and target.
+
+    Args:     sections: content elements of one document. anchors: its headings. identity: what the document is.
+    Returns:  rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own
+              form or of the box that owns the text is kept and marked `is_self`.
+    Units:    start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
+    Source:   rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
+    """
+    tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
+    headings = Headings(_collect_headings(tree))
+    rows: list[dict[str, Any]] = []
+    for section in sections.select("element_id", "anchor_id", "document_id", "page", "text", "pieces").iter_rows(
+        named=True
+    ):
+        rows.extend(_read_section(section, tree=tree, headings=headings, identity=identity))
+    frame = pl.DataFrame(rows, schema=References.create_empty().schema, orient="row").sort(_KEY)
+    return References.validate(frame)
+
+
+def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Name the headings that text can point at; boxes, lines and statute sections go by their keys instead."""
+    return {
+        row["heading"]: ("section", row["heading"].strip().rstrip(".:"))
+        for row in tree.values()
+        if row["kind"] in _HEADING_KINDS and not _is_lawlike(row["heading"])
+    }
+
+
+def _is_lawlike(heading: str) -> bool:
+    """Decide whether a heading is nothing but the name of a form, box or publication, which have rules of their own."""
+    return (
+        re.fullmatch(r"(?:Forms?|Pub\.|Publication|Schedule|Box|Line|Part|Notice|IRS)\s*[\w.-]*\.?", heading)
+        is not None
+    )
+
+
+def _read_section(
+    section: dict[str, Any], *, tree: dict[str, dict[str, Any]], headings: Headings, identity: Identity
+) -> Iterator[dict[str, Any]]:
+    text: str = section["text"]
+    mentions = find_mentions(text, headings=headings) if text else []
+    if not mentions:
+        return
+    sentences = find_sentences(text)
+    own_keys, own_forms = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+    seen: set[tuple[int, str, str]] = set()
+    for mention in mentions:
+        if identity.doc_type == "statute":
+            mention = _read_in_statute(text, mention)
+        start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
+        mention = _localise(mention, own_forms=own_forms)
+        if (start, mention.kind, mention.target) in seen:
+            continue
+        seen.add((start, mention.kind, mention.target))
+        low, high = mention.group[0] - start, mention.group[1] - start
+        said = find_relation(text[start:end], kind=mention.kind, start=low, end=high)
+        yield {
+            "document_id": section["document_id"],
+            "page": _find_page(section, mention.start),
+            "element_id": section["element_id"],
+            "anchor_id": section["anchor_id"],
+            "start": start,
+            "end": end,
+            "mention_start": mention.start,
+            "mention_end": mention.end,
+            "kind": mention.kind,
+            "target": mention.target,
+            "target_form": mention.target_form,
+            "evidence": text[start:end],
+            "is_self": _is_self(mention, own_keys=own_keys, own_forms=own_forms, identity=identity),
+            "relation": said.relation,
+            "polarity": said.polarity,
+            "confidence": min(mention.confidence, said.confidence),
+            "rule_id": f"{mention.rule_id}.{said.rule_id}",
+            "created_by": "regex",
+        }
+
+
+def _find_page(section: dict[str, Any], at: int) -> int:
+    """Take the page of the printed line that holds a character; a paragraph may run over a page's end."""
+    for piece in section["pieces"]:
+        if piece["start"] <= at < piece["end"]:
+            return int(piece["page"])
+    return int(section["page"])
+
+
+def _find_owner(
+    anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity
+) -> tuple[set[str], set[str]]:
+    """Find the box keys and forms that the text of an anchor is about."""
+    keys: set[str] = set()
+    forms: set[str] = set()
+    while anchor_id is not None and anchor_id in tree:
+        row = tree[anchor_id]
+        if row["key"] and not keys:
+            keys = _expand_key(row["key"])
+        if row["form"] and not forms:
+            forms = {row["form"]}
+        anchor_id = row["parent_anchor_id"]
+    return keys, forms or set(identity.form.split(" and ")) - {""}
+
+
+def _expand_key(key: str) -> set[str]:
+    """Name the boxes of a key: boxes_14-16 and boxes_2e-2f stand for several."""
+    parts = re.fullmatch(r"(?:box|boxes|line|lines)_(.+)", key)
+    if parts is None:
+        return {key}
+    stem = "line" if key.startswith("line") else "box"
+    named = parts[1].replace("_and_", "-").split("-")
+    if len(named) == 2 and named[0].isdigit() and named[1].isdigit():
+        named = [str(number) for number in range(int(named[0]), int(named[1]) + 1)]
+    return {f"{stem}_{name}" for name in named} | {key}
+
+
+def _read_in_statute(text: str, mention: Mention) -> Mention:
+    """In a statute a bare section number is the statute's own, unless the tax code is named."""
+    if mention.rule_id != "code_section" or re.match(
+        r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", text[mention.group[1] :]
+    ):
+        return mention
+    return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
+
+
+def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
+    """Drop the form of a box or line where it is the own form; write it into the target of a line elsewhere."""
+    if mention.target_form in own_forms:
+        return replace(mention, target_form="")
+    if mention.kind == "line" and mention.target_form:
+        form = mention.target_form
+        shown = form if form.startswith("Schedule") else f"Form {form}"
+        return replace(mention, target=f"{mention.target} ({shown})")
+    return mention
+
+
+def _is_self(mention: Mention, *, own_keys: set[str], own_forms: set[str], identity: Identity) -> bool:
+    if mention.kind in ("box", "line", "statute_section"):
+        return not mention.target_form and mention.target in own_keys
+    if mention.kind == "form":
+        code = mention.target.removeprefix("Form ")
+        generic = {form.split("-")[0] for form in own_forms}
+        schedule = {form.split(" (")[0] for form in own_forms if form.startswith("Schedule")}
+        return code in own_forms or code in generic or mention.target in schedule
+    return mention.kind == "publication" and mention.target == identity.form
