@@ -69,6 +69,11 @@ def is_amount(text: str) -> bool:
     return _matches("amounts", text)
 
 
+def is_caption(text: str) -> bool:
+    """Decide whether a line begins like the numbered caption of a table or worksheet."""
+    return load_rules("tables", "captions")[0].pattern.search(text) is not None
+
+
 def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
     """Group runs into printed lines, top to bottom, each from left to right."""
     slack = load_family("tables")["runs"]["same_line_pt"]

@@ -69,7 +69,7 @@ class Grid:
 
 def find_grid(drawing: Drawing) -> Grid:
     """Divide a region into columns and rows and put every run into its cell."""
-    slabs = _find_slabs(drawing)
+    slabs = find_slabs(drawing)
     columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
     rows: list[Row] = []
     borders = _find_row_borders(drawing)
@@ -86,7 +86,7 @@ def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
     return max(range(len(columns)), key=lambda i: (round(overlaps[i]), -i))
 
 
-def _find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
+def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
     """Divide a region by the verticals that run along enough of its height."""
     box, least = drawing.box, load_family("tables")["grid"]["vertical_frac"]
     edges = [box.x0]

@@ -66,6 +66,32 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
     return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
 
 
+def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
+    """Find header rows inside the body; give the column paths that hold from each of them on.
+
+    A row that names nearly all columns replaces the paths, one that names some refines them.
+    """
+    found: dict[int, list[str]] = {}
+    rows = grid.rows
+    body = [text for row in rows[header_count:] for text in _beside_stub(row)]
+    if _amount_frac(body) < _limit("amount_frac") or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4:
+        return found
+    for i in range(header_count, len(rows) - 1):
+        row = rows[i]
+        texts = {column: join_text(cell) for column, cell in row.cells.items()}
+        if not _is_bold(row) or len(texts) < max(2, 0.5 * len(grid.columns)) or any(map(is_amount, texts.values())):
+            continue
+        above = rows[i - 1] if i > header_count else None
+        if above is not None and len(above.cells) == 1 and _is_group(grid, above):
+            for column, cell in above.cells.items():
+                texts[column] = f"{join_text(cell)} {texts.get(column, '')}".strip()
+        if len(texts) >= 0.9 * len(grid.columns):
+            found[i] = [texts.get(column, path) for column, path in enumerate(paths)]
+        else:
+            found[i] = [" > ".join(filter(None, (path, texts.get(k)))) for k, path in enumerate(paths)]
+    return found
+
+
 def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
     """Divide the columns of tables set side by side, and count the columns that name the rows of each part."""
     width = _period(grid, [path.split(" > ")[-1] for path in paths])

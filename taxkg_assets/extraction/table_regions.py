@@ -7,23 +7,24 @@ from collections.abc import Sequence
 from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Fill, Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount
-from taxkg_assets.extraction.table_grid import Box, Drawing
+from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount, is_caption
+from taxkg_assets.extraction.table_grid import Box, Drawing, find_slabs
+from taxkg_assets.extraction.table_open import find_open_boxes
 from taxkg_assets.rules.loader import load_family
 
 
 def find_drawings(page: Page) -> list[Drawing]:
     """Find candidate regions of a page with everything printed in them; form faces and fields to fill in are none."""
-    if not page.spans or (not page.rules and not page.fills):
+    if not page.spans:
         return []
     runs = find_runs(page.spans)
     ruling = _without_underlines(merge_rules(page.rules), runs, page)
-    if len(ruling.horizontals) < 1 or find_face_boxes(page):
+    if find_face_boxes(page):
         return []
-    boxes = _connect(ruling, page.fills)
-    boxes = _stack(boxes, runs)
+    boxes = _stack(_connect(ruling, page.fills), runs)
+    boxes += find_open_boxes(page, runs, [box for box in boxes if box.height < 0.9 * page.height_pt])
     drawings = []
-    for box in boxes:
+    for box in _split_at_captions(boxes, runs, ruling):
         if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
             continue
         drawing = _cut_out(box, runs, ruling, page.fills)
@@ -91,6 +92,22 @@ def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
         else:
             stacked[stacked.index(above)] = _union(above, box)
     return [box for box in stacked if box.height >= limits["min_height_pt"]]
+
+
+def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling) -> list[Box]:
+    """Cut a frame that holds several captioned tables into one box for each, caption excluded."""
+    split: list[Box] = []
+    for box in boxes:
+        captions = [run for run in runs if run.is_bold and box.holds(run) and is_caption(run.text)]
+        if len(captions) < 2:
+            split.append(box)
+            continue
+        drawing = Drawing(box, (), ruling, ())
+        for x0, x1 in find_slabs(drawing):
+            mine = sorted((run for run in captions if x0 <= run.centre <= x1), key=lambda run: run.y0)
+            ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
+            split += [Box(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
+    return sorted(split, key=lambda box: (box.y0, box.x0))
 
 
 def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:

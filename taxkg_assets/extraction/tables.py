@@ -18,6 +18,7 @@ from taxkg_assets.extraction.table_headers import (
     Part,
     count_header_rows,
     find_header_blocks,
+    find_later_headers,
     find_parts,
     group_columns,
     is_group_row,
@@ -78,11 +79,17 @@ def find_tables(page: Page) -> list[FoundTable]:
     tables: list[FoundTable] = []
     drawings = find_drawings(page)
     runs = find_runs(page.spans) if drawings else []
+    above: tuple[Box, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
-        if table is not None:
-            tables.append(replace(table, title=_join_title(_find_caption(runs, drawing.box, drawings), table.title)))
-    return _share_captions(tables)
+        if table is None:
+            continue
+        caption = _find_caption(runs, drawing.box, drawings)
+        if not caption and above is not None and _follows(above[0], drawing.box):
+            caption = above[1]
+        above = (drawing.box, caption)
+        tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
+    return tables
 
 
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
@@ -111,8 +118,9 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
         )
         for i in range(len(grid.columns))
     ]
-    parts = find_parts(grid, paths)
-    cells = _find_cells(grid, header_count, paths, parts)
+    later = find_later_headers(grid, header_count, paths)
+    parts = find_parts(grid, later[max(later)] if later else paths)
+    cells = _find_cells(grid, header_count, parts, {header_count: paths, **later})
     region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
     title = " ".join(block.text for block in subtitle)
     return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
@@ -130,13 +138,19 @@ def _is_plausible(grid: Grid) -> bool:
     )
 
 
-def _find_cells(grid: Grid, header_count: int, paths: Sequence[str], parts: Sequence[Part]) -> list[Cell]:
-    """List the body cells of every part with their paths."""
+def _find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
+    """List the body cells of every part with their paths; `headers` holds the column paths from a row on."""
     stubs = _stub_texts(grid, header_count, parts)
     groups = [""] * len(grid.columns)
+    paths = headers[header_count]
     cells: list[Cell] = []
     for row_ix in range(header_count, len(grid.rows)):
         row = grid.rows[row_ix]
+        if row_ix in headers and row_ix > header_count:
+            paths = headers[row_ix]
+            continue
+        if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
+            continue
         if row_ix + 1 < len(grid.rows) and is_group_row(grid, row):
             for text, first, last in group_columns(grid, row):
                 groups[first : last + 1] = [text] * (last + 1 - first)
@@ -202,7 +216,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     above = [
         run
         for run in runs
-        if run.y1 <= box.y0 + 4
+        if run.middle < box.y0
         and box.x0 - 6 <= run.centre <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
     ]
@@ -226,22 +240,8 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     return " ".join(" ".join(run.text for run in line) for line in reversed(picked)) if has_head else ""
 
 
-def _join_title(caption: str, subtitle: str) -> str:
-    return ", ".join(part for part in (caption, subtitle) if part)
-
-
-def _share_captions(tables: list[FoundTable]) -> list[FoundTable]:
-    """Give a table that follows another of the same width right away the caption of that one."""
-    shared: list[FoundTable] = []
-    for table in tables:
-        above = shared[-1] if shared else None
-        if above is not None and not table.title and _follows(above.region, table.region):
-            table = replace(table, title=above.title)
-        shared.append(table)
-    return shared
-
-
-def _follows(above: TableRegion, below: TableRegion) -> bool:
+def _follows(above: Box, below: Box) -> bool:
+    """Decide whether a box stands right under another of the same width, so that one caption covers both."""
     gap = load_family("tables")["regions"]["caption_gap_pt"]
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
 
@@ -303,12 +303,18 @@ def _markdown(table: FoundTable) -> str:
     for part in table.parts:
         columns = range(part.first, part.last + 1)
         lines = [_markdown_line([table.headers[i] for i in columns]), _markdown_line(["---"] * len(columns))]
+        shown = [table.headers[i] for i in columns]
         by_row: dict[int, dict[int, Cell]] = {}
         for cell in table.cells:
             if cell.col_ix in columns:
                 by_row.setdefault(cell.row_ix, {})[cell.col_ix] = cell
         for cells in by_row.values():
             texts = [cells[i].text if i in cells else "" for i in columns]
+            headers = [cells[i].col_path if i in cells else shown[i - part.first] for i in columns]
+            if headers != shown:
+                refined = [new if new != old else "" for old, new in zip(shown, headers, strict=True)]
+                lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
+                shown = headers
             group = cells[part.first].row_path if part.first in cells else next(iter(cells.values())).row_path
             if group:
                 texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)

@@ -1,0 +1,102 @@
+"""Tables without a frame: rows whose label runs over a dotted leader to an amount, one amount below the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.runs import Run, is_amount
+from taxkg_assets.extraction.table_grid import Box
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class _LeaderRow:
+    """A label, a dotted leader and the amount that it leads to."""
+
+    label: Run
+    amount: Run
+
+
+def find_open_boxes(page: Page, runs: Sequence[Run], taken: Sequence[Box]) -> list[Box]:
+    """Find the rectangles of leader tables outside of those taken; lists of contents are none."""
+    if page.widgets:
+        return []
+    rows = [row for row in _find_leader_rows(page, runs) if not any(box.holds(row.amount) for box in taken)]
+    chains: list[list[_LeaderRow]] = []
+    for row in sorted(rows, key=lambda row: (row.amount.middle, row.amount.x0)):
+        home = next((chain for chain in chains if _continues(chain[-1], row)), None)
+        if home is None:
+            chains.append([row])
+        else:
+            home.append(row)
+    return [_box_of(chain, runs) for chain in chains if _is_table(chain)]
+
+
+def _find_leader_rows(page: Page, runs: Sequence[Run]) -> list[_LeaderRow]:
+    rows = []
+    for x0, x1, middle in _find_leaders(page):
+        line = [run for run in runs if abs(run.middle - middle) <= 3.0]
+        left = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 14]
+        right = [run for run in line if run.x0 >= x1 - 4 and run.x0 - x1 <= 60]
+        if left and right:
+            amount = min(right, key=lambda run: run.x0)
+            if is_amount(amount.text):
+                rows.append(_LeaderRow(max(left, key=lambda run: run.x1), amount))
+    return rows
+
+
+def _find_leaders(page: Page) -> list[tuple[float, float, float]]:
+    """List left end, right end and height of the dotted leaders of a page."""
+    found: list[tuple[float, float, float]] = []
+    line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
+    for span in (*page.spans, None):
+        here = (span.block_ix, span.line_ix) if span else (-2, -2)
+        count = span.text.count(".") if span and re.fullmatch(r"[.\s]*", span.text) else 0
+        is_blank = span is not None and not span.text.strip()
+        if here != line or not (count or is_blank):
+            if dots >= load_family("tables")["regions"]["leader_dots"]:
+                found.append((x0, x1, middle))
+            line, dots = here, 0
+        if span is not None and count:
+            if not dots:
+                x0 = span.x0
+            dots, x1, middle = dots + count, span.x1, (span.y0 + span.y1) / 2
+    return found
+
+
+def _continues(last: _LeaderRow, row: _LeaderRow) -> bool:
+    gap = row.amount.middle - last.amount.middle
+    is_aligned = abs(row.amount.x1 - last.amount.x1) <= 4
+    return bool(
+        is_aligned
+        and 0 < gap <= load_family("tables")["regions"]["open_gap_pt"]
+        and abs(row.label.x0 - last.label.x0) <= 40
+    )
+
+
+def _is_table(chain: Sequence[_LeaderRow]) -> bool:
+    """Decide whether leader rows hold amounts rather than the page numbers of a list of contents."""
+    numbers = [row.amount.text for row in chain]
+    if all(number.strip().isdigit() for number in numbers):
+        return False
+    return len(chain) >= int(load_family("tables")["regions"]["open_min_rows"])
+
+
+def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Box:
+    """Give the rectangle of a chain: wrapped labels and the header line above included."""
+    x0 = min(row.label.x0 for row in chain)
+    x1 = max(row.amount.x1 for row in chain)
+    y0, y1 = min(row.label.y0 for row in chain), max(row.amount.y1 for row in chain)
+    beside = [run for run in runs if run.x0 >= x0 - 26 and run.x1 <= x1 + 6 and run.x0 < x1]
+    x0 = min([x0, *(run.x0 for run in beside if y0 - 2 <= run.middle <= y1)])
+    for run in sorted(beside, key=lambda run: -run.middle):
+        gap = y0 - run.y1
+        if run.middle < y0 and gap <= 0.35 * run.size_pt and run.x0 >= x0 - 3:
+            y0 = min(y0, run.y0)
+    header = [run for run in beside if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
+    if len(header) >= 2 and all(run.is_bold for run in header):
+        y0 = min(run.y0 for run in header)
+    return Box(x0 - 2, y0, x1 + 2, y1)
