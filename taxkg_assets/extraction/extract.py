@@ -1,4 +1,66 @@
-"""One document's bytes to all its per-document tables: `extract(data) -> {name: frame}`.
+"""One document's bytes to all its per-document tables: `extract(data) -> Extraction` with `{name: frame}`.
 
 A pure function, so that a process pool, Dagster partitions or a cluster engine can map it over documents.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from taxkg_assets.extraction.anchors import build_anchors
+from taxkg_assets.extraction.elements import build_elements, find_blocks
+from taxkg_assets.extraction.faces import build_faces, find_face_boxes
+from taxkg_assets.extraction.identity import Identity, read_identity
+from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.references import build_references
+from taxkg_assets.extraction.sections import build_sections
+from taxkg_assets.extraction.spans import build_spans
+from taxkg_assets.extraction.tables import build_tables, find_tables
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Everything read from one document: its tables by name, what it is, and what was odd about the file."""
+
+    frames: dict[str, pl.DataFrame]
+    identity: Identity
+    page_count: int
+    warnings: tuple[str, ...]
+    image_only_pages: tuple[int, ...]
+
+
+def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Extraction:
+    """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
+
+    Args:   data: the file's bytes. is_text: the file is plain text and not a PDF.
+    Raises: StageError with stage, reason and remedy for a document that cannot be read.
+    """
+    source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
+    identity = read_identity(source)
+    found = {page.page: find_tables(page) for page in source.pages}
+    blocks = find_blocks(
+        source,
+        identity=identity,
+        regions={page: [table.region for table in tables] for page, tables in found.items()},
+        face_boxes={page.page: find_face_boxes(page) for page in source.pages},
+    )
+    tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
+    anchors = build_anchors(blocks, identity=identity, document_id=document_id)
+    sections = build_sections(blocks, anchors, tables, document_id=document_id)
+    return Extraction(
+        frames={
+            "spans": build_spans(source),
+            "elements": build_elements(blocks, document_id=document_id),
+            "tables": tables,
+            "anchors": anchors,
+            "faces": build_faces(source, identity=identity),
+            "sections": sections,
+            "references": build_references(sections, anchors, identity=identity),
+        },
+        identity=identity,
+        page_count=len(source.pages),
+        warnings=source.warnings,
+        image_only_pages=source.image_only_pages,
+    )

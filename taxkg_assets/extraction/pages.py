@@ -119,7 +119,7 @@ _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORE
 _REDOWNLOAD = "Download the file again from its source."
 
 
-def read_source(data: bytes, *, document_id: str, is_text: bool = False) -> Source:
+def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Source:
     """Read a document's bytes into pages of spans, rules, fills and form fields.
 
     Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
@@ -127,6 +127,10 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False) -> Sour
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     document = _open(data, is_text=is_text)
+    if document.page_count > max_pages:
+        reason = f"The file has {document.page_count} pages, more than the {max_pages} allowed."
+        document.close()
+        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
     try:
         warnings = _repair_warnings(document)
         hidden: list[int] = []
