@@ -20,6 +20,10 @@ class Settings(BaseSettings):
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
+    guardrail: bool = Field(default=True, description="grade answers and stay silent where nothing fits")
+    answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
+    guidance_relevance: float = Field(default=7.0, ge=0, le=10, description="relevance from which guidance is given")
+
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
         return self.model_dump_json(exclude=set(_OPERATIONAL))
@@ -33,4 +37,7 @@ _OPERATIONAL = (
     "document_memory_mb",
     "max_pages",
     "tables_in_memory_mb",
+    "guardrail",
+    "answer_relevance",
+    "guidance_relevance",
 )

@@ -1,0 +1,111 @@
+"""Extractive answers: sentences of the passages as they stand, each with the number of its passage, or silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import score_overlap
+from taxkg_assets.retrieval.search import Ranking, Result, Searcher
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.settings import Settings
+
+
+class Answer(BaseModel):
+    """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence."""
+
+    model_config = ConfigDict(frozen=True)
+    answer: str | None
+    confidence: float
+    abstained: bool
+    mode: str
+    results: list[Result]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a passage with its place in the order of reading."""
+
+    text: str
+    passage: int
+    position: int
+    terms: frozenset[str]
+
+
+def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10) -> Answer:
+    """Answer a question from the index in the words of its passages, or say nothing.
+
+    Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
+    """
+    ranking = searcher.rank(question)
+    results = searcher.assemble(ranking, k=k)
+    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results]
+    relevance = guardrail.score_relevance(ranking, results, facts=searcher.facts, terms=terms)
+    mode = guardrail.find_mode(
+        relevance,
+        answer_at=settings.answer_relevance,
+        guide_at=settings.guidance_relevance,
+        is_on=settings.guardrail,
+    )
+    text = None
+    if results and mode != guardrail.SILENCE:
+        text = _compose(searcher, question, ranking, results=results)
+        notices = load_family("guardrail")["notices"]
+        if mode == guardrail.GENERAL:
+            text = f"{notices['general']}\n{text}"
+        if foreign := searcher.facts.find_foreign_places(ranking.route, results[0].document):
+            text = f"{notices['place'].format(asked=', '.join(foreign))}\n{text}"
+    return Answer(
+        answer=text,
+        confidence=round(relevance / 10, 4),
+        abstained=text is None,
+        mode=mode if results else guardrail.SILENCE,
+        results=results,
+    )
+
+
+def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
+    """Pick the sentences that speak to the question and add something, in order of passage and place."""
+    limits = load_family("guardrail")["answer"]
+    sentences = _find_sentences(results[: limits["passages"]])
+    if not sentences:
+        return f"{results[0].text} [1]"
+    by_terms = np.array([score_overlap(ranking.wanted, sentence.terms) for sentence in sentences])
+    rank_share = np.array([1.0 / (1 + sentence.passage) for sentence in sentences])
+    order = np.argsort(-(by_terms + 0.3 * rank_share), kind="stable")[: limits["candidates"]]
+    vectors = searcher.encoder.encode_passages([sentences[row].text for row in order])
+    cosines = vectors @ searcher.encoder.encode_query(question)
+    worth = dict(zip(order.tolist(), (cosines + 0.5 * by_terms[order] + 0.2 * rank_share[order]).tolist(), strict=True))
+    chosen: list[int] = []
+    held: frozenset[str] = frozenset()
+    while len(chosen) < limits["sentences"] and worth:
+        gain = {row: value * _share_new(sentences[row].terms, held) for row, value in worth.items()}
+        best = max(gain, key=lambda row: (gain[row], -row))
+        chosen.append(best)
+        held |= sentences[best].terms
+        del worth[best]
+    return "\n".join(f"{sentences[row].text} [{sentences[row].passage + 1}]" for row in sorted(chosen))
+
+
+def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
+    return len(terms - held) / max(1, len(terms))
+
+
+def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:
+    limits = load_family("guardrail")["answer"]
+    pattern = next(rule.pattern for rule in load_rules("chunking") if rule.id == "sentence_end")
+    found: list[_Sentence] = []
+    seen: set[str] = set()
+    for passage, result in enumerate(results):
+        parts = [part for line in result.text.splitlines() for part in pattern.split(line)]
+        for position, part in enumerate(parts):
+            text = part.strip()
+            if limits["least_words"] <= len(text.split()) <= limits["most_words"] and text not in seen:
+                seen.add(text)
+                found.append(_Sentence(text, passage, position, frozenset(find_terms(text))))
+    return found

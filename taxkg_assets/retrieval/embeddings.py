@@ -1,0 +1,83 @@
+"""Vectors of chunks, cached by (model, text): only a text that was never seen is encoded."""
+
+from __future__ import annotations
+
+import hashlib
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.retrieval.encoder import Encoder, Progress, Vectors
+
+
+def embedded_text() -> pl.Expr:
+    """The text that is encoded for a chunk: its context, then its own words."""
+    return pl.concat_str("context", pl.lit("\n"), "text")
+
+
+def hash_texts(texts: pl.Series) -> list[str]:
+    """SHA-256 of each text, shortened to 128 bits."""
+    return [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
+
+
+def build_embeddings(
+    chunks: dy.DataFrame[schemas.Chunks],
+    old: dy.DataFrame[schemas.Embeddings] | None,
+    *,
+    encoder: Encoder,
+    progress: Progress | None = None,
+) -> dy.DataFrame[schemas.Embeddings]:
+    """Keep the vectors of texts that are still there, encode the new ones, drop the rest.
+
+    Args:     chunks: only accepted ones are encoded. old: the table as it stands; None for a first build.
+    Returns:  one row per distinct text of `chunks` for this encoder; equal to a build without `old`.
+    """
+    accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
+    wanted = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
+    wanted = wanted.unique("text_hash", keep="first").sort("text_hash")
+    known: pl.DataFrame = schemas.Embeddings.create_empty() if old is None else old
+    kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
+    missing = wanted.join(kept, on="text_hash", how="anti")
+    vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
+    made = pl.DataFrame(
+        {
+            "model_hash": [encoder.model_hash] * missing.height,
+            "text_hash": missing["text_hash"],
+            "vector": _as_lists(vectors),
+        },
+        schema=schemas.Embeddings.create_empty().schema,
+    )
+    return schemas.Embeddings.validate(pl.concat([kept, made]).sort("model_hash", "text_hash"))
+
+
+def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:
+    """The vector of each chunk, row by row.
+
+    Raises: ValueError if a chunk has none: the embeddings are older than the chunks.
+    """
+    texts = chunks.select(embedded_text().alias("text"))["text"]
+    wanted = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})
+    known = embeddings.filter(pl.col("model_hash") == model_hash).select("text_hash", "vector")
+    found = wanted.join(known, on="text_hash", how="left", maintain_order="left")
+    lacking = found["vector"].null_count()
+    if lacking:
+        raise ValueError(
+            f"{lacking} of {found.height} chunks have no vector of model {model_hash}; build embeddings first"
+        )
+    return stack_vectors(found["vector"])
+
+
+def stack_vectors(vectors: pl.Series) -> Vectors:
+    """A list column of equally long vectors as one matrix."""
+    if vectors.is_empty():
+        return np.zeros((0, 0), dtype=np.float32)
+    matrix: Vectors = vectors.explode().to_numpy().astype(np.float32).reshape(len(vectors), -1)
+    return matrix
+
+
+def _as_lists(vectors: Vectors) -> pl.Series:
+    if not len(vectors):
+        return pl.Series([], dtype=pl.List(pl.Float32))
+    return pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(pl.List(pl.Float32))

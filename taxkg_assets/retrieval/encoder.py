@@ -1,0 +1,106 @@
+"""Text to vectors: what an encoder is, and the sentence-transformers model that is one.
+
+Here: batching that never changes a vector. Not here: finding or opening a model (the caller hands in a loaded one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+# A text is padded to a multiple of this many tokens and run with exactly this many rows, so that the matrix shapes,
+# and with them the order of additions, depend on the text alone and not on its batch mates.
+LENGTH_STEP = 32
+ROWS = 16
+DECIMALS = 5
+
+
+class Encoder(Protocol):
+    """Whatever turns texts into unit-length vectors, one row per text, each independent of the others."""
+
+    @property
+    def model_name(self) -> str: ...
+
+    @property
+    def model_hash(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors: ...
+
+    def encode_query(self, text: str) -> Vectors: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEncoder:
+    """A loaded SentenceTransformer with the hash of its weights."""
+
+    model: Any
+    model_name: str
+    model_hash: str
+    max_tokens: int = 256
+
+    @property
+    def dimension(self) -> int:
+        return int(self.model.get_embedding_dimension())
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode passages, shortest first, in batches of one padded length."""
+        return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode one question."""
+        ids = self._token_ids([self._prompt("query") + text])
+        vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
+        return vector
+
+    def _prompt(self, *names: str) -> str:
+        prompts: dict[str, str] = self.model.prompts or {}
+        return next((prompts[name] for name in names if prompts.get(name)), "")
+
+    def _encode(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
+        vectors: Vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        ids = self._token_ids(texts)
+        by_length: dict[int, list[int]] = {}
+        for row in range(len(texts)):
+            by_length.setdefault(-(-len(ids[row]) // LENGTH_STEP) * LENGTH_STEP, []).append(row)
+        done = 0
+        for length in sorted(by_length):
+            rows = by_length[length]
+            for first in range(0, len(rows), ROWS):
+                batch = rows[first : first + ROWS]
+                vectors[batch] = self._forward([ids[row] for row in batch], length, rows=ROWS)
+                done += len(batch)
+                if progress is not None:
+                    progress(done, len(texts))
+        return vectors
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
+        found: list[list[int]] = self.model.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
+        return found
+
+    def _forward(self, ids: list[list[int]], length: int, *, rows: int) -> Vectors:
+        import torch  # loaded here: readers of the index's rows need no torch
+
+        pad = self.model.tokenizer.pad_token_id or 0
+        padded = ids + [ids[0]] * (rows - len(ids))
+        features = {
+            "input_ids": torch.tensor([row + [pad] * (length - len(row)) for row in padded]),
+            "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in padded]),
+        }
+        with torch.inference_mode():
+            raw = self.model(features)["sentence_embedding"].float().numpy()[: len(ids)]
+        unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
+        rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
+        return rounded

@@ -1,0 +1,61 @@
+"""From a passage to the passages that the graph ties it to, by relations that carry meaning; never by `follows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge that was followed, with its evidence."""
+
+    source_id: str
+    target_id: str
+    relation: str
+    evidence: str
+    page: int | None
+
+    def describe(self) -> dict[str, str | int | None]:
+        """The edge for `via`."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+Neighbours = Mapping[str, tuple[Step, ...]]
+
+
+def build_neighbours(edges: dy.DataFrame[schemas.Edges] | None) -> Neighbours:
+    """Edges worth following, by source, in the order of confidence."""
+    if edges is None:
+        return {}
+    relations = load_family("ranking")["expansion"]["relations"]
+    kept = edges.filter(pl.col("relation").is_in(relations)).sort(
+        pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
+    )
+    found: dict[str, list[Step]] = {}
+    for row in kept.select("source_id", "target_id", "relation", "evidence", "page").iter_rows():
+        found.setdefault(row[0], []).append(Step(*row))
+    return {source: tuple(steps) for source, steps in found.items()}
+
+
+def expand_seeds(
+    seeds: Sequence[tuple[int, Iterable[str]]], *, neighbours: Neighbours, row_of: Mapping[str, int]
+) -> dict[int, Step]:
+    """Find the rows that the seeds' nodes point at, each with the first edge that led there."""
+    limits = load_family("ranking")["expansion"]
+    found: dict[int, Step] = {}
+    for seed, node_ids in seeds[: limits["seeds"]]:
+        taken = 0
+        for node_id in node_ids:
+            for step in neighbours.get(node_id, ()):
+                row = row_of.get(step.target_id)
+                if row is not None and row != seed and row not in found and taken < limits["per_seed"]:
+                    found[row] = step
+                    taken += 1
+    return found

@@ -1,0 +1,190 @@
+"""Accepted chunks to search tables in LanceDB, checked against brute force after every write, and back.
+
+One LanceDB table per level holds text, context, search terms, vector and the columns that searches filter by. The
+caller opens the connection; nothing here knows where it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
+from taxkg_assets.retrieval.encoder import Vectors
+from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical, find_terms
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.settings import Settings
+
+DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
+CHECK_SAMPLE = 50
+CHECK_K = 10
+APPROXIMATE_ABOVE = 100_000
+
+
+@dataclass(frozen=True)
+class SearchIndex:
+    """The rows of an index with both legs in memory; row numbers are the same in all three."""
+
+    rows: pl.DataFrame
+    vectors: Vectors
+    model_hash: str
+
+    @cached_property
+    def lexical(self) -> LexicalLeg:
+        """BM25 over the stored terms."""
+        return build_lexical([terms.split(" ") for terms in self.rows["terms"]])
+
+
+def build_index_rows(
+    *,
+    chunks: dy.DataFrame[schemas.Chunks],
+    documents: dy.DataFrame[schemas.Documents],
+    embeddings: dy.DataFrame[schemas.Embeddings],
+    model_hash: str,
+) -> pl.DataFrame:
+    """One row per accepted chunk with its document's columns, its search terms and its vector, in reading order.
+
+    Raises: ValueError if a chunk's document or vector is missing.
+    """
+    accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id")
+    vectors = align_vectors(accepted, embeddings, model_hash=model_hash)
+    rows = accepted.join(
+        documents.select("document_id", *DOCUMENT_COLUMNS), on="document_id", how="left", maintain_order="left"
+    )
+    if rows["doc_type"].null_count():
+        lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
+        raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
+    return rows.with_columns(
+        terms=pl.Series([_terms(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
+        vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)),
+    )
+
+
+def _terms(row: Mapping[str, Any]) -> str:
+    """Search terms of a chunk; those of its innermost heading and of its context count more than once."""
+    weights = load_family("lexical")["bm25"]
+    heading = row["heading_path"].rsplit(" > ", 1)[-1]
+    terms = find_terms(row["text"])
+    terms += find_terms(heading) * weights["heading_repeats"]
+    terms += find_terms(row["context"]) * weights["context_repeats"]
+    return " ".join(terms)
+
+
+def build_index(
+    connection: Any,
+    rows: pl.DataFrame,
+    *,
+    path: str,
+    model_name: str,
+    model_hash: str,
+    input_versions: Mapping[str, str],
+    settings: Settings,
+) -> dy.DataFrame[schemas.Index]:
+    """Write one LanceDB table per level, check them, and describe the version in one row.
+
+    Args:    connection: an opened LanceDB connection to an empty folder. rows: from `build_index_rows`.
+    Raises:  ValueError if the tables do not give back what was written.
+    """
+    levels = rows["level"].unique().sort().to_list()
+    for level in levels:
+        _write_table(connection, level, rows.filter(pl.col("level") == level))
+    recall = score_self_check(connection, rows)
+    unhealthy = find_unindexed_terms(connection, rows)
+    if unhealthy.height:
+        raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
+    counts = {level: rows.filter(pl.col("level") == level).height for level in levels}
+    version = hashlib.sha256()
+    for row in rows.select("chunk_id", "text", "context").iter_rows():
+        version.update("\x1f".join(row).encode())
+    version.update(f"{model_hash}{settings.shaping()}".encode())
+    manifest = pl.DataFrame(
+        {
+            "index_version": [version.hexdigest()[:16]],
+            "path": [path],
+            "model_name": [model_name],
+            "model_hash": [model_hash],
+            "dimension": [len(rows["vector"][0]) if rows.height else 1],
+            "row_count": [rows.height],
+            "rows_by_level": [json.dumps(counts, sort_keys=True)],
+            "self_check_recall": [recall],
+            "input_versions": [json.dumps(dict(input_versions), sort_keys=True)],
+            "settings": [settings.shaping()],
+        },
+        schema=schemas.Index.create_empty().schema,
+    )
+    return schemas.Index.validate(manifest)
+
+
+def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:
+    from lancedb.index import FTS, HnswSq
+
+    dimension = len(rows["vector"][0])
+    data = rows.with_columns(pl.col("vector").cast(pl.Array(pl.Float32, dimension))).to_arrow()
+    table = connection.create_table(level, data=data, mode="overwrite")
+    analyzer = FTS(
+        base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False, ascii_folding=False
+    )
+    table.create_index("terms", config=analyzer)
+    if rows.height > APPROXIMATE_ABOVE:
+        table.create_index("vector", config=HnswSq(distance_type="dot"))
+
+
+def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
+    """Read every level of an index into memory, in reading order."""
+    frames = [pl.from_arrow(connection.open_table(name).to_arrow()) for name in sorted(_table_names(connection))]
+    if not frames:
+        raise ValueError("the index holds no tables: run `taxkg build`")
+    rows = pl.concat([frame for frame in frames if isinstance(frame, pl.DataFrame)])
+    rows = rows.sort("document_id", "chunk_ix", "chunk_id")
+    vectors = stack_vectors(rows["vector"].cast(pl.List(pl.Float32)))
+    return SearchIndex(rows=rows.drop("vector"), vectors=vectors, model_hash=model_hash)
+
+
+def _table_names(connection: Any) -> list[str]:
+    return list(connection.list_tables().tables)
+
+
+def score_self_check(connection: Any, rows: pl.DataFrame) -> float:
+    """Recall@10 of the stored tables against brute force; a hit is at most as far away as the tenth exact one."""
+    hits = wanted = 0
+    for level in rows["level"].unique().sort():
+        of_level = rows.filter(pl.col("level") == level)
+        vectors = stack_vectors(of_level["vector"])
+        table = connection.open_table(level)
+        for row in _sample(of_level.height):
+            exact = np.sort(1.0 - vectors @ vectors[row])[:CHECK_K]
+            query = table.search(vectors[row], vector_column_name="vector").distance_type("dot")
+            found = query.select(["chunk_id", "_distance"]).limit(CHECK_K).to_list()
+            hits += sum(item["_distance"] <= float(exact[-1]) + 1e-4 for item in found)
+            wanted += len(exact)
+    return hits / wanted if wanted else 1.0
+
+
+def find_unindexed_terms(connection: Any, rows: pl.DataFrame) -> pl.DataFrame:
+    """Find sampled chunks that the lexical index does not give back for their own rarest term."""
+    lost: list[str] = []
+    for level in rows["level"].unique().sort():
+        of_level = rows.filter(pl.col("level") == level)
+        split = of_level["terms"].str.split(" ")
+        counts = dict(split.list.unique().explode().value_counts().iter_rows())
+        table = connection.open_table(level)
+        for row in _sample(of_level.height):
+            rarest = min(split[row], key=lambda term: (counts[term], term))
+            found = table.search(rarest, query_type="fts", fts_columns="terms").select(["chunk_id"])
+            ids = {item["chunk_id"] for item in found.limit(counts[rarest]).to_list()}
+            if rarest and of_level["chunk_id"][row] not in ids:
+                lost.append(of_level["chunk_id"][row])
+    return rows.filter(pl.col("chunk_id").is_in(lost)).select("chunk_id", "document_id", "page", "text")
+
+
+def _sample(height: int) -> range:
+    return range(0, height, max(1, height // CHECK_SAMPLE))

@@ -1,0 +1,133 @@
+"""The lexical leg: text to search terms, and BM25 over them.
+
+Keys decide tax questions, so a box, a form number, a section and an amount are one term each (`rules/lexical.yaml`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import bm25s
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Scores = npt.NDArray[np.float32]
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u00ad": None})
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """Cut plural and tense endings; what is left need not be a word, only the same for both forms."""
+    word = word.removesuffix("'s").replace("'", "")
+    for rule in load_family("lexical")["suffixes"]:
+        ending = rule["ending"]
+        if word.endswith(ending) and len(word) - len(ending) >= rule["min_stem"]:
+            word = word[: len(word) - len(ending)] + rule["replacement"]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+@lru_cache(maxsize=1)
+def _stopwords() -> frozenset[str]:
+    return frozenset(load_family("lexical")["stopwords"])
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> dict[str, re.Pattern[str]]:
+    return {rule.id: rule.pattern for rule in load_rules("lexical")}
+
+
+def _number(match: re.Match[str]) -> list[str]:
+    whole, fraction, thousands, percent = match.groups()
+    plain = whole.replace(",", "") + (fraction or "")
+    if thousands and not fraction:
+        plain += "000"
+    return [plain, plain + "%"] if percent else [plain]
+
+
+@lru_cache(maxsize=1)
+def _scanner() -> re.Pattern[str]:
+    """One pass over the text for the terms that are not prefixed by a word."""
+    found = _patterns()
+    key = r"(?<![\w.$-])\d{1,3}[a-z]{1,2}\b"
+    dashed = r"(?<![\w-])\d+-\d+(?:\.\d+)?[a-z]?(?![\w-])"
+    amount, word = found["amount"].pattern, found["word"].pattern
+    return re.compile(f"(?P<dashed>{dashed})|(?P<key>{key})|(?P<amount>{amount})|(?P<word>{word})")
+
+
+def find_terms(text: str) -> list[str]:
+    """Find the search terms of a text, in order, repeats kept."""
+    text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    found = _patterns()
+    terms: list[str] = []
+
+    def take_form(match: re.Match[str]) -> str:
+        suffix = next(group for group in match.groups()[1:] if group)
+        terms.append(f"{match[1]}-{suffix.replace('misc', 'msc')}")
+        return f" {match[1]} " if match[1] != "w" else " "
+
+    text = found["form_number"].sub(take_form, text)
+    text = found["wage_form_number"].sub(take_form, text)
+    terms += [f"sec_{match[1]}" for match in found["section_number"].finditer(text)]
+    terms += [f"box_{match[1]}" for match in found["box_number"].finditer(text)]
+    stopwords = _stopwords()
+    for match in _scanner().finditer(text):
+        if match["word"]:
+            if match["word"] not in stopwords:
+                terms.append(stem(match["word"]))
+        elif match["amount"]:
+            inner = found["amount"].match(match["amount"])
+            terms += _number(inner) if inner else []
+        else:
+            key = match["key"] or match["dashed"]
+            inner = found["amount"].fullmatch(key)
+            terms += _number(inner) if inner else [key]
+    return terms
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalLeg:
+    """BM25 over the terms of each row."""
+
+    bm25: Any
+    row_count: int
+
+    def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
+        """Score every row; `extra` terms (expansions of the question) count with a smaller weight."""
+        scores = self._score(terms)
+        if extra and extra_weight > 0:
+            scores = scores + np.float32(extra_weight) * self._score(extra)
+        return scores
+
+    def _score(self, terms: Sequence[str]) -> Scores:
+        known = [term for term in dict.fromkeys(terms) if term in self.bm25.vocab_dict]
+        if not known:
+            return np.zeros(self.row_count, dtype=np.float32)
+        scores: Scores = np.asarray(self.bm25.get_scores(known), dtype=np.float32)
+        return scores
+
+    def weigh_term(self, term: str) -> float:
+        """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
+        column = self.bm25.vocab_dict.get(term)
+        if column is None:
+            return 0.0
+        pointers = self.bm25.scores["indptr"]
+        frequency = int(pointers[column + 1] - pointers[column])
+        return float(np.log(1 + (self.row_count - frequency + 0.5) / (frequency + 0.5)))
+
+
+def build_lexical(rows: Sequence[Sequence[str]]) -> LexicalLeg:
+    """Index rows of terms."""
+    settings = load_family("lexical")["bm25"]
+    bm25 = bm25s.BM25(k1=settings["k1"], b=settings["b"])
+    bm25.index([list(row) or ["∅"] for row in rows], show_progress=False)
+    return LexicalLeg(bm25=bm25, row_count=len(rows))

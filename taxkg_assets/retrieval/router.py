@@ -1,0 +1,168 @@
+"""What a question means by its words: form, year, revision, copy, box, place. No passage is looked at here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from taxkg_assets.retrieval.lexical import find_terms, stem
+from taxkg_assets.rules.loader import load_rules
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_KEY = re.compile(r"(\d{1,2})([a-z]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Filters and preferences inferred from a question; empty means: nothing said."""
+
+    forms: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    revisions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    perspective: str = ""
+    wants_draft: bool = False
+    places: tuple[str, ...] = ()
+    unknown_forms: tuple[str, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """What was inferred, without the empty parts, for `via`."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The forms that a corpus knows: patterns that name them, and the words of their titles."""
+
+    names: tuple[tuple[str, re.Pattern[str]], ...]
+    title_words: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def split_forms(form: str) -> tuple[str, ...]:
+    """The single forms in a document's `form`, e.g. two in 'W-2 and W-3'."""
+    return tuple(part for part in re.split(r"\s+and\s+|,\s*", form) if part)
+
+
+def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:
+    """Collect the forms of a corpus with the patterns by which people name them."""
+    words: dict[str, set[str]] = {}
+    for row in documents:
+        for form in split_forms(row["form"]):
+            own = words.setdefault(form, set())
+            if row["doc_type"] == "form":
+                own |= {term for term in find_terms(row["title"]) if term.isalpha()}
+    return Catalog(
+        names=tuple((form, _form_pattern(form)) for form in sorted(words)),
+        title_words={form: frozenset(own) for form, own in words.items()},
+    )
+
+
+def _form_pattern(form: str) -> re.Pattern[str]:
+    """'1099-DIV' is found in '1099div' and 'Form 1099 DIV', 'Pub. 15-T' in 'publication 15T'."""
+    plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
+    prefix = ""
+    if re.match(r"(?i)pub", plain):
+        prefix, plain = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", plain)
+    elif re.match(r"(?i)schedule", plain):
+        prefix, plain = r"(?:schedule|sch\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
+    pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", plain) if piece]
+    body = r"[-\s]?".join(pieces)
+    if pieces[-1:] == ["MISC"]:
+        body = body.removesuffix("MISC") + "(?:MISC|MSC)"
+    return re.compile(rf"(?i)(?<![\w-]){prefix}{body}(?![\w-])")
+
+
+def find_route(question: str, *, catalog: Catalog) -> Route:
+    """Infer what a question says about form, year, revision, copy, box and place."""
+    forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
+    years, revisions = _find_years(question)
+    named = {term for term in find_terms(question) if re.fullmatch(r"\d{3,4}-[a-z]{1,4}|w-\d\w*", term)}
+    known = {term for form, _ in catalog.names for term in find_terms(form)}
+    balance = sum(
+        rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
+    )
+    return Route(
+        forms=forms or _find_nicknames(question, catalog),
+        years=years,
+        revisions=revisions,
+        keys=tuple(dict.fromkeys(_find_keys(question))),
+        perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
+        wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
+        places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
+        unknown_forms=tuple(sorted(named - known)),
+    )
+
+
+def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    years: list[int] = []
+    revisions: list[str] = []
+    for rule in load_rules("router", "years"):
+        for match in rule.pattern.finditer(question):
+            found = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
+            years.append(int(found["year"]))
+            if "month" in found:
+                revisions.append(f"{found['year']}-{int(found['month']):02d}")
+            elif "name" in found:
+                revisions.append(f"{found['year']}-{_MONTHS.index(found['name'].lower()[:3]) + 1:02d}")
+    return tuple(sorted(set(years))), tuple(dict.fromkeys(revisions))
+
+
+def _find_keys(question: str) -> Iterable[str]:
+    for rule in load_rules("router", "keys"):
+        kind = rule.extra["kind"]
+        for match in rule.pattern.finditer(question):
+            listed = match["list"]
+            if kind in ("code", "sec"):
+                yield f"{kind}_{listed}"
+            else:
+                yield from (f"{kind}_{key}" for key in _expand_list(listed))
+
+
+def _expand_list(listed: str) -> list[str]:
+    """'17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
+    keys: list[str] = []
+    parts = re.findall(r"\d{1,2}[a-z]?|-|–|\bto\b|\bthrough\b", listed.lower())
+    for position, part in enumerate(parts):
+        if not part[0].isdigit():
+            continue
+        if position >= 2 and parts[position - 1] in ("-", "–", "to", "through"):
+            keys += _between(parts[position - 2], part)
+        keys.append(part)
+    return keys
+
+
+def _between(first: str, last: str) -> list[str]:
+    start, end = _KEY.fullmatch(first), _KEY.fullmatch(last)
+    if not start or not end:
+        return []
+    if start[2] and end[2] and start[1] == end[1]:
+        return [f"{start[1]}{chr(code)}" for code in range(ord(start[2]) + 1, ord(end[2]))]
+    return [str(number) for number in range(int(start[1]) + 1, int(end[1]))]
+
+
+def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
+    """Forms that a question names by a word of their title: 'pension slip'."""
+    for rule in load_rules("router", "nicknames"):
+        kind = re.compile(rule.extra["forms"])
+        for match in rule.pattern.finditer(question):
+            word = stem(match["word"].lower())
+            forms = [form for form, words in catalog.title_words.items() if kind.match(form) and word in words]
+            if 0 < len(forms) <= 2:
+                return tuple(forms)
+    return ()
+
+
+def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
+    """Does an anchor's key, which may be a range such as boxes_14-16, hold one of the keys asked for?"""
+    if not anchor_key or not keys:
+        return False
+    if anchor_key in keys:
+        return True
+    plural = re.fullmatch(r"(box|line|code)e?s_(.+)", anchor_key)
+    if plural is None:
+        return False
+    held = {f"{plural[1]}_{key}" for key in _expand_list(plural[2].replace("_", ","))}
+    return not held.isdisjoint(keys)
