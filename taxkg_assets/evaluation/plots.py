@@ -1,0 +1,95 @@
+"""Figures with their intervals as inline SVG: no script, no font, no colour that the page does not define."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 760
+LABEL_WIDTH = 190
+VALUE_WIDTH = 130
+ROW_HEIGHT = 30
+TOP, BOTTOM = 12, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One line of a plot: a value, its interval where there is one, and a note beside it."""
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    note: str
+    is_strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The values that a plot spans, with the ticks printed below and a line where nothing changes."""
+
+    lower: float
+    upper: float
+    ticks: tuple[float, ...]
+    zero: float | None = None
+
+    def place(self, value: float) -> float:
+        """Horizontal position of a value; what lies outside stands at the edge."""
+        share = (min(max(value, self.lower), self.upper) - self.lower) / (self.upper - self.lower)
+        return LABEL_WIDTH + share * (WIDTH - LABEL_WIDTH - VALUE_WIDTH)
+
+
+SHARES = Axis(lower=0.0, upper=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
+
+
+def find_gain_axis(marks: Sequence[Mark]) -> Axis:
+    """An axis symmetric about 0 that holds every interval, in steps of a tenth."""
+    ends = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
+    reach = max(0.1, -(-round(max(ends, default=0.1), 6) * 10 // 1) / 10)
+    return Axis(lower=-reach, upper=reach, ticks=(-reach, -reach / 2, 0.0, reach / 2, reach), zero=0.0)
+
+
+def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
+    """One line per mark: a dot at the value, a whisker over its interval, the figures at the right."""
+    height = TOP + ROW_HEIGHT * len(marks) + BOTTOM
+    floor = height - BOTTOM
+    parts = [
+        f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+        *(_render_tick(axis, tick, floor=floor) for tick in axis.ticks),
+    ]
+    if axis.zero is not None:
+        x = axis.place(axis.zero)
+        parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>')
+    parts += [_render_mark(mark, axis, y=TOP + ROW_HEIGHT * (ix + 0.5)) for ix, mark in enumerate(marks)]
+    return "\n".join([*parts, "</svg>"])
+
+
+def _render_tick(axis: Axis, tick: float, *, floor: float) -> str:
+    x = axis.place(tick)
+    printed = f"{tick:.2f}" if axis.zero is None else f"{tick:+.2f}"
+    return (
+        f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>'
+        f'<text class="tick" x="{x:.1f}" y="{floor + 18}" text-anchor="middle">{printed}</text>'
+    )
+
+
+def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
+    tone = "strong" if mark.is_strong else "plain"
+    x = axis.place(mark.value)
+    label = escape(mark.label)
+    parts = [
+        f'<text class="label {tone}" x="{LABEL_WIDTH - 12}" y="{y + 4:.1f}" text-anchor="end">{label}</text>',
+    ]
+    if mark.low is not None and mark.high is not None:
+        left, right = axis.place(mark.low), axis.place(mark.high)
+        parts.append(f'<line class="whisker {tone}" x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts += [
+            f'<line class="whisker {tone}" x1="{end:.1f}" x2="{end:.1f}" y1="{y - 4:.1f}" y2="{y + 4:.1f}"/>'
+            for end in (left, right)
+        ]
+    parts.append(f'<circle class="dot {tone}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
+    note_x = WIDTH - VALUE_WIDTH + 14
+    parts.append(f'<text class="value {tone}" x="{note_x}" y="{y + 4:.1f}">{escape(mark.note)}</text>')
+    return "".join(parts)

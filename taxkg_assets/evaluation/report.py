@@ -1,0 +1,240 @@
+"""The evaluation as something to read: which system is how good, on what, how surely, and what each part adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.eval_report import ALL
+from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, METRICS
+from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
+from taxkg_assets.evaluation.plots import SHARES, Mark, find_gain_axis, render_intervals
+from taxkg_assets.rules.floors import Floor
+from taxkg_assets.schemas import EvalQueries, EvalReport
+
+Row = Mapping[str, Any]
+PLOTTED = ("recall@5", "recall@2000tok", "mrr")
+PER_TYPE = ("recall@5", "recall@2000tok", "mrr", "hit@1", "ndcg@10", "near_miss@1", "wrong_document@1")
+RANKED_BY = "recall@2000tok"
+NOTHING = "–"
+_READING = (
+    "Every figure is a mean over questions. Brackets hold the 95 % bootstrap interval, drawn by whole document "
+    "families; it is left out where all questions are about one family. p is the two-sided paired randomisation test "
+    "against the strongest baseline. Near miss, wrong document and abstention on answerable questions are better when "
+    "low."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedReport:
+    """One report in two forms with the same figures."""
+
+    markdown: str
+    html: str
+
+
+def render_report(
+    eval_report: dy.DataFrame[EvalReport],
+    *,
+    ablation: pl.DataFrame,
+    eval_queries: dy.DataFrame[EvalQueries],
+    floors: Sequence[Floor] = (),
+    released: str = "full",
+    title: str = "Retrieval report",
+) -> RenderedReport:
+    """Write the report: for each query set systems, types, ablation; then floors and questions left out.
+
+    Args:     ablation: rows of score_ablation; may be empty. released: the system whose figures the floors bind.
+    """
+    blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
+    for query_set in eval_report["query_set"].unique().sort():
+        rows = list(eval_report.filter(pl.col("query_set") == query_set).iter_rows(named=True))
+        blocks += [Heading(f"Query set {query_set}"), Paragraph(_count_questions(eval_queries, query_set))]
+        blocks += _write_systems(rows, released)
+        blocks += _write_types(rows, released)
+        blocks += _write_ablation(list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True)))
+    blocks += _write_floors(eval_report, floors, released)
+    blocks += _write_unresolved(eval_queries)
+    return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
+
+
+def _count_questions(eval_queries: dy.DataFrame[EvalQueries], query_set: str) -> str:
+    mine = eval_queries.filter(pl.col("query_set") == query_set)
+    scored = mine.filter(pl.col("is_resolved"))
+    silent = scored.filter(pl.col("type") == "unanswerable").height
+    return (
+        f"{mine.height} questions, of which {scored.height} are scored ({silent} of them have no answer here) and "
+        f"{mine.height - scored.height} are left out because their gold does not stand in this corpus."
+    )
+
+
+# ---------------------------------------------------------------------------------------------- systems and types
+
+
+def _write_systems(rows: Sequence[Row], released: str) -> list[Block]:
+    cells = {(row["system"], row["metric"]): row for row in rows if row["slice"] == ALL}
+    systems = _rank_systems({system for system, _ in cells}, cells)
+    metrics = [name for name in METRICS if any(cells.get((system, name)) for system in systems)]
+    best = {name: _find_best([cells[place] for place in cells if place[1] == name]) for name in metrics}
+    table = Table(
+        columns=("System", *metrics),
+        rows=tuple(
+            (
+                Cell(system, is_strong=system == released),
+                *(_figure_cell(cells.get((system, name)), best=best[name]) for name in metrics),
+            )
+            for system in systems
+        ),
+    )
+    plots = [
+        Plot(f"{name} by system", render_intervals(marks, SHARES, title=f"{name} by system"))
+        for name in PLOTTED
+        if (marks := [_mark(cells[system, name], released) for system in systems if _has_value(cells, system, name)])
+    ]
+    return [Heading("Systems", level=3), table, *plots]
+
+
+def _rank_systems(systems: set[str], cells: Mapping[tuple[str, str], Row]) -> list[str]:
+    def strength(system: str) -> float:
+        value = cells.get((system, RANKED_BY), {}).get("value")
+        return -1.0 if value is None else float(value)
+
+    return sorted(systems, key=lambda system: (-strength(system), system))
+
+
+def _has_value(cells: Mapping[tuple[str, str], Row], system: str, metric: str) -> bool:
+    return (row := cells.get((system, metric))) is not None and row["value"] is not None
+
+
+def _find_best(rows: Sequence[Row]) -> float | None:
+    values = [row["value"] for row in rows if row["value"] is not None]
+    if len(set(values)) < 2:
+        return None
+    return float(min(values) if rows[0]["metric"] in LOWER_IS_BETTER else max(values))
+
+
+def _figure_cell(row: Row | None, *, best: float | None, is_shaded: bool = False) -> Cell:
+    if row is None or row["value"] is None:
+        return Cell(NOTHING)
+    details = [f"[{row['low']:.2f}, {row['high']:.2f}]"] if row["low"] is not None else []
+    details += [f"p {_print_p(row['p_value'])}"] if row["p_value"] is not None else []
+    share = row["value"] if is_shaded and row["metric"] not in LOWER_IS_BETTER else None
+    return Cell(f"{row['value']:.3f}", detail=" ".join(details), is_strong=row["value"] == best, share=share)
+
+
+def _print_p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _mark(row: Row, released: str) -> Mark:
+    interval = f" [{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else ""
+    note = f"{row['value']:.3f}{interval}"
+    return Mark(row["system"], row["value"], row["low"], row["high"], note, is_strong=row["system"] == released)
+
+
+def _write_types(rows: Sequence[Row], released: str) -> list[Block]:
+    cells = {(row["slice"], row["metric"]): row for row in rows if row["system"] == released and row["slice"] != ALL}
+    slices = sorted({piece for piece, metric in cells if metric in PER_TYPE})
+    if not slices:
+        return []
+    table = Table(
+        columns=("Type", "Questions", *PER_TYPE),
+        rows=tuple(
+            (
+                Cell(piece),
+                Cell(str(cells[piece, RANKED_BY]["n"])),
+                *(_figure_cell(cells.get((piece, name)), best=None, is_shaded=True) for name in PER_TYPE),
+            )
+            for piece in slices
+        ),
+    )
+    return [Heading(f"By type of question ({released})", level=3), table]
+
+
+# ------------------------------------------------------------------------------------------------------ ablation
+
+
+def _write_ablation(rows: Sequence[Row]) -> list[Block]:
+    if not rows:
+        return []
+    table = Table(
+        columns=("Component", "Without", "With", "Metric", "Without it", "With it", "Gain", "Interval", "p", "n"),
+        rows=tuple(
+            (
+                Cell(row["component"]),
+                Cell(row["system_without"]),
+                Cell(row["system_with"]),
+                Cell(row["metric"]),
+                Cell(f"{row['without']:.3f}"),
+                Cell(f"{row['with']:.3f}"),
+                Cell(f"{row['gain']:+.3f}", is_strong=_is_sure(row)),
+                Cell(NOTHING if row["low"] is None else f"[{row['low']:+.3f}, {row['high']:+.3f}]"),
+                Cell(_print_p(row["p_value"])),
+                Cell(str(row["n"])),
+            )
+            for row in rows
+        ),
+    )
+    plots = []
+    for name in (metric for metric in PLOTTED if any(row["metric"] == metric for row in rows)):
+        marks = [_gain_mark(row) for row in rows if row["metric"] == name]
+        caption = f"What each component adds to {name}"
+        plots.append(Plot(caption, render_intervals(marks, find_gain_axis(marks), title=caption)))
+    return [Heading("What each component adds", level=3), table, *plots]
+
+
+def _is_sure(row: Row) -> bool:
+    return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+
+
+def _gain_mark(row: Row) -> Mark:
+    note = f"{row['gain']:+.3f} p {_print_p(row['p_value'])}"
+    return Mark(row["component"], row["gain"], row["low"], row["high"], note, is_strong=_is_sure(row))
+
+
+# ------------------------------------------------------------------------------------------- floors and left out
+
+
+def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], released: str) -> list[Block]:
+    mine = eval_report.filter(pl.col("slice") == ALL, pl.col("system") == released)
+    rows = [
+        (
+            Cell(floor.id),
+            Cell(row["query_set"]),
+            Cell(floor.describe(), is_words=True),
+            Cell(NOTHING if row["value"] is None else f"{row['value']:.4f}"),
+            Cell(str(row["n"])),
+            Cell("not measured" if row["value"] is None else "kept" if floor.holds(row["value"]) else "BROKEN"),
+        )
+        for floor in floors
+        for row in mine.filter(pl.col("metric") == floor.metric).iter_rows(named=True)
+        if floor.query_set in (None, row["query_set"])
+    ]
+    if not rows:
+        return []
+    return [
+        Heading("Floors"),
+        Table(columns=("Floor", "Query set", "Bound", "Measured", "Questions", "Verdict"), rows=tuple(rows)),
+    ]
+
+
+def _write_unresolved(eval_queries: dy.DataFrame[EvalQueries]) -> list[Block]:
+    rows = list(eval_queries.filter(~pl.col("is_resolved")).sort("query_set", "query_id").iter_rows(named=True))
+    if not rows:
+        return []
+    table = Table(
+        columns=("Query set", "Question", "Why it is left out"),
+        rows=tuple(
+            (
+                Cell(row["query_set"]),
+                Cell(row["query_id"], detail=row["query"], is_words=True),
+                Cell(row["note"], is_words=True),
+            )
+            for row in rows
+        ),
+    )
+    return [Heading("Questions left out"), table]
