@@ -5,8 +5,6 @@ refuses to read a table whose gates are not passed and current, so that a bare c
 failed data. A gate is a blocking asset check around one pure function that returns the offending rows.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -163,12 +161,14 @@ class DeltaIO(dg.ConfigurableIOManager):
         """Validate, commit, and show row count and a preview."""
         name = context.asset_key.to_user_string()
         store = self.home.store
+        before = store.version(name)
         if isinstance(obj, WholeTable):
             state: TableState | None = store.write(name, obj.frame, inputs=obj.inputs)
         elif isinstance(obj, DocumentBatches):
             state = store.state(name)
             for frame, documents in obj.batches:
-                state = store.replace_documents(name, frame, documents=documents)
+                if documents:
+                    state = store.replace_documents(name, frame, documents=documents)
         else:
             state = store.state(name)
         if state is None:
@@ -179,7 +179,7 @@ class DeltaIO(dg.ConfigurableIOManager):
                 "preview": dg.MetadataValue.md(markdown_table(store.head(name, PREVIEW_ROWS))),
                 "version": state.version,
                 "content": state.content,
-                "unchanged": isinstance(obj, Unchanged),
+                "unchanged": state.version == before,
             }
         )
 

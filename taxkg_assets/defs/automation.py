@@ -1,6 +1,6 @@
 """What runs by itself: the sensor that sees new and changed PDFs, the jobs, and the automation of the tables."""
 
-from __future__ import annotations
+from pathlib import Path
 
 import dagster as dg
 
@@ -33,8 +33,6 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 )
 def sources_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Scan the recorded sources; request `documents` for new and changed files, let automation carry them on."""
-    from pathlib import Path
-
     home: Home = context.resources.home
     try:
         ledger = scan_sources(home.store)

@@ -1,7 +1,5 @@
 """Assets of the stage `extraction`: each publishes its frames of the documents that were read; and their gates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -20,6 +20,7 @@ from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, digest, schema_of
+from taxkg_assets.sources.documents import build_documents
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, sha256_of
 
@@ -73,7 +74,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     healed = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
     return Intake(
-        documents=(_documents_frame(rows), {**documents, **dict.fromkeys(gone)}),
+        documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
         quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | healed)}),
     )
 
@@ -213,7 +214,3 @@ def _quarantine_row(outcome: Outcome, job: Job, now: datetime) -> dict[str, Any]
         "code_version": job.code_version,
         "first_seen_at": now,
     }
-
-
-def _documents_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=schema_of("documents").create_empty().schema)

@@ -1,7 +1,5 @@
 """Assets of the stage `sources`: which documents are in, and which had to stay out."""
 
-from __future__ import annotations
-
 import dagster as dg
 import polars as pl
 

@@ -14,13 +14,18 @@ import resource
 import shutil
 import sys
 import time
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from taxkg_assets.defs.reader import MEMORY_REMEDY
 from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
+from taxkg_assets.sources.documents import build_documents
 
 REPAIR_SCHEMA = "The document breaks a law of the tables; its old rows stay. Report it with the file."
 
@@ -42,21 +47,24 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
     if hashlib.sha256(data).hexdigest() != job["sha256"]:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
     try:
-        frames = extract(
-            data,
-            document_id=job["document_id"],
-            is_text=job["is_text"],
-            max_pages=job["max_pages"],
-            facts={key: job[key] for key in ("sha256", "source_uri", "source_root", "code_version")},
-        )
+        read = extract(data, document_id=job["document_id"], is_text=job["is_text"], max_pages=job["max_pages"])
     except StageError as refused:
         return _refusal(refused.stage, refused.reason, refused.remedy, is_law=refused.is_law)
     except MemoryError:
         return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
-    return _save(frames, Path(job["folder"]))
+    facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
+    admission = {
+        **asdict(read.identity),
+        **facts,
+        "page_count": read.page_count,
+        "warnings": list(read.warnings),
+        "image_only_pages": list(read.image_only_pages),
+        "fetched_at": datetime.now(UTC),
+    }
+    return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))
 
 
-def _save(frames: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
     """Write validated frames and their digests beside each other; the folder appears whole or not at all."""
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)

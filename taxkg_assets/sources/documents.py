@@ -1,0 +1,20 @@
+"""The documents that were admitted: what each one is, where its bytes came from, and which code read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import Documents
+
+
+def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Documents]:
+    """One row per admitted document.
+
+    Args: admissions: for each document the values of the table's columns.
+    """
+    frame = pl.DataFrame(list(admissions), schema=Documents.create_empty().schema)
+    return Documents.validate(frame.sort("document_id"))
