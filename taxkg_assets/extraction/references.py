@@ -46,12 +46,16 @@ def build_references(
 
 
 def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """Name the headings that text can point at; boxes, lines and statute sections go by their keys instead."""
-    return {
-        row["heading"]: ("section", row["heading"].strip().rstrip(".:"))
-        for row in tree.values()
-        if row["kind"] in _HEADING_KINDS and not _is_lawlike(row["heading"])
-    }
+    """Name the headings that text can point at; a box goes by its key, lines and statute sections by their numbers."""
+    found: dict[str, tuple[str, str]] = {}
+    for row in tree.values():
+        if _is_lawlike(row["heading"]):
+            continue
+        if row["kind"] in _HEADING_KINDS:
+            found[row["heading"]] = ("section", row["heading"].strip().rstrip(".:"))
+        elif row["kind"] == "box" and (row["key"] or "").startswith("box_"):
+            found[row["heading"]] = ("box", row["key"])
+    return found
 
 
 def _is_lawlike(heading: str) -> bool:
