@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.eval_report import find_families
 from taxkg_assets.evaluation.metrics import score_runs
-from taxkg_assets.evaluation.significance import build_generator, score_interval, score_p_value
+from taxkg_assets.evaluation.significance import score_interval, score_p_value
 from taxkg_assets.schemas import Documents, EvalQueries, EvalRuns
 
 REPORTED = ("recall@5", "recall@2000tok", "mrr", "hit@1", "wrong_document@1")
@@ -85,9 +85,8 @@ def _compare(
     left, right = pairs["value"].to_list(), pairs["value_with"].to_list()
     gains = [new - old for old, new in zip(left, right, strict=True)]
     query_set, metric = place
-    interval = score_interval(
-        gains, pairs["family"].to_list(), generator=build_generator(seed, query_set, step.component, metric)
-    )
+    stream = (query_set, step.component, metric)
+    interval = score_interval(gains, pairs["family"].to_list(), seed=seed, stream=stream)
     return {
         "query_set": query_set,
         "component": step.component,
@@ -99,8 +98,6 @@ def _compare(
         "gain": interval.value,
         "low": interval.low,
         "high": interval.high,
-        "p_value": score_p_value(
-            right, left, generator=build_generator(seed, query_set, step.component, metric, "test")
-        ),
+        "p_value": score_p_value(right, left, seed=seed, stream=stream),
         "n": pairs.height,
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import dataframely as dy
 
-from taxkg_assets.evaluation.extraction_scores import LabelledScore, Miss, build_score, score_share
+from taxkg_assets.evaluation.extraction_scores import LabelledScore, Miss, score_share
 from taxkg_assets.evaluation.labels import AnchorLabel, Labels
 from taxkg_assets.evaluation.naming import is_same_heading, read_key
 from taxkg_assets.schemas import Anchors, Documents
@@ -47,7 +47,7 @@ def score_anchors(
     for name, (share, faults) in {"key": _score_keys(hits), "parent": _score_parents(hits, rows)}.items():
         figures[f"{name}_accuracy"] = share
         misses += faults
-    return build_score("structural_f1", figures, n_rows=len(counted), misses=misses)
+    return LabelledScore.of("structural_f1", figures, n_rows=len(counted), misses=misses)
 
 
 def _pair(wanted: Sequence[AnchorLabel], rows: Sequence[Row]) -> list[Row | None]:

@@ -8,7 +8,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, score_runs
-from taxkg_assets.evaluation.significance import build_generator, score_interval, score_p_value
+from taxkg_assets.evaluation.significance import score_interval, score_p_value
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import Documents, EvalQueries, EvalReport, EvalRuns
 
@@ -136,16 +136,14 @@ def _build_row(
     }
     if scored.is_empty():
         return row
-    # One stream of draws per set, slice and metric: systems are compared on the same resamples.
-    generator = build_generator(seed, query_set, piece, metric)
-    interval = score_interval(scored["value"].to_list(), scored["family"].to_list(), generator=generator)
+    stream = (query_set, piece, metric)
+    interval = score_interval(scored["value"].to_list(), scored["family"].to_list(), seed=seed, stream=stream)
     row |= {"value": interval.value, "low": interval.low, "high": interval.high}
     if baseline is not None and baseline != system:
         other = cell.filter(pl.col("system") == baseline).drop_nulls("value")
         pairs = scored.join(other, on="query_id", suffix="_baseline")
-        generator = build_generator(seed, query_set, piece, metric, "test")
         row["p_value"] = (
-            score_p_value(pairs["value"].to_list(), pairs["value_baseline"].to_list(), generator=generator)
+            score_p_value(pairs["value"].to_list(), pairs["value_baseline"].to_list(), seed=seed, stream=stream)
             if pairs.height
             else None
         )

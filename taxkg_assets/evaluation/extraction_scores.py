@@ -42,6 +42,14 @@ class LabelledScore:
     n_rows: int
     misses: pl.DataFrame
 
+    @classmethod
+    def of(
+        cls, metric: str, figures: Mapping[str, float | None], *, n_rows: int, misses: Sequence[Miss]
+    ) -> LabelledScore:
+        """A measurement whose misses are still plain rows."""
+        frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
+        return cls(metric=metric, figures=figures, n_rows=n_rows, misses=frame)
+
     @property
     def score(self) -> float | None:
         """The main figure; None where nothing was measured."""
@@ -52,14 +60,6 @@ class LabelledScore:
         if self.score is None:
             return f"{self.metric}: not measured (no labelled row is of a document in the corpus)"
         return f"{self.metric} {self.score:.4f} on {self.n_rows} labelled rows"
-
-
-def build_score(
-    metric: str, figures: Mapping[str, float | None], *, n_rows: int, misses: Sequence[Miss]
-) -> LabelledScore:
-    """Close a measurement."""
-    frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
-    return LabelledScore(metric=metric, figures=figures, n_rows=n_rows, misses=frame)
 
 
 def score_share(part: int, whole: int) -> float | None:
@@ -107,7 +107,7 @@ def score_roles(
         if nearest["role"] != label.role:
             misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
     figures = {"role_accuracy": score_share(right, len(wanted)), "role_lost": score_share(lost, len(wanted))}
-    return build_score("role_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabelledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses)
 
 
 def _is_large_part(own: str, text: str) -> bool:
@@ -143,7 +143,7 @@ def score_ownership(
             got = owner["heading"] if owner else None
             misses.append(("owner", label.document_id, label.page, label.owner, got, label.quote))
     figures = {"ownership_accuracy": score_share(right, len(wanted)), "ownership_lost": score_share(lost, len(wanted))}
-    return build_score("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabelledScore.of("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
 
 
 def _is_fragment(own: str, quote: str) -> bool:
@@ -176,7 +176,7 @@ def score_boxes(
         "box_label_match": score_share(well_labelled, have),
         "boxes_invented": float(len(invented)) if wanted else None,
     }
-    return build_score("box_coverage", figures, n_rows=len(wanted), misses=misses)
+    return LabelledScore.of("box_coverage", figures, n_rows=len(wanted), misses=misses)
 
 
 def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabelledScore:
@@ -203,7 +203,7 @@ def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.
             place = f"{label.row} | {label.column}"
             misses.append(("cell", label.document_id, label.page, place, got, label.value))
     figures = {"cell_accuracy": score_share(right, len(wanted)), "cell_value_found": score_share(met, len(wanted))}
-    return build_score("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabelledScore.of("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
 
 
 def _group(rows: Iterable[Row], *names: str) -> defaultdict[tuple[Any, ...], list[Row]]:

@@ -8,7 +8,7 @@ from html import escape
 
 WIDTH = 760
 LABEL_WIDTH = 190
-VALUE_WIDTH = 130
+VALUE_WIDTH = 165
 ROW_HEIGHT = 30
 TOP, BOTTOM = 12, 30
 

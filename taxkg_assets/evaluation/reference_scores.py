@@ -12,7 +12,6 @@ import dataframely as dy
 from taxkg_assets.evaluation.extraction_scores import (
     LabelledScore,
     Miss,
-    build_score,
     find_structural_owner,
     score_share,
 )
@@ -66,7 +65,7 @@ def score_references(
     figures, missed = _score_asked(asked)
     figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
     figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
-    return build_score("reference_precision", figures, n_rows=len(asked), misses=misses + missed)
+    return LabelledScore.of("reference_precision", figures, n_rows=len(asked), misses=misses + missed)
 
 
 def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:

@@ -192,7 +192,7 @@ def _is_sure(row: Row) -> bool:
 
 
 def _gain_mark(row: Row) -> Mark:
-    note = f"{row['gain']:+.3f} p {_print_p(row['p_value'])}"
+    note = f"{row['gain']:+.3f}, p {_print_p(row['p_value'])}"
     return Mark(row["component"], row["gain"], row["low"], row["high"], note, is_strong=_is_sure(row))
 
 

@@ -28,15 +28,11 @@ class Interval:
     high: float | None
 
 
-def build_generator(seed: int, *names: str) -> np.random.Generator:
-    """A generator that depends on the seed and on what is estimated, never on the order of the estimates."""
-    return np.random.default_rng([seed, zlib.crc32("\x1f".join(names).encode())])
-
-
-def score_interval(values: Sequence[float], clusters: Sequence[str], *, generator: np.random.Generator) -> Interval:
+def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: int, stream: Sequence[str]) -> Interval:
     """Percentile bootstrap of a mean, drawing whole clusters with replacement.
 
-    Args:     clusters: the document family of each value.
+    Args:     clusters: the document family of each value. stream: names of what is estimated; the draws depend on
+              seed and names, never on the order of the estimates, so that systems meet the same resamples.
     Source:   Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 8 and 13.
     """
     data = np.asarray(values, dtype=np.float64)
@@ -46,13 +42,13 @@ def score_interval(values: Sequence[float], clusters: Sequence[str], *, generato
         return Interval(value=mean, low=None, high=None)
     sums = np.bincount(member_of, weights=data, minlength=len(names))
     counts = np.bincount(member_of, minlength=len(names))
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
+    drawn = _seeded(seed, stream).multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
     means = (drawn @ sums) / (drawn @ counts)
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(value=mean, low=float(low), high=float(high))
 
 
-def score_p_value(left: Sequence[float], right: Sequence[float], *, generator: np.random.Generator) -> float:
+def score_p_value(left: Sequence[float], right: Sequence[float], *, seed: int, stream: Sequence[str]) -> float:
     """Two-sided paired randomisation test: how often would swapping the systems by chance differ as much?
 
     All swaps are tried where there are few, else 9,999 random ones of which the observed one counts as one more.
@@ -64,7 +60,7 @@ def score_p_value(left: Sequence[float], right: Sequence[float], *, generator: n
         return 1.0
     observed = abs(differences.sum())
     is_exact = 2**differences.size <= PERMUTATIONS
-    signs = _all_signs(differences.size) if is_exact else _random_signs(differences.size, generator)
+    signs = _all_signs(differences.size) if is_exact else _random_signs(differences.size, _seeded(seed, stream))
     # A sum of equal parts may differ in its last bits by the order of addition.
     extreme = int(np.count_nonzero(np.abs(signs @ differences) >= observed * (1 - 1e-12)))
     return extreme / len(signs) if is_exact else (extreme + 1) / (len(signs) + 1)
@@ -77,3 +73,7 @@ def _all_signs(size: int) -> NDArray[np.floating[Any]]:
 
 def _random_signs(size: int, generator: np.random.Generator) -> NDArray[np.floating[Any]]:
     return generator.integers(0, 2, size=(PERMUTATIONS, size)) * 2.0 - 1.0
+
+
+def _seeded(seed: int, stream: Sequence[str]) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32("\x1f".join(stream).encode())])
