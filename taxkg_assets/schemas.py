@@ -415,7 +415,7 @@ class Release(dy.Schema):
 
 # ------------------------------------------------------------------------------------------------- evaluation
 
-_PASSAGE = {"document": dy.String(), "page": dy.Int32(), "quote": dy.String()}
+_PASSAGE = {"document": dy.String(), "page": dy.Int32(nullable=True), "quote": dy.String()}
 
 
 class EvalQueries(dy.Schema):
