@@ -69,6 +69,11 @@ def is_amount(text: str) -> bool:
     return _matches("amounts", text)
 
 
+def is_numbered(text: str) -> bool:
+    """Decide whether a line begins with the number of a worksheet line."""
+    return _matches("worksheet_lines", text)
+
+
 def is_caption(text: str) -> bool:
     """Decide whether a line begins like the numbered caption of a table or worksheet."""
     return load_rules("tables", "captions")[0].pattern.search(text) is not None

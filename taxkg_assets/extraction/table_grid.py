@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Fill
 from taxkg_assets.extraction.ruling import Line, Ruling
-from taxkg_assets.extraction.runs import Run, find_lines, is_amount
+from taxkg_assets.extraction.runs import Run, find_lines, is_amount, is_numbered
 from taxkg_assets.rules.loader import load_family
 
 
@@ -73,7 +73,7 @@ def find_grid(drawing: Drawing) -> Grid:
     columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
     rows: list[Row] = []
     borders = _find_row_borders(drawing)
-    for top, bottom in itertools.pairwise(borders):
+    for top, bottom in pairwise(borders):
         band = [run for run in drawing.runs if top <= run.middle < bottom]
         if band:
             rows.extend(_split_band(band, columns, (top, bottom)))
@@ -94,7 +94,7 @@ def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
         if length >= least * box.height and edges[-1] + 6 < at < box.x1 - 6:
             edges.append(at)
     edges.append(box.x1)
-    return tuple(itertools.pairwise(edges))
+    return tuple(pairwise(edges))
 
 
 def _sum_lengths(lines: Iterable[Line], *, low: float, high: float) -> list[tuple[float, float]]:
@@ -146,19 +146,20 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
                 edges.append(x0 + (start + x) / 2)
             start = None
     edges.append(x1)
-    return _supported(list(itertools.pairwise(edges)), full)
+    return _supported(list(pairwise(edges)), full)
 
 
 def _supported(columns: list[tuple[float, float]], full: list[list[Run]]) -> list[tuple[float, float]]:
-    """Join a column that next to no full line fills to the one before it."""
-    kept: list[tuple[float, float]] = []
+    """Join a column that next to no full line fills to its neighbour."""
+    least = max(2.0, 0.15 * len(full))
+    kept: list[tuple[float, float, int]] = []
     for x0, x1 in columns:
         filled = sum(any(x0 <= run.centre < x1 for run in line) for line in full)
-        if kept and filled < max(2, 0.15 * len(full)):
-            kept[-1] = (kept[-1][0], x1)
+        if kept and (filled < least or kept[-1][2] < least):
+            kept[-1] = (kept[-1][0], x1, kept[-1][2] + filled)
         else:
-            kept.append((x0, x1))
-    return kept
+            kept.append((x0, x1, filled))
+    return [(x0, x1) for x0, x1, _ in kept]
 
 
 def _find_row_borders(drawing: Drawing) -> list[float]:
@@ -184,6 +185,9 @@ def _split_band(band: list[Run], columns: Sequence[tuple[float, float]], edges: 
     """Divide a band into one row per line where a column of amounts says so; else it is one row of wrapped cells."""
     lines = find_lines(band)
     cells = _by_column(band, columns)
+    numbered = _numbered_lines(lines)
+    if len(numbered) >= load_family("tables")["grid"]["numbered_lines"]:
+        return _rows_of([lines[i:k] for i, k in pairwise([*_heads(numbered), len(lines)])], columns, edges)
     stacked = {
         column
         for column, runs in cells.items()
@@ -191,12 +195,29 @@ def _split_band(band: list[Run], columns: Sequence[tuple[float, float]], edges: 
     }
     if len(lines) == 1 or not stacked:
         return [Row(edges[0], edges[1], cells)]
-    groups = _group_lines(lines, columns, stacked)
+    return _rows_of(_group_lines(lines, columns, stacked), columns, edges)
+
+
+def _rows_of(
+    groups: Sequence[Sequence[list[Run]]], columns: Sequence[tuple[float, float]], edges: tuple[float, float]
+) -> list[Row]:
     tops = [edges[0], *(min(run.y0 for line in group for run in line) for group in groups[1:]), edges[1]]
     return [
         Row(tops[i], tops[i + 1], _by_column([run for line in group for run in line], columns))
         for i, group in enumerate(groups)
     ]
+
+
+def _numbered_lines(lines: Sequence[Sequence[Run]]) -> list[int]:
+    """Find the lines that begin with the number of a worksheet line, all at about the same left edge."""
+    marked = [i for i, line in enumerate(lines) if is_numbered(line[0].text)]
+    left = min((lines[i][0].x0 for i in marked), default=0.0)
+    return [i for i in marked if lines[i][0].x0 <= left + 16]
+
+
+def _heads(numbered: Sequence[int]) -> list[int]:
+    """Begin a row at each numbered line; what stands above the first one is a row of its own."""
+    return list(numbered) if numbered[0] == 0 else [0, *numbered]
 
 
 def _group_lines(

@@ -146,11 +146,11 @@ def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] 
     if line is None or line.at >= min(bottom - 2, box.y1 + 8) or line.start > box.x0 + 2 or line.end < box.x1 - 2:
         return None
     left, right = _walls(grid, centre, (box.y0 + box.y1) / 2)
+    if line.start <= left + 4 and line.end >= right - 4:
+        return None
     left, right = max(left, line.start), min(right, line.end)
-    inside_slab = any(a - 3 <= left and right <= b + 3 for a, b in grid.slabs)
-    is_whole = any(abs(a - left) <= 4 and abs(b - right) <= 4 for a, b in grid.slabs)
     covered = [i for i, (a, b) in enumerate(grid.columns) if left - 3 <= (a + b) / 2 <= right + 3]
-    return (covered[0], covered[-1]) if covered and inside_slab and not is_whole else None
+    return (covered[0], covered[-1]) if covered else None
 
 
 def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:

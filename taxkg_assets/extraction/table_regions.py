@@ -23,11 +23,15 @@ def find_drawings(page: Page) -> list[Drawing]:
         return []
     boxes = _stack(_connect(ruling, page.fills), runs)
     boxes += find_open_boxes(page, runs, [box for box in boxes if box.height < 0.9 * page.height_pt])
+    boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
-    for box in _split_at_captions(boxes, runs, ruling):
+    for box in boxes:
         if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
             continue
-        drawing = _cut_out(box, runs, ruling, page.fills)
+        inner = [other for other in boxes if other is not box and _contains(box, other)]
+        drawing = _cut_out(
+            box, [run for run in runs if not any(other.holds(run) for other in inner)], ruling, page.fills
+        )
         if len(drawing.runs) >= 4:
             drawings.append(drawing)
     return drawings
@@ -49,24 +53,64 @@ def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruli
 
 
 def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Box]:
-    """Join lines and shadings that touch into rectangles."""
-    touch = load_family("tables")["regions"]["touch_pt"]
+    """Join lines and shadings that touch into rectangles; a grid inside a frame stays a rectangle of its own."""
     shapes = [Box(line.start, line.at, line.end, line.at) for line in ruling.horizontals]
     shapes += [Box(line.at, line.start, line.at, line.end) for line in ruling.verticals]
     shapes += [Box(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
-    shapes.sort(key=lambda box: box.y0)
-    groups: list[Box] = []
-    for shape in shapes:
-        merged = shape
-        while True:
-            near = [group for group in groups if _touches(group, merged, touch)]
-            if not near:
-                break
-            groups = [group for group in groups if group not in near]
-            for group in near:
-                merged = _union(merged, group)
-        groups.append(merged)
-    return sorted(groups, key=lambda box: (box.y0, box.x0))
+    shapes.sort(key=lambda box: (box.y0, box.x0))
+    found = [(_hull(group), _is_grid(group)) for group in _touching_groups(shapes)]
+    boxes: list[Box] = []
+    for box, is_grid in sorted(found, key=lambda pair: -pair[0].width * pair[0].height):
+        if is_grid or not any(_contains(other, box) for other in boxes):
+            boxes.append(box)
+    return sorted(boxes, key=lambda box: (box.y0, box.x0))
+
+
+def _touching_groups(shapes: Sequence[Box]) -> list[list[Box]]:
+    """Group shapes, sorted by their tops, that touch directly or through others."""
+    touch = load_family("tables")["regions"]["touch_pt"]
+    parent = list(range(len(shapes)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    reaching: list[int] = []
+    for i, shape in enumerate(shapes):
+        reaching = [k for k in reaching if shapes[k].y1 >= shape.y0 - touch]
+        for k in reaching:
+            other = shapes[k]
+            if other.x0 <= shape.x1 + touch and shape.x0 <= other.x1 + touch:
+                parent[root(k)] = root(i)
+        reaching.append(i)
+    groups: dict[int, list[Box]] = {}
+    for i, shape in enumerate(shapes):
+        groups.setdefault(root(i), []).append(shape)
+    return list(groups.values())
+
+
+def _is_grid(group: Sequence[Box]) -> bool:
+    """Decide whether touching shapes draw cells: verticals at three places and horizontals at two."""
+    verticals = {round(shape.x0 / 3) for shape in group if shape.height > 3 * shape.width}
+    horizontals = {round(shape.y0 / 3) for shape in group if shape.width > 3 * shape.height}
+    return len(verticals) >= 3 and len(horizontals) >= 2
+
+
+def _hull(group: Sequence[Box]) -> Box:
+    return Box(
+        min(shape.x0 for shape in group),
+        min(shape.y0 for shape in group),
+        max(shape.x1 for shape in group),
+        max(shape.y1 for shape in group),
+    )
+
+
+def _contains(outer: Box, inner: Box) -> bool:
+    return (
+        outer.x0 - 3 <= inner.x0 and inner.x1 <= outer.x1 + 3 and outer.y0 - 3 <= inner.y0 and inner.y1 <= outer.y1 + 3
+    )
 
 
 def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
@@ -135,10 +179,6 @@ def _crosses(inner: Box, box: Box) -> bool:
     return (
         inner.x0 <= box.x1 + 1.5 and inner.x1 >= box.x0 - 1.5 and inner.y0 <= box.y1 + 1.5 and inner.y1 >= box.y0 - 1.5
     )
-
-
-def _touches(a: Box, b: Box, slack: float) -> bool:
-    return a.x0 <= b.x1 + slack and b.x0 <= a.x1 + slack and a.y0 <= b.y1 + slack and b.y0 <= a.y1 + slack
 
 
 def _union(a: Box, b: Box) -> Box:

@@ -131,11 +131,8 @@ def _is_plausible(grid: Grid) -> bool:
     limits = load_family("tables")["regions"]
     words = [sum(len(run.text.split()) for run in cell) for row in grid.rows for cell in row.cells.values()]
     filled = len(words) / (len(grid.rows) * len(grid.columns))
-    return bool(
-        max(words) <= limits["max_cell_words"]
-        and sum(words) / len(words) <= limits["max_mean_words"]
-        and filled >= limits["min_fill_frac"]
-    )
+    is_prose = max(words) > limits["max_cell_words"] or sum(words) / len(words) > limits["max_mean_words"]
+    return bool(filled >= limits["min_fill_frac"] and (len(grid.slabs) > 1 or not is_prose))
 
 
 def _find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
