@@ -50,13 +50,12 @@ def fold(text: str | None) -> str:
     return unicodedata.normalize("NFKC", text or "").translate(_replacements()).casefold()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def squash(text: str | None) -> str:
     """Keep letters, digits and the signs $, % and §: spaces, hyphenation and punctuation do not count."""
     return load_rules("matching", "letters")[0].pattern.sub("", fold(text))
 
 
-@lru_cache(maxsize=8192)
 def find_words(text: str | None) -> tuple[str, ...]:
     """Words of a text in order, without thousands separators, hyphens and closing full stops."""
     edges = load_family("matching")["word_edges"]
@@ -64,7 +63,7 @@ def find_words(text: str | None) -> tuple[str, ...]:
     return tuple(word for word in (raw.strip(edges) for raw in found) if word)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def fold_text(text: str) -> FoldedText:
     """Fold a text once, however many quotes are looked for in it."""
     words = find_words(text)
