@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import dataframely as dy
@@ -15,14 +16,14 @@ from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.schemas import ROLES, Anchors, Documents, Elements, References, Registry, Sections, Tables
 from taxkg_assets_tests.evaluation.corpus import document, documents
 from taxkg_assets_tests.evaluation.extraction_frames import build_frame
-from taxkg_assets_tests.evaluation.gold_folder import GOLD, load_script, needs_gold
+from taxkg_assets_tests.evaluation.gold_folder import load_script
 
-pytestmark = [needs_gold, pytest.mark.corpus]
+pytestmark = pytest.mark.corpus
 Rows = list[dict[str, Any]]
 
 
-def gold_rows() -> dict[str, Rows]:
-    files = {name: next(GOLD.glob(f"{name}.json*")) for name in LABEL_FILES}
+def gold_rows(folder: Path) -> dict[str, Rows]:
+    files = {name: next(folder.glob(f"{name}.json*")) for name in LABEL_FILES}
     return {name: read_label_file(name, path.read_text(encoding="utf8")) for name, path in files.items()}
 
 
@@ -163,8 +164,9 @@ NAMES = {
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_damaged_tables_score_alike(seed: int) -> None:
-    draw, gold, script = random.Random(seed), gold_rows(), load_script("score_extraction")
+def test_damaged_tables_score_alike(seed: int, corpus: Path) -> None:
+    draw, gold = random.Random(seed), gold_rows(corpus / "eval")
+    script = load_script(corpus / "eval", "score_extraction")
     anchors = read_anchors(gold["anchors"], draw)
     sections = read_sections(gold["ownership"], draw, anchors=anchors)
     references = read_references(gold["references"], draw, anchors=anchors)
@@ -183,14 +185,14 @@ def test_damaged_tables_score_alike(seed: int) -> None:
             gold["references"], references.to_dicts(), anchors.to_dicts(), gold["references_scope"], gold["anchors"]
         ),
     }
-    labels, corpus = read_labels({"gold": gold}), all_documents(gold)
+    labels, labelled = read_labels({"gold": gold}), all_documents(gold)
     ours = {
-        "roles": score_roles(elements, labels, documents=corpus),
-        "ownership": score_ownership(sections, labels, anchors=anchors, documents=corpus),
-        "boxes": score_boxes(registry, labels, documents=corpus),
-        "tables": score_tables(tables, labels, documents=corpus),
-        "anchors": score_anchors(anchors, labels, documents=corpus),
-        "references": score_references(references, labels, anchors=anchors, documents=corpus),
+        "roles": score_roles(elements, labels, documents=labelled),
+        "ownership": score_ownership(sections, labels, anchors=anchors, documents=labelled),
+        "boxes": score_boxes(registry, labels, documents=labelled),
+        "tables": score_tables(tables, labels, documents=labelled),
+        "anchors": score_anchors(anchors, labels, documents=labelled),
+        "references": score_references(references, labels, anchors=anchors, documents=labelled),
     }
     for family, names in NAMES.items():
         for theirs_name, our_name in names.items():

@@ -16,9 +16,9 @@ from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.evaluation.metrics import score_runs
 from taxkg_assets_tests.evaluation.corpus import anchors, document, documents, sections
-from taxkg_assets_tests.evaluation.gold_folder import GOLD, load_rows, load_script, needs_gold
+from taxkg_assets_tests.evaluation.gold_folder import load_rows, load_script
 
-pytestmark = [needs_gold, pytest.mark.corpus]
+pytestmark = pytest.mark.corpus
 
 NAMES = {
     "recall_k": "recall@5",
@@ -51,8 +51,8 @@ def mixed_results(query: dict[str, Any], others: list[dict[str, Any]], draw: ran
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_runs_score_alike(seed: int, tmp_path: Path) -> None:
-    draw, gold = random.Random(seed), load_rows("queries")
+def test_runs_score_alike(seed: int, corpus: Path, tmp_path: Path) -> None:
+    draw, gold = random.Random(seed), load_rows(corpus / "eval", "queries")
     rankings = {
         query["query"]: Ranking(results=mixed_results(query, gold, draw), is_abstained=draw.random() < 0.3)
         for query in gold
@@ -71,10 +71,10 @@ def test_runs_score_alike(seed: int, tmp_path: Path) -> None:
         ),
         encoding="utf8",
     )
-    theirs = load_script("score").score(str(GOLD / "queries.jsonl"), str(run), 5, 2000)
+    theirs = load_script(corpus / "eval", "score").score(str(corpus / "eval" / "queries.jsonl"), str(run), 5, 2000)
     known = {p["document"] for query in gold for p in [*query["gold"], *query.get("near_miss", [])]}
-    corpus = documents(*(document(name) for name in sorted(known)))
-    asked = build_eval_queries({"dev": gold}, corpus, sections=sections(), anchors=anchors())
+    known_documents = documents(*(document(name) for name in sorted(known)))
+    asked = build_eval_queries({"dev": gold}, known_documents, sections=sections(), anchors=anchors())
     runs = build_eval_runs(asked, {"full": rankings.__getitem__})
     ours = score_runs(asked, runs)
     for row in theirs["rows"]:
@@ -82,15 +82,15 @@ def test_runs_score_alike(seed: int, tmp_path: Path) -> None:
         assert {NAMES[name]: row[name] for name in NAMES if name in row} == {
             name: value for name, value in mine.items() if name in NAMES.values() and value is not None
         }, row["id"]
-    report = build_eval_report(asked, runs, documents=corpus).filter(pl.col("slice") == "all")
+    report = build_eval_report(asked, runs, documents=known_documents).filter(pl.col("slice") == "all")
     means = {row["metric"]: row["value"] for row in report.iter_rows(named=True)}
     for name in (*NAMES.values(), "multi_hop_coverage", "abstain_on_unanswerable", "abstain_on_answerable"):
         assert means[name] == pytest.approx(theirs[name], abs=5e-5), name
 
 
-def test_single_quotes_match_alike() -> None:
-    draw, script = random.Random(11), load_script("score")
-    quotes = [passage["quote"] for query in load_rows("queries") for passage in query["gold"]]
+def test_single_quotes_match_alike(corpus: Path) -> None:
+    draw, script = random.Random(11), load_script(corpus / "eval", "score")
+    quotes = [passage["quote"] for query in load_rows(corpus / "eval", "queries") for passage in query["gold"]]
     verdicts = set()
     for quote in draw.sample(quotes, 120):
         for is_row in (False, True):
