@@ -29,7 +29,7 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
             "page": pl.Series([heading.block.page for heading in headings], dtype=pl.Int32),
             "kind": pl.Series([heading.kind for heading in headings], dtype=pl.String),
             "key": pl.Series([heading.key for heading in headings], dtype=pl.String),
-            "heading": pl.Series([heading.block.text for heading in headings], dtype=pl.String),
+            "heading": pl.Series([heading.text for heading in headings], dtype=pl.String),
             "parent_anchor_id": pl.Series(
                 [headings[heading.parent].anchor_id if heading.parent >= 0 else None for heading in headings],
                 dtype=pl.String,

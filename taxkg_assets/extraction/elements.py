@@ -18,7 +18,14 @@ from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.lines import Line, find_lines, join_lines, merge_lines, words_of
 from taxkg_assets.extraction.pages import Page, Source
-from taxkg_assets.extraction.paragraphs import Paragraph, find_leading, find_paragraphs, matches, thresholds
+from taxkg_assets.extraction.paragraphs import (
+    Paragraph,
+    find_leading,
+    find_paragraphs,
+    first_shown,
+    matches,
+    thresholds,
+)
 from taxkg_assets.extraction.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.roles import (
     Style,
@@ -47,6 +54,7 @@ class _Flow:
     leading: dict[int, float]
     words: set[str]
     in_contents: str = ""
+    open_lead: Block | None = None
 
 
 def find_blocks(
@@ -256,7 +264,7 @@ class _Maker:
         if paragraph.is_listed:
             self.add(paragraph.lines, "ListBlock", _SURE, **place)
             return
-        lead, rest = split_lead(paragraph)
+        lead, rest = self._close_lead(paragraph) or split_lead(paragraph)
         if lead:
             key = find_key(" ".join(line.text for line in lead))
             role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
@@ -265,7 +273,22 @@ class _Maker:
             self.add(lead, role, _LIKELY, is_run_in=True, is_below_rule=below, **place)
             place = {**place, "is_indented": False}
         if rest:
-            self.add(rest, "BodyText", _REST, **place)
+            block = self.add(rest, "BodyText", _REST, **place)
+            self.flow.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
+
+    def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
+        """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
+        begun, self.flow.open_lead = self.flow.open_lead, None
+        if begun is None or not first_shown(paragraph.first).is_bold:
+            return None
+        lead, rest = split_lead(paragraph, is_continued=True)
+        if not lead or not matches("heading_ends", lead[-1].text):
+            return None
+        key = find_key(begun.text)
+        begun.role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
+        begun.is_run_in = True
+        self.add(lead, begun.role, _LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
+        return [], rest
 
 
 def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame[Elements]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taxkg_assets.extraction.pages import Page, Span
 
@@ -126,13 +126,14 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     for line in sorted(lines, key=lambda line: (line.base, line.x0)):
         for row in reversed(rows[-4:]):
             last = row[-1]
-            if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size) and line.x0 > last.x0:
+            if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size):
                 row.append(line)
                 break
         else:
             rows.append([line])
     merged: list[Line] = []
     for row in rows:
+        row.sort(key=lambda line: line.x0)
         run = [row[0]]
         for line in row[1:]:
             gap = line.x0 - run[-1].x1
@@ -155,6 +156,25 @@ def _joined(run: list[Line]) -> Line:
     assert joined is not None, "lines of visible spans join to a visible line"
     joined.text = " ".join(line.text for line in run)
     return joined
+
+
+def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
+    """Cut a line before a character of its text; gives the lines on each side, none where a side is blank."""
+    left: list[Span] = []
+    right: list[Span] = []
+    room = at + len("".join(span.text for span in line.spans)) - len("".join(span.text for span in line.spans).lstrip())
+    for span in line.spans:
+        if room >= len(span.text):
+            left.append(span)
+        elif room <= 0:
+            right.append(span)
+        else:
+            middle = span.x0 + (span.x1 - span.x0) * room / len(span.text)
+            left.append(replace(span, text=span.text[:room], x1=middle))
+            right.append(replace(span, text=span.text[room:], x0=middle))
+        room -= len(span.text)
+    sides = [make_line(line.page, spans) for spans in (left, right)]
+    return ([sides[0]] if sides[0] else []), ([sides[1]] if sides[1] else [])
 
 
 def words_of(lines: Sequence[Line]) -> set[str]:

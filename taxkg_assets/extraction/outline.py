@@ -19,7 +19,9 @@ _SLUG_CHARS = 40
 _DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _TOP = (0, -1000.0)
-_RUN_IN, _RUN_IN_ITALIC, _SECTION_RANK = 1, 2, 3
+_RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
+# A heading under a drawn rule opens a chapter of its own from this type size on.
+_CHAPTER_PT = 13.0
 Rank = tuple[int, float]
 
 
@@ -29,6 +31,7 @@ class Heading:
 
     anchor_id: str
     block: Block
+    text: str
     kind: str
     key: str | None
     parent: int
@@ -52,13 +55,18 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
     on_page: dict[int, int] = {}
     is_multi = " and " in identity.form or "," in identity.form or ";" in identity.form
     is_code = identity.doc_type == "statute"
+    before: Block | None = None
     for block in blocks:
+        follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
+        before = block
         if block.role not in HEADER_ROLES:
             continue
+        if block.is_continued and headings:
+            headings[-1].text += f" {block.text}"
+            continue
         kind, key, rank = _place(block)
-        while stack and (
-            rank == _TOP or headings[stack[-1]].rank >= rank or (block.is_below_rule and _is_chapter(rank))
-        ):
+        is_chapter = block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        while stack and (rank == _TOP or headings[stack[-1]].rank >= rank or (is_chapter and not follows_heading)):
             stack.pop()
         parent = stack[-1] if stack else -1
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
@@ -74,6 +82,7 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
             Heading(
                 anchor_id=f"{document_id}#p{block.page:04d}.{number:03d}-{key or _slug(block.text)}",
                 block=block,
+                text=block.text,
                 kind=kind,
                 key=key,
                 parent=parent,
@@ -100,7 +109,10 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
     if block.is_run_in:
         if matches_grammar("standing", block.text):
             return "section", None, _TOP
-        rank: Rank = (_RUN_IN_ITALIC if block.is_italic else _RUN_IN, 0.0)
+        # Bold italics head a part of the bold run-in before them, unless they stand at the margin as it does.
+        rank: Rank = (_RUN_IN_ITALIC if block.is_italic and block.is_indented else _RUN_IN, 0.0)
+        if matches_grammar("examples", block.text):
+            rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
     rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
     if block.role == "SectionHeader" and block.column_ix == -1:
@@ -114,11 +126,6 @@ def _division_rank(text: str) -> float | None:
         if match is not None:
             return float(_DIVISIONS.index(match["word"].lower()))
     return None
-
-
-def _is_chapter(rank: Rank) -> bool:
-    """Decide whether a heading under a rule is large enough to open a chapter of its own."""
-    return rank[0] == 0 and rank[1] <= -13.0
 
 
 def _slug(text: str) -> str:

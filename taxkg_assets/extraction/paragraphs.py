@@ -39,6 +39,7 @@ class Paragraph:
     column_ix: int
     is_listed: bool
     gap_before: float
+    is_last: bool = False
 
     @property
     def first(self) -> Line:
@@ -73,12 +74,18 @@ def find_paragraphs(
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
         else:
             current.lines.append(line)
+    if paragraphs:
+        paragraphs[-1].is_last = True
     return paragraphs
 
 
 def first_shown(line: Line) -> Span:
     """Give the first span of a line that shows ink."""
     return next(span for span in line.spans if not span.text.isspace() and span.text)
+
+
+def _last_shown(line: Line) -> Span:
+    return next(span for span in reversed(line.spans) if not span.text.isspace() and span.text)
 
 
 def text_x0(line: Line) -> float:
@@ -130,7 +137,7 @@ def _changes_weight(line: Line, current: Paragraph) -> bool:
     starts_bold = first_shown(line).is_bold
     if all(other.is_bold for other in current.lines):
         return not starts_bold and not matches("heading_ends", last.text)
-    if starts_bold and not first_shown(last).is_bold and matches("sentence_ends", last.text):
+    if starts_bold and not _last_shown(last).is_bold and matches("sentence_ends", last.text):
         return line.is_bold or _leads_with_heading(line)
     return False
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.lines import Line, is_upright, make_line
+from taxkg_assets.extraction.lines import Line, cut_line, is_upright, make_line
 from taxkg_assets.extraction.pages import Page, Rule, Source, Span
 from taxkg_assets.extraction.paragraphs import Paragraph, first_shown, matches, thresholds
+from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -103,7 +104,7 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     limit = thresholds()
     if line.y1 <= title_floor:
         return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
-    big = line.size >= limit["title_size_frac"] * style.body_size
+    big = line.size >= limit["title_size_frac"] * style.body(page.page)
     return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
 
 
@@ -123,8 +124,11 @@ def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
     return min(wide, default=0.0) if top else 0.0
 
 
-def split_lead(paragraph: Paragraph) -> tuple[list[Line], list[Line]]:
-    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty."""
+def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
+    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty.
+
+    `is_continued`: the heading began before; then any bold words at the start are its rest.
+    """
     lead: list[Line] = []
     for ix, line in enumerate(paragraph.lines):
         cut = _bold_prefix(line.spans)
@@ -139,8 +143,30 @@ def split_lead(paragraph: Paragraph) -> tuple[list[Line], list[Line]]:
     else:
         rest = []
     text = " ".join(line.text for line in lead)
+    if is_continued:
+        return lead, rest
     if not lead or not is_run_in_text(text):
         return [], paragraph.lines
+    return _without_remark(lead, rest)
+
+
+def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Hand a remark in bold type that follows the heading's own sentence over to the text."""
+    text = " ".join(line.text for line in lead)
+    breaks = [match.start() for rule in load_rules("roles", "lead_breaks") for match in rule.pattern.finditer(text)]
+    if not breaks:
+        return lead, rest
+    room = min(breaks)
+    kept: list[Line] = []
+    for ix, line in enumerate(lead):
+        if len(line.text) <= room:
+            kept.append(line)
+            room -= len(line.text) + 1
+            if room <= 0:
+                return kept, lead[ix + 1 :] + rest
+            continue
+        head, tail = cut_line(line, room)
+        return kept + head, tail + lead[ix + 1 :] + rest
     return lead, rest
 
 
@@ -186,7 +212,12 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         )
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False
-    if matches("sentence_ends", text) or len(paragraph.lines) > 2 or matches("addresses", paragraph.lines[-1].text):
+    if (
+        paragraph.is_last
+        or matches("sentence_ends", text)
+        or len(paragraph.lines) > 2
+        or matches("addresses", paragraph.lines[-1].text)
+    ):
         return False
     return _is_set_apart(paragraph, page)
 

@@ -85,7 +85,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
     for block in blocks:
-        if block.role in HEADER_ROLES:
+        if block.role in HEADER_ROLES and not block.is_continued:
             owners.enter(block)
             open_row = None
         if block.role not in CONTENT_ROLES:

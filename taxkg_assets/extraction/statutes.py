@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from taxkg_assets.extraction.blocks import Block
 from taxkg_assets.extraction.identity import Identity
@@ -15,6 +16,7 @@ from taxkg_assets.rules.loader import load_rules
 # A document is a code when this many of its lines open a section, and at least this share of its pages does.
 _SECTIONS = 5
 _HEADING_LINES = 8
+_DIVISION_LINES = 3
 _INDENT_PT = 4.0
 
 
@@ -30,11 +32,17 @@ def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequ
 
 def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> list[Block]:
     """Find the blocks of a code: headings of divisions and sections, paragraphs and subdivisions."""
-    reader = _Reader(source.document_id)
+    placed: list[tuple[Line, bool]] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
-        kept = [line for line in lines if source.is_text_file or not _is_furniture(line, page.height_pt)]
-        reader.read_page(page.page, kept if source.is_text_file else merge_lines(kept))
-    reader.close()
+        kept = list(lines)
+        if not source.is_text_file:
+            kept = merge_lines([line for line in lines if not _is_furniture(line, page.height_pt)])
+        margin = min((line.x0 for line in kept), default=0.0)
+        placed += [(line, line.x0 > margin + _INDENT_PT) for line in kept]
+    reader = _Reader(source.document_id)
+    at = 0
+    while at < len(placed):
+        at = reader.read(placed, at)
     return reader.blocks
 
 
@@ -49,63 +57,32 @@ def _ends_heading(text: str) -> bool:
 
 
 class _Reader:
-    """Reads lines in order and closes a block where the next one opens; paragraphs run over page breaks."""
+    """Reads lines in order into blocks; headings and paragraphs run over page breaks."""
 
     def __init__(self, document_id: str) -> None:
         self.document_id = document_id
         self.blocks: list[Block] = []
-        self._open: list[Line] = []
-        self._role = "BodyText"
-        self._page_counts: dict[int, int] = {}
+        self._on_page: dict[int, int] = {}
 
-    def read_page(self, page: int, lines: Sequence[Line]) -> None:
-        margin = min((line.x0 for line in lines), default=0.0)
-        for line in lines:
-            indented = line.x0 > margin + _INDENT_PT
-            opens = find_statute_key(line.text) is not None or (is_division(line.text) and self._may_head())
-            if opens and not indented:
-                self._start("SectionHeader", line)
-            elif self._role == "SectionHeader" and self._open and not indented and self._goes_on():
-                self._open.append(line)
-            elif self._role == "SectionHeader" or indented or not self._open:
-                is_item = matches("lists", line.text)
-                self._start("ListBlock" if is_item else "BodyText", line)
-            else:
-                self._open.append(line)
+    def read(self, placed: Sequence[tuple[Line, bool]], at: int) -> int:
+        """Read the block that begins at a line; gives the index of the line after it."""
+        line, is_indented = placed[at]
+        if not is_indented and find_statute_key(line.text) is not None:
+            stop, role = _section_end(placed, at), "SectionHeader"
+        elif _heads_division(placed, at):
+            stop, role = _division_end(placed, at), "SectionHeader"
+        else:
+            stop = _paragraph_end(placed, at)
+            role = "ListBlock" if matches("lists", line.text) else "BodyText"
+        lines = [line for line, _ in placed[at:stop]]
+        for ix, (_, run) in enumerate(groupby(lines, key=lambda line: line.page)):
+            self._add(list(run), role, is_continued=ix > 0)
+        return stop
 
-    def _may_head(self) -> bool:
-        """Decide whether a division may be headed here: not in the middle of a sentence."""
-        return not self._open or self._role == "SectionHeader" or matches("sentence_ends", self._open[-1].text)
-
-    def _goes_on(self) -> bool:
-        """Decide whether a heading goes on in the next line."""
-        text = " ".join(line.text for line in self._open)
-        if is_division(text) and find_statute_key(text) is None:
-            return False
-        return len(self._open) < _HEADING_LINES and not _ends_heading(self._open[-1].text)
-
-    def _start(self, role: str, line: Line) -> None:
-        self.close()
-        self._role = role
-        self._open = [line]
-
-    def close(self) -> None:
-        """Close the open block, cut at page ends: an element stands on one page."""
-        run: list[Line] = []
-        for line in self._open:
-            if run and run[-1].page != line.page:
-                self._add(run)
-                run = []
-            run.append(line)
-        if run:
-            self._add(run)
-        self._open = []
-
-    def _add(self, lines: list[Line]) -> None:
+    def _add(self, lines: list[Line], role: str, *, is_continued: bool) -> None:
         page = lines[0].page
-        ix = self._page_counts.get(page, 0)
-        self._page_counts[page] = ix + 1
-        is_rest = lines[0] is not self._open[0]
+        ix = self._on_page.get(page, 0)
+        self._on_page[page] = ix + 1
         text, pieces = join_lines(lines, words=set())
         self.blocks.append(
             Block(
@@ -113,7 +90,7 @@ class _Reader:
                 element_ix=ix,
                 element_id=f"{self.document_id}:p{page:04d}:e{ix:04d}",
                 column_ix=0,
-                role=self._role,
+                role=role,
                 confidence=0.95,
                 lines=lines,
                 text=text,
@@ -121,6 +98,53 @@ class _Reader:
                 size=lines[0].size,
                 is_bold=all(line.is_bold for line in lines),
                 is_italic=False,
-                is_continued=is_rest,
+                is_continued=is_continued,
             )
         )
+
+
+def _opens(line: Line, is_indented: bool) -> bool:
+    return not is_indented and (find_statute_key(line.text) is not None or is_division(line.text))
+
+
+def _heads_division(placed: Sequence[tuple[Line, bool]], at: int) -> bool:
+    """Decide whether a line heads a division: after a whole sentence, or right before another heading."""
+    line, is_indented = placed[at]
+    if is_indented or not is_division(line.text):
+        return False
+    if at == 0 or matches("sentence_ends", placed[at - 1][0].text):
+        return True
+    return any(_opens(*placed[after]) for after in range(at + 1, min(len(placed), at + 1 + _DIVISION_LINES)))
+
+
+def _section_end(placed: Sequence[tuple[Line, bool]], at: int) -> int:
+    """Find where a section's heading ends: at its full stop, or where indented text begins."""
+    stop = at + 1
+    while stop < min(len(placed), at + _HEADING_LINES) and not _ends_heading(placed[stop - 1][0].text):
+        if placed[stop][1] or _opens(*placed[stop]):
+            break
+        stop += 1
+    return stop
+
+
+def _division_end(placed: Sequence[tuple[Line, bool]], at: int) -> int:
+    """Find where a division's heading ends: it goes on where only its own lines part it from the next heading."""
+    for stop in range(at + 1, min(len(placed), at + _DIVISION_LINES + 1)):
+        if _opens(*placed[stop]):
+            return stop
+        if placed[stop][1]:
+            break
+    return at + 1
+
+
+def _paragraph_end(placed: Sequence[tuple[Line, bool]], at: int) -> int:
+    """Find where a paragraph ends: before the next indented line or heading."""
+    stop = at + 1
+    while stop < len(placed) and not placed[stop][1]:
+        line = placed[stop][0]
+        if find_statute_key(line.text) is not None:
+            break
+        if is_division(line.text) and _heads_division(placed, stop):
+            break
+        stop += 1
+    return stop
