@@ -13,6 +13,9 @@ from functools import cache
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import POLARITIES
 
+_BULLETS = " \t\n•▶◦·"
+_SILENT = ("negated_mention", "plain_mention")
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -51,7 +54,7 @@ def _abbreviations() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]
 
 def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     part = text[start:end]
-    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+    return start + len(part) - len(part.lstrip(_BULLETS)), end - len(part) + len(part.rstrip())
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
@@ -83,10 +86,11 @@ def is_negated(clause: str) -> bool:
     return any(rule.pattern.search(clause) for rule in load_rules("polarity", "negations"))
 
 
-def find_relation(sentence: str, *, kind: str, start: int, end: int) -> Relation:
+def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str = "") -> Relation:
     """Decide what a sentence says about the mention that stands at `start` to `end` of it.
 
     Args:     sentence: the sentence. start, end: the mention's list of targets, half-open in the sentence.
+              lead: the sentence that leads the list in which this one is an item; it speaks where the item is silent.
     Source:   rules/relations.yaml, first match decides; rules/polarity.yaml.
     """
     cuts = find_clauses(sentence)
@@ -103,9 +107,19 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int) -> Relation
         if kind not in extra.get("kinds", (kind,)) or (extra.get("needs") == "condition" and not is_condition):
             continue
         if rule.pattern.search(scopes[extra["scope"]]):
+            if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
+                return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
             return Relation(extra["relation"], polarity, extra["confidence"], rule.id)
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
+
+
+def _find_lead(lead: str, *, kind: str) -> Relation | None:
+    """Decide what the sentence that leads a list says about the things its items name."""
+    for rule in load_rules("relations", "leads"):
+        if kind in rule.extra["kinds"] and rule.pattern.search(lead):
+            return Relation(rule.extra["relation"], rule.extra["polarity"], rule.extra["confidence"], rule.id)
+    return None
 
 
 def _read_polarity(ruled: str, clause: str) -> str:

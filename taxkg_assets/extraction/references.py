@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dataframely as dy
@@ -20,7 +20,17 @@ from taxkg_assets.extraction.polarity import find_relation, find_sentence_at, fi
 from taxkg_assets.schemas import Anchors, References, Sections
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
+_COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", "pieces"]
 _KEY = ["element_id", "start", "mention_start", "kind", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """What a text is about: the keys of its box, line or section, its forms, and the document's own form."""
+
+    keys: set[str]
+    forms: set[str]
+    document_form: str
 
 
 def build_references(
@@ -37,10 +47,17 @@ def build_references(
     tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
     headings = Headings(_collect_headings(tree))
     rows: list[dict[str, Any]] = []
-    for section in sections.select("element_id", "anchor_id", "document_id", "page", "text", "pieces").iter_rows(
-        named=True
-    ):
-        rows.extend(_read_section(section, tree=tree, headings=headings, identity=identity))
+    led_by, lead = None, ""
+    for section in sections.sort("paragraph_ix").select(_COLUMNS).iter_rows(named=True):
+        is_item = section["role"] == "ListBlock"
+        if not is_item:
+            led_by, lead = section["anchor_id"], section["text"]
+        mentions = find_mentions(section["text"], headings=headings)
+        if identity.doc_type == "statute":
+            mentions = [_read_in_statute(section["text"], mention) for mention in mentions]
+        owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+        is_led = is_item and led_by == section["anchor_id"]
+        rows.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
     frame = pl.DataFrame(rows, schema=References.create_empty().schema, orient="row").sort(_KEY)
     return References.validate(frame)
 
@@ -67,25 +84,20 @@ def _is_lawlike(heading: str) -> bool:
 
 
 def _read_section(
-    section: dict[str, Any], *, tree: dict[str, dict[str, Any]], headings: Headings, identity: Identity
+    section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str
 ) -> Iterator[dict[str, Any]]:
     text: str = section["text"]
-    mentions = find_mentions(text, headings=headings) if text else []
-    if not mentions:
-        return
-    sentences = find_sentences(text)
-    own_keys, own_forms = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+    sentences = find_sentences(text) if mentions else []
+    led_by = lead[slice(*find_sentences(lead)[-1])] if mentions and lead else ""
     seen: set[tuple[int, str, str]] = set()
     for mention in mentions:
-        if identity.doc_type == "statute":
-            mention = _read_in_statute(text, mention)
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
-        mention = _localise(mention, own_forms=own_forms)
+        mention = _localise(mention, own_forms=owner.forms)
         if (start, mention.kind, mention.target) in seen:
             continue
         seen.add((start, mention.kind, mention.target))
         low, high = mention.group[0] - start, mention.group[1] - start
-        said = find_relation(text[start:end], kind=mention.kind, start=low, end=high)
+        said = find_relation(text[start:end], kind=mention.kind, start=low, end=high, lead=led_by)
         yield {
             "document_id": section["document_id"],
             "page": _find_page(section, mention.start),
@@ -99,7 +111,7 @@ def _read_section(
             "target": mention.target,
             "target_form": mention.target_form,
             "evidence": text[start:end],
-            "is_self": _is_self(mention, own_keys=own_keys, own_forms=own_forms, identity=identity),
+            "is_self": _is_self(mention, owner=owner),
             "relation": said.relation,
             "polarity": said.polarity,
             "confidence": min(mention.confidence, said.confidence),
@@ -116,10 +128,7 @@ def _find_page(section: dict[str, Any], at: int) -> int:
     return int(section["page"])
 
 
-def _find_owner(
-    anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity
-) -> tuple[set[str], set[str]]:
-    """Find the box keys and forms that the text of an anchor is about."""
+def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
     keys: set[str] = set()
     forms: set[str] = set()
     while anchor_id is not None and anchor_id in tree:
@@ -129,7 +138,7 @@ def _find_owner(
         if row["form"] and not forms:
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
-    return keys, forms or set(identity.form.split(" and ")) - {""}
+    return _Owner(keys, forms or set(identity.form.split(" and ")) - {""}, identity.form)
 
 
 def _expand_key(key: str) -> set[str]:
@@ -164,12 +173,13 @@ def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
     return mention
 
 
-def _is_self(mention: Mention, *, own_keys: set[str], own_forms: set[str], identity: Identity) -> bool:
+def _is_self(mention: Mention, *, owner: _Owner) -> bool:
+    """Decide whether the text speaks of its own box, line, section, form or publication."""
     if mention.kind in ("box", "line", "statute_section"):
-        return not mention.target_form and mention.target in own_keys
+        return not mention.target_form and mention.target in owner.keys
     if mention.kind == "form":
         code = mention.target.removeprefix("Form ")
-        generic = {form.split("-")[0] for form in own_forms}
-        schedule = {form.split(" (")[0] for form in own_forms if form.startswith("Schedule")}
-        return code in own_forms or code in generic or mention.target in schedule
-    return mention.kind == "publication" and mention.target == identity.form
+        generic = {form.split("-")[0] for form in owner.forms}
+        schedules = {form.split(" (")[0] for form in owner.forms if form.startswith("Schedule")}
+        return code in owner.forms | generic | schedules
+    return mention.kind == "publication" and mention.target == owner.document_form
