@@ -187,7 +187,7 @@ class Face:
         self.text(176, 139, "RECIPIENT’S TIN")
         self.text(54, 187, "RECIPIENT’S name")
         self.text(54, 223, "Street address (including apt. no.)")
-        self.text(54, 259, "City or town, state or province, country, and ZIP or foreign postal code")
+        self.text(54, 259, "City or town, state or province, country, and postal code")
         self.text(54, 331, "Account number (see instructions)")
         if self.copy == "A":
             self.text(_FATCA + 10, 331, "2nd TIN not.")
