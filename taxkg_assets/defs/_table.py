@@ -255,6 +255,7 @@ def table(
     group: str,
     handles: Mapping[str, Callable[[Home], Any]] | None = None,
     fingerprint: Callable[[Home], str] | None = None,
+    stages: Sequence[str] = (),
 ) -> dg.AssetsDefinition:
     """Make the asset of a corpus-wide table.
 
@@ -262,6 +263,7 @@ def table(
         build: its parameters named after tables are its upstream; `settings` gets the settings.
         handles: opened things for the builder's other parameters, opened only when there is something to build.
         fingerprint: digest of what the handles stand for, part of what decides whether the table is current.
+        stages: stages whose code the builder runs besides its own.
     """
     name = snake(schema.__name__)
     parameters = list(inspect.signature(build).parameters)
@@ -271,7 +273,7 @@ def table(
 
     def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
         return digest(
-            code_version(stage_of(build)),
+            *(code_version(stage) for stage in sorted({stage_of(build), *stages})),
             home.settings.shaping() if "settings" in parameters else "",
             fingerprint(home) if fingerprint else "",
             *(f"{n}={states[n].content}" for n in upstream),

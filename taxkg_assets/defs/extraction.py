@@ -13,18 +13,31 @@ from taxkg_assets.defs._table import (
     UPSTREAM,
     DocumentBatches,
     Handle,
+    Verdict,
     asset_arguments,
+    gate,
     snake,
 )
+from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.intake import publish
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.evaluation.anchor_scores import score_anchors
+from taxkg_assets.evaluation.extraction_scores import (
+    LabelledScore,
+    find_floor_faults,
+    score_ownership,
+    score_roles,
+    score_tables,
+)
+from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements
 from taxkg_assets.extraction.faces import build_faces
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.tables import build_tables
+from taxkg_assets.extraction.tables import build_tables, find_cells_without_path
+from taxkg_assets.rules.floors import load_floors
 
 
 def extracted(schema: type[dy.Schema], build: Callable[..., Any], *, upstream: tuple[str, ...]) -> dg.AssetsDefinition:
@@ -59,3 +72,84 @@ anchors = extracted(schemas.Anchors, build_anchors, upstream=("documents", "elem
 faces = extracted(schemas.Faces, build_faces, upstream=("documents", "spans"))
 sections = extracted(schemas.Sections, build_sections, upstream=("documents", "elements", "tables", "anchors"))
 references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors"))
+
+
+# ------------------------------------------------------------------------------------------------------- gates
+
+
+def measured(score: LabelledScore, *, on: str, checked: int) -> Verdict:
+    """A labelled figure against the floors of a table; without labelled rows it says so and passes on the laws alone."""
+    faults = find_floor_faults(score, load_floors(on))
+    if not score.n_rows:
+        return Verdict(faults, checked, note="not measured: no labelled row belongs to these documents", is_passed=True)
+    figures = {name: value for name, value in score.figures.items() if value is not None}
+    offending = score.misses if faults.height else score.misses.clear()
+    note = "; ".join(faults["reason"])
+    return Verdict(
+        offending, checked, note=note, figures={**figures, "labelled rows": score.n_rows}, is_passed=faults.is_empty()
+    )
+
+
+@gate(on="elements", reads=("documents",))
+def roles_on_labelled_documents(
+    elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
+) -> Verdict:
+    """Roles of labelled lines are right at least as often as the floor says."""
+    score = score_roles(elements, open_labels(home), documents=documents)
+    return measured(score, on="elements", checked=elements.height)
+
+
+@gate(on="elements", reads=("documents",))
+def every_page_has_text(
+    elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents]
+) -> Verdict:
+    """Every page has at least one element, or the document lists it as image-only."""
+    return Verdict(find_silent_pages(elements, documents), int(documents["page_count"].sum()))
+
+
+@gate(on="anchors", reads=("documents",))
+def headings_on_labelled_documents(
+    anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
+) -> Verdict:
+    """Structural headings of labelled pages are found, and none invented, as well as the floor says."""
+    return measured(
+        score_anchors(anchors, open_labels(home), documents=documents), on="anchors", checked=anchors.height
+    )
+
+
+@gate(on="sections", reads=("anchors", "documents"))
+def owners_on_labelled_documents(
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+    documents: dy.DataFrame[schemas.Documents],
+    home: Home,
+) -> Verdict:
+    """Labelled paragraphs hang on the labelled heading at least as often as the floor says."""
+    score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
+    return measured(score, on="sections", checked=sections.height)
+
+
+@gate(on="tables", reads=("documents",))
+def cells_on_labelled_documents(
+    tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
+) -> Verdict:
+    """Labelled cells are found under their row and column headers at least as often as the floor says."""
+    return measured(score_tables(tables, open_labels(home), documents=documents), on="tables", checked=tables.height)
+
+
+@gate(on="tables")
+def no_cell_without_path(tables: dy.DataFrame[schemas.Tables]) -> Verdict:
+    """Every cell of a table with headers is reached by a row or a column header."""
+    return Verdict(find_cells_without_path(tables), tables.height)
+
+
+@gate(on="references", reads=("anchors", "documents"))
+def references_on_labelled_documents(
+    references: dy.DataFrame[schemas.References],
+    anchors: dy.DataFrame[schemas.Anchors],
+    documents: dy.DataFrame[schemas.Documents],
+    home: Home,
+) -> Verdict:
+    """References inside the labelled scope are right at least as often as the floor says."""
+    score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
+    return measured(score, on="references", checked=references.height)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 
 class Listener(Protocol):
     """Somebody who shows progress."""
+
+    def measure(self, stage: str, done: int, total: int) -> None:
+        """So many of so many units of a running stage are done."""
 
     def start(self, stage: str, total: int) -> None:
         """A stage begins; `total` is 0 where nobody can say."""
@@ -44,7 +47,20 @@ def stage_progress(stage: str, total: int) -> Iterator[Listener]:
         reporter.finish(stage)
 
 
+def stage_meter(stage: str) -> Callable[[int, int], None]:
+    """A callback `(done, total)` for a stage that learns its total while it runs."""
+
+    def measure(done: int, total: int) -> None:
+        for listener in _listeners:
+            listener.measure(stage, done, total)
+
+    return measure
+
+
 class _Reporter:
+    def measure(self, stage: str, done: int, total: int) -> None:
+        stage_meter(stage)(done, total)
+
     def start(self, stage: str, total: int) -> None:
         for listener in _listeners:
             listener.start(stage, total)

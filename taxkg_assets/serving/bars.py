@@ -46,6 +46,10 @@ class Bars:
         """Move a bar."""
         self.progress.advance(self.tasks[stage], count)
 
+    def measure(self, stage: str, done: int, total: int) -> None:
+        """Set a bar that did not know its total."""
+        self.progress.update(self.tasks[stage], completed=done, total=total)
+
     def finish(self, stage: str) -> None:
         """Fill a bar."""
         task = self.tasks[stage]

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +27,17 @@ err = Console(stderr=True)
 HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
-FAILED, USAGE, QUARANTINED = 1, 2, 3
+FAILED, QUARANTINED = 1, 3
+
+
+class Level(StrEnum):
+    """Sizes of a passage."""
+
+    auto = "auto"
+    document = "document"
+    page = "page"
+    section = "section"
+    paragraph = "paragraph"
 
 
 def home_of(option: str) -> str:
@@ -73,6 +84,122 @@ def build(
         raise typer.Exit(FAILED)
     if result.quarantine:
         raise typer.Exit(QUARANTINED)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")] = "",
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,
+    form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
+    year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
+    level: Annotated[Level, typer.Option("--level", help="Size of a passage.")] = Level.auto,
+    document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
+    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Rank passages of the released corpus, each with its page and rectangles."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.batch import run_batch
+    from taxkg_assets.serving.released import open_release
+
+    check_question(query, queries, output)
+    searcher = open_release(home_of(home)).searcher
+    filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
+    if queries is not None and output is not None:
+        from taxkg_assets.serving.batch import RESULTS
+
+        def line(query_id: str, text: str) -> dict[str, Any]:
+            results = searcher.search(text, k=RESULTS, **filters)
+            top = min(1.0, max(0.0, results[0].score)) if results else 0.0
+            rows = [result.model_dump() for result in results]
+            return {"id": query_id, "results": rows, "abstained": False, "answer": None, "confidence": top}
+
+        err.print(f"{run_batch(queries, output, line=line)} questions answered into {output}.")
+        return
+    results = searcher.search(query, k=k, **filters)
+    if as_json:
+        print_json([result.model_dump() for result in results])
+    else:
+        render.passages(results, out=out)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")] = "",
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages to show.")] = 5,
+    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question with citations, with general guidance, or with silence."""
+    from taxkg_assets.retrieval.answer import ask as answer_question
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.batch import run_batch, run_line
+    from taxkg_assets.serving.released import open_release
+
+    check_question(question, queries, output)
+    searcher = open_release(home_of(home)).searcher
+    settings = Settings()
+    if queries is not None and output is not None:
+        count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
+        err.print(f"{count} questions answered into {output}.")
+        return
+    answer = answer_question(searcher, question, settings=settings, k=k)
+    if as_json:
+        print_json(answer.model_dump())
+    else:
+        render.answer(question, answer, out=out)
+
+
+def check_question(question: str, queries: Path | None, output: Path | None) -> None:
+    """A question, or a file of them with a place for the run; anything else is bad usage."""
+    if bool(question.strip()) == (queries is not None):
+        raise typer.BadParameter("give a question, or --queries FILE with --out RUN")
+    if (queries is None) != (output is None):
+        raise typer.BadParameter("--queries and --out belong together")
+    if queries is not None and not queries.is_file():
+        raise typer.BadParameter(f"{queries} is no file")
+
+
+@app.command()
+def box(
+    form: Annotated[str, typer.Argument(help="Form, e.g. 1099-DIV.")],
+    key: Annotated[str, typer.Argument(help="Box, e.g. 1a.")],
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Look up a box: label, aliases, revisions, and what filer and recipient instructions say of it."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.boxes import find_box
+    from taxkg_assets.serving.released import open_release
+
+    rows = find_box(open_release(home_of(home)), form, key)
+    if as_json:
+        print_json(rows)
+    else:
+        render.boxes(rows, out=out)
+
+
+@app.command(name="eval")
+def evaluate(
+    gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the metrics of the evaluation, or measure the release on other gold; the report lies in the home."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.evaluate import evaluate_gold, read_report
+
+    if gold is not None and not gold.is_file():
+        raise typer.BadParameter(f"{gold} is no file")
+    report, path = evaluate_gold(home_of(home), gold) if gold is not None else read_report(home_of(home))
+    if as_json:
+        print_json({"report": str(path), "figures": report.to_dicts()})
+    else:
+        render.figures(report, path=str(path), out=out)
 
 
 @app.command()

@@ -8,14 +8,31 @@ from __future__ import annotations
 from deltalake.exceptions import TableNotFoundError
 from rich.markup import escape
 
+from taxkg_assets.defs.gold import GoldError
+from taxkg_assets.defs.models import ModelError
+from taxkg_assets.serving.batch import BatchError
+from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.instance import HomeBusyError
+from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.sources.scan import SourceError
+
+EXPECTED = (
+    SourceError,
+    SelectionError,
+    HomeBusyError,
+    TableNotFoundError,
+    NotReleasedError,
+    BatchError,
+    BoxNotFoundError,
+    GoldError,
+    ModelError,
+)
 
 
 def explained(error: Exception) -> str | None:
     """The message for an expected error; None for a defect."""
-    if isinstance(error, SourceError | SelectionError | HomeBusyError | TableNotFoundError):
+    if isinstance(error, EXPECTED):
         return escape(str(error))
     if isinstance(error, PermissionError | OSError):
         return escape(

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import polars as pl
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
+from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.search import Result
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 
@@ -78,3 +83,71 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
 
 def _short(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def passages(results: Sequence[Result], *, out: Console) -> None:
+    """Ranked passages with their place."""
+    if not results:
+        out.print("Nothing in the corpus fits.")
+    for result in results:
+        out.print(
+            f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
+        )
+        out.print(Padding(Text(result.text), (0, 0, 1, 4)))
+
+
+def answer(question: str, found: Answer, *, out: Console) -> None:
+    """An answer with its citations, or why there is none."""
+    out.print(Text(question, style="bold"))
+    if found.answer is None:
+        out.print("[yellow]No answer:[/] nothing in the corpus is close enough to this question.")
+        if found.results:
+            out.print(f"[dim]Nearest: {_place(found.results[0])}[/]", highlight=False)
+        return
+    out.print(Padding(Text(found.answer), (1, 0)))
+    out.print(f"[dim]confidence {found.confidence:.2f}[/]", highlight=False)
+    cited = [r for r in found.results if f"[{r.rank}]" in found.answer]
+    for result in cited:
+        corners = result.bboxes[0] if result.bboxes else None
+        where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
+        out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
+
+
+def _place(result: Result) -> str:
+    form = escape(f"{result.form} {result.revision}".strip())
+    return f"[bold]{escape(result.document)}[/] p. {result.page} [green]{form}[/] {escape(result.heading_path)}"
+
+
+def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """A box in each revision of its form, with what the documents say of it."""
+    for row in rows:
+        key = escape(row["box_key"].replace("_", " "))
+        out.print(f"[bold]{escape(row['form'])} ({escape(row['revision'])}) {key}[/]  {escape(row['label'])}")
+        aliases = ", ".join(row["aliases"])
+        out.print(f"  [dim]{escape(row['canonical_id'])}, printed in {escape(row['source'])}[/]", highlight=False)
+        if aliases:
+            out.print(f"  also called: {escape(aliases)}", highlight=False)
+        for passage in row["passages"]:
+            place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
+            out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
+            out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
+        out.print()
+
+
+def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
+    """Figures of all questions, one row a metric and one column a system."""
+    for query_set in report["query_set"].unique().sort():
+        rows = report.filter(pl.col("query_set") == query_set, pl.col("slice") == "all")
+        systems = rows["system"].unique().sort().to_list()
+        shown = Table("metric", *systems, title=f"Query set {query_set}", title_justify="left")
+        for metric in rows["metric"].unique(maintain_order=True):
+            cells = {r["system"]: r for r in rows.filter(pl.col("metric") == metric).iter_rows(named=True)}
+            shown.add_row(metric, *(_interval(cells.get(system)) for system in systems))
+        out.print(shown)
+    out.print(f"Report: {path}", highlight=False)
+
+
+def _interval(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["value"] is None:
+        return "not measured"
+    return f"{row['value']:.3f} \\[{row['low']:.2f}, {row['high']:.2f}] n={row['n']}"

@@ -1,0 +1,121 @@
+"""Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import dataframely as dy
+import lancedb
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.gold import open_query_sets, query_fingerprint
+from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.evaluation.ablation import Step, score_ablation
+from taxkg_assets.evaluation.eval_queries import build_eval_queries
+from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
+from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.evaluation.report import render_report
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.baselines import build_baselines
+from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.floors import load_floors
+from taxkg_assets.settings import Settings
+
+eval_queries = table(
+    schemas.EvalQueries,
+    build_eval_queries,
+    group="evaluation",
+    handles={"query_sets": open_query_sets},
+    fingerprint=query_fingerprint,
+)
+
+System = Callable[[str], Ranking | list[dict[str, Any]]]
+RESULTS = 50
+
+
+def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
+    """The systems that are compared: the legs alone, their fusion, and the whole pipeline with its guardrail."""
+
+    def full(question: str) -> Ranking:
+        answer = ask(searcher, question, settings=settings, k=RESULTS)
+        rows = [result.model_dump() for result in answer.results]
+        return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
+
+    return {**build_baselines(searcher), "full": full}
+
+
+def build_runs_on_index(
+    eval_queries: dy.DataFrame[schemas.EvalQueries],
+    index: dy.DataFrame[schemas.Index],
+    edges: dy.DataFrame[schemas.Edges],
+    *,
+    settings: Settings,
+    encoder: SentenceEncoder,
+    store: Store,
+) -> dy.DataFrame[schemas.EvalRuns]:
+    """One ranked result of one system for one question, on the index that waits for its release."""
+    connection = lancedb.connect(store.home / index["path"].item())
+    searcher = Searcher(
+        index=read_index(connection, model_hash=index["model_hash"].item()), encoder=encoder, edges=edges
+    )
+    return build_eval_runs(eval_queries, open_systems(searcher, settings))
+
+
+eval_runs = table(
+    schemas.EvalRuns,
+    build_runs_on_index,
+    group="evaluation",
+    stages=("evaluation", "retrieval"),
+    handles={"encoder": open_encoder, "store": lambda home: home.store},
+    fingerprint=model_hash,
+)
+
+ABLATION = (
+    Step("vector leg", "bm25", "hybrid"),
+    Step("lexical leg", "dense", "hybrid"),
+    Step("router, features, graph, windows", "hybrid", "full"),
+)
+
+
+def build_report_and_pages(
+    eval_queries: dy.DataFrame[schemas.EvalQueries],
+    eval_runs: dy.DataFrame[schemas.EvalRuns],
+    documents: dy.DataFrame[schemas.Documents],
+    *,
+    store: Store,
+) -> dy.DataFrame[schemas.EvalReport]:
+    """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
+    report = build_eval_report(eval_queries, eval_runs, documents=documents)
+    ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=ABLATION)
+    pages = render_report(report, eval_queries=eval_queries, ablation=ablation, floors=load_floors("eval_report"))
+    atomic_write(store.home / "reports" / "evaluation.md", pages.markdown.encode())
+    atomic_write(store.home / "reports" / "evaluation.html", pages.html.encode())
+    return report
+
+
+eval_report = table(
+    schemas.EvalReport,
+    build_report_and_pages,
+    group="evaluation",
+    stages=("evaluation",),
+    handles={"store": lambda home: home.store},
+)
+
+
+@gate(on="eval_report")
+def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
+    """The whole pipeline keeps the retrieval floors on every query set that resolves on this corpus."""
+    floors = load_floors("eval_report")
+    faults = find_retrieval_faults(eval_report, floors, system="full")
+    figures = eval_report.filter(pl.col("slice") == "all", pl.col("system") == "full")
+    shown = {
+        f"{row['query_set']} {row['metric']}": row["value"]
+        for row in figures.iter_rows(named=True)
+        if row["metric"] in {floor.metric for floor in floors} and row["value"] is not None
+    }
+    asked = figures.filter(pl.col("metric") == floors[0].metric)["n"].sum()
+    return Verdict(faults, int(asked), note="" if asked else "not measured: no question resolves", figures=shown)

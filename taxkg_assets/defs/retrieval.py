@@ -1,0 +1,156 @@
+"""Assets of the stage `retrieval`: vectors, the index and its manifest row, the release; and their gates."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import lancedb
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.progress import stage_meter
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.embeddings import build_embeddings
+from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.index import build_index, build_index_rows, find_unindexed_terms
+from taxkg_assets.retrieval.release import build_release
+from taxkg_assets.rules.floors import load_floors
+from taxkg_assets.settings import Settings
+
+SERVED = ("documents", "registry", "nodes", "edges", "chunks", "tables")
+KEPT_RELEASES = 3
+
+embeddings = table(
+    schemas.Embeddings,
+    build_embeddings,
+    group="retrieval",
+    handles={
+        "old": lambda home: home.store.read_or_empty("embeddings"),
+        "encoder": open_encoder,
+        "progress": lambda home: stage_meter("embeddings"),
+    },
+    fingerprint=model_hash,
+)
+
+
+def build_index_version(
+    chunks: dy.DataFrame[schemas.Chunks],
+    documents: dy.DataFrame[schemas.Documents],
+    embeddings: dy.DataFrame[schemas.Embeddings],
+    *,
+    settings: Settings,
+    encoder: SentenceEncoder,
+    store: Store,
+    contents: dict[str, str],
+) -> pl.DataFrame:
+    """One built version of the search index, in a folder named after its content; a half-built one has no row."""
+    rows = build_index_rows(chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash)
+    building = store.folder("index") / ".building"
+    shutil.rmtree(building, ignore_errors=True)
+    manifest = build_index(
+        lancedb.connect(building),
+        rows,
+        path="",
+        model_name=encoder.model_name,
+        model_hash=encoder.model_hash,
+        input_versions=contents,
+        settings=settings,
+    )
+    path = Path("index") / manifest["index_version"].item()
+    if not (store.home / path).exists():
+        building.replace(store.home / path)
+    shutil.rmtree(building, ignore_errors=True)
+    return manifest.with_columns(path=pl.lit(path.as_posix()))
+
+
+def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
+    """Digests of what tables hold now, for the record."""
+
+    def read(home: Home) -> dict[str, str]:
+        states = {name: home.store.state(name) for name in names}
+        return {name: state.content for name, state in states.items() if state is not None}
+
+    return read
+
+
+index = table(
+    schemas.Index,
+    build_index_version,
+    group="retrieval",
+    stages=("retrieval",),
+    handles={
+        "encoder": open_encoder,
+        "store": lambda home: home.store,
+        "contents": _contents("chunks", "documents", "embeddings"),
+    },
+    fingerprint=model_hash,
+)
+
+
+def open_index_rows(home: Home, path: str) -> tuple[Any, pl.DataFrame]:
+    """The index's LanceDB connection and all its rows."""
+    connection = lancedb.connect(home.store.home / path)
+    names = sorted(connection.list_tables().tables)
+    return connection, pl.concat([pl.DataFrame(connection.open_table(n).to_arrow()) for n in names])
+
+
+@gate(on="index", reads=("chunks",))
+def index_holds_every_accepted_chunk(
+    index: dy.DataFrame[schemas.Index], chunks: dy.DataFrame[schemas.Chunks], home: Home
+) -> Verdict:
+    """The rows of the index are the accepted chunks, no more and no fewer."""
+    _, rows = open_index_rows(home, index["path"].item())
+    accepted = chunks.filter(pl.col("status") == "accepted").select("chunk_id", "document_id", "page")
+    missing = accepted.join(rows, on="chunk_id", how="anti")
+    extra = rows.select("chunk_id", "document_id", "page").join(accepted, on="chunk_id", how="anti")
+    return Verdict(pl.concat([missing, extra]), rows.height)
+
+
+@gate(on="index")
+def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index]) -> Verdict:
+    """Searching the index finds what brute force finds (recall@10, a hit counts by its distance)."""
+    recall = float(index["self_check_recall"].item())
+    floor = next(f for f in load_floors("index") if f.metric == "self_check_recall")
+    return Verdict(
+        index.filter(not floor.holds(recall)).select("index_version", "self_check_recall"),
+        index["row_count"].item(),
+        note=floor.describe(),
+        figures={"recall@10": recall},
+    )
+
+
+@gate(on="index")
+def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
+    """Each sampled chunk is found again by its own rarest term."""
+    connection, rows = open_index_rows(home, index["path"].item())
+    return Verdict(find_unindexed_terms(connection, rows), rows.height)
+
+
+release = table(
+    schemas.Release,
+    build_release,
+    group="retrieval",
+    handles={
+        "old": lambda home: home.store.read_or_empty("release"),
+        "table_versions": lambda home: {name: home.store.version(name) for name in SERVED},
+        "now": lambda home: datetime.now(UTC),
+    },
+)
+
+
+def prune_indexes(store: Store) -> None:
+    """Drop index versions that neither the manifest nor one of the last releases names."""
+    if not store.exists("index"):
+        return
+    kept = set(store.read("index")["path"])
+    if store.exists("release"):
+        kept |= set(store.read("release").sort("release_ix").tail(KEPT_RELEASES)["index_path"])
+    for folder in store.folder("index").iterdir():
+        if f"index/{folder.name}" not in kept:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,53 @@
+"""Which index version readers serve: one row per release, added only when what is served would change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import EvalReport, Index, Release
+
+
+def build_release(
+    index: dy.DataFrame[Index],
+    eval_report: dy.DataFrame[EvalReport],
+    *,
+    old: dy.DataFrame[Release],
+    table_versions: Mapping[str, int],
+    now: datetime,
+) -> dy.DataFrame[Release]:
+    """All releases so far, and a new one where the gated index differs from the one that is served.
+
+    Args: old: the table as it stands. table_versions: Delta versions of the tables that answers are made from.
+          now: when the release becomes visible.
+    """
+    current = find_current(old)
+    version = index["index_version"].item()
+    versions = json.dumps(dict(table_versions), sort_keys=True)
+    if current is not None and (current["index_version"], current["table_versions"]) == (version, versions):
+        return old
+    figures = eval_report.filter(pl.col("slice") == "all", pl.col("system") == "full").sort("query_set", "metric")
+    metrics = {f"{s}:{m}": v for s, m, v in figures.select("query_set", "metric", "value").iter_rows()}
+    row = {
+        "release_ix": old.height,
+        "index_version": version,
+        "index_path": index["path"].item(),
+        "table_versions": versions,
+        "model_name": index["model_name"].item(),
+        "model_hash": index["model_hash"].item(),
+        "metrics": json.dumps(metrics, sort_keys=True),
+        "is_rolled_back": False,
+        "released_at": now,
+    }
+    added = pl.DataFrame([row], schema=Release.create_empty().schema)
+    return Release.validate(pl.concat([old, added]).sort("release_ix"))
+
+
+def find_current(release: dy.DataFrame[Release]) -> dict[str, object] | None:
+    """The newest release that was not rolled back; None before the first one."""
+    standing = release.filter(~pl.col("is_rolled_back")).sort("release_ix")
+    return standing.row(-1, named=True) if standing.height else None

@@ -1,0 +1,50 @@
+"""The evaluation from the command line: figures of the home's report, or of the release on another file of gold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from taxkg_assets.defs.evaluation import ABLATION, open_systems
+from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.evaluation.ablation import score_ablation
+from taxkg_assets.evaluation.eval_queries import build_eval_queries
+from taxkg_assets.evaluation.eval_report import build_eval_report
+from taxkg_assets.evaluation.eval_runs import build_eval_runs
+from taxkg_assets.evaluation.report import render_report
+from taxkg_assets.schemas import Anchors, Documents, Sections
+from taxkg_assets.serving.batch import BatchError
+from taxkg_assets.serving.released import open_release
+from taxkg_assets.settings import Settings
+
+
+def read_report(home: str) -> tuple[pl.DataFrame, Path]:
+    """Figures of the evaluation that let the last release pass (or stopped it), and where the page lies."""
+    store = Store(home)
+    return store.read("eval_report"), store.home / "reports" / "evaluation.html"
+
+
+def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:
+    """Measure the release on a file of gold questions; writes a page of its own beside the home's report."""
+    released = open_release(home)
+    try:
+        rows = [json.loads(line) for line in gold.read_text(encoding="utf8").splitlines() if line.strip()]
+    except json.JSONDecodeError as broken:
+        raise BatchError(f"{gold}: not JSON Lines ({broken}). Mend the file and run it again.") from broken
+    documents = Documents.cast(released.store.read("documents"))
+    queries = build_eval_queries(
+        {gold.stem: rows},
+        documents,
+        sections=Sections.cast(released.store.read("sections")),
+        anchors=Anchors.cast(released.store.read("anchors")),
+    )
+    runs = build_eval_runs(queries, open_systems(released.searcher, Settings()))
+    report = build_eval_report(queries, runs, documents=documents)
+    ablation = score_ablation(queries, runs, documents=documents, steps=ABLATION)
+    pages = render_report(report, eval_queries=queries, ablation=ablation, title=f"Retrieval on {gold.name}")
+    path = released.store.home / "reports" / f"evaluation-{gold.stem}.html"
+    atomic_write(path, pages.html.encode())
+    atomic_write(path.with_suffix(".md"), pages.markdown.encode())
+    return report, path

@@ -1,0 +1,57 @@
+"""What readers see: the current release, its index and the tables as they stood when it was made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import lancedb
+import polars as pl
+
+from taxkg_assets.defs.models import open_encoder
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.retrieval.release import find_current
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.schemas import Edges
+
+
+class NotReleasedError(Exception):
+    """The home has nothing that may be served."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """One release of a home, opened for reading; a newer one does not change it."""
+
+    store: Store
+    row: dict[str, Any]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table as it stood when the release was made."""
+        return self.store.read(name, version=json.loads(self.row["table_versions"])[name])
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """The search pipeline over the released index and graph."""
+        encoder = open_encoder(Home(home=str(self.store.home)))
+        if encoder.model_hash != self.row["model_hash"]:
+            raise NotReleasedError(
+                f"The release was made with the model {self.row['model_name']}, the setting names "
+                f"{encoder.model_name}: run `taxkg build`, or set TAXKG_MODEL back."
+            )
+        connection = lancedb.connect(self.store.home / self.row["index_path"])
+        index = read_index(connection, model_hash=self.row["model_hash"])
+        return Searcher(index=index, encoder=encoder, edges=Edges.cast(self.table("edges")))
+
+
+def open_release(home: str) -> Released:
+    """Open the current release of a home."""
+    store = Store(home)
+    row = find_current(store.read("release")) if store.exists("release") else None  # type: ignore[arg-type]
+    if row is None:
+        raise NotReleasedError(f"{store.home} has no release yet: run `taxkg build` and mind its gates.")
+    return Released(store, row)
