@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any
 
 import dataframely as dy
@@ -20,6 +20,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.settings import Settings
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+_AFTER_HEADING = dict.fromkeys(("section", "subsection", "part", "statute_section"), "\n")
 _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 
@@ -162,7 +163,7 @@ def _paragraph_rows(
         boxes = _placed_boxes(piece for part in unit for piece in part.pieces)
         anchor = owner.anchor
         if number == 0 and with_heading and anchor is not None and not text.startswith(anchor["heading"]):
-            text = f"{anchor['heading']}\n{text}"
+            text = f"{anchor['heading']}{_AFTER_HEADING.get(anchor['kind'], ' ')}{text}"
             boxes = _placed_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
         first = unit[0]
         yield _row(
@@ -233,20 +234,18 @@ def _split_sentences(text: str) -> list[str]:
 
 
 def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, owner: _Owner) -> list[dict[str, Any]]:
-    """One unit per group of table rows, each with the title, the header and the rows' own text."""
+    """One unit per group of table rows, each with the caption, the column headers and the rows' own text."""
     limit = load_family("chunking")["sizes"]["table_words"]
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
-    lines = table["markdown"].splitlines()
-    is_ruled = len(lines) > 2 and set(lines[1]) <= set("|-: ")
-    header, body = (lines[:2], lines[2:]) if is_ruled else ([], lines)
-    head_words = len(" ".join(header).split())
+    header, body = _read_markdown(table["markdown"])
+    head = "\n".join(line for line in (caption, header) if line)
     groups: list[list[str]] = [[]]
-    words = head_words
+    words = first = len(head.split())
     for line in body:
         size = len(line.split())
         if groups[-1] and words + size > limit:
             groups.append([])
-            words = head_words
+            words = first
         groups[-1].append(line)
         words += size
     box = {**table["bbox"], "page": table["page"]}
@@ -256,12 +255,31 @@ def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, ow
             chunk_id=f"table:{table['table_id']}" + (f".{number}" if number else ""),
             level="table",
             node_ids=[table["table_id"], *dict.fromkeys(row["element_id"] for row in sections)],
-            text="\n".join(line for line in (caption, *header, *group) if line),
+            text="\n".join(line for line in (head, *group) if line),
             page=table["page"],
             bboxes=_placed_boxes([box]),
         )
         for number, group in enumerate(groups)
     ]
+
+
+def _read_markdown(markdown: str) -> tuple[str, list[str]]:
+    """Header line and body lines of a table; a spanning header is said once, over the first of its columns."""
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in markdown.splitlines()]
+    if len(lines) < 2 or not all(set(cell) <= set("-: ") for cell in lines[1]):
+        return "", [_join_cells(line) for line in lines]
+    header: list[str] = []
+    above: list[str] = []
+    for cell in lines[0]:
+        path = cell.split(" > ")
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], above, strict=False)))
+        header.append(" > ".join(path[shared:]))
+        above = path
+    return _join_cells(header), [_join_cells(line) for line in lines[2:]]
+
+
+def _join_cells(cells: Sequence[str]) -> str:
+    return "| ".join(cells)
 
 
 def _row(owner: _Owner, *, text: str, **columns: Any) -> dict[str, Any]:
@@ -289,7 +307,9 @@ def _context(owner: _Owner) -> str:
     """What a reader must know to understand the text: document, form, revision, whom it addresses, headings."""
     document = owner.document
     title = document["title"] or document["document_id"]
-    about = [title if owner.form and owner.form in title else f"{owner.form} {title}".strip(), document["revision"]]
+    about = [title if owner.form.replace("Pub.", "Publication") in title else f"{owner.form}, {title}"]
+    if document["revision"][:4] not in title:
+        about.append(document["revision"])
     if document["is_draft"]:
         about.append("draft")
     about.append(load_family("chunking")["perspectives"][owner.perspective])

@@ -51,7 +51,7 @@ def _lacks_years(ranking: Ranking, facts: DocumentFacts, held: frozenset[str]) -
 def _lacks_edition(ranking: Ranking, facts: DocumentFacts) -> bool:
     """The form asked for comes in yearly editions here, but not in one of the years asked for."""
     route = ranking.route
-    editions = [row for row in facts.documents if set(split_forms(row["form"])) & set(route.forms)]
+    editions = [row for row in facts.documents if set(split_forms(row["document_form"])) & set(route.forms)]
     yearly = [row for row in editions if row["tax_year"] is not None]
     if not route.years or not yearly or len(yearly) < len(editions):
         return False

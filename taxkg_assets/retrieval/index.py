@@ -58,7 +58,10 @@ def build_index_rows(
     accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id")
     vectors = align_vectors(accepted, embeddings, model_hash=model_hash)
     rows = accepted.join(
-        documents.select("document_id", *DOCUMENT_COLUMNS), on="document_id", how="left", maintain_order="left"
+        documents.select("document_id", pl.col("form").alias("document_form"), *DOCUMENT_COLUMNS),
+        on="document_id",
+        how="left",
+        maintain_order="left",
     )
     if rows["doc_type"].null_count():
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()

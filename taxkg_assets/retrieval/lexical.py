@@ -58,7 +58,7 @@ def _number(match: re.Match[str]) -> list[str]:
 def _scanner() -> re.Pattern[str]:
     """One pass over the text for the terms that are not prefixed by a word."""
     found = _patterns()
-    key = r"(?<![\w.$-])\d{1,3}[a-z]{1,2}\b"
+    key = r"(?<![\w.$-])\d{1,4}[a-z]{1,2}\b"
     dashed = r"(?<![\w-])\d+-\d+(?:\.\d+)?[a-z]?(?![\w-])"
     amount, word = found["amount"].pattern, found["word"].pattern
     return re.compile(f"(?P<dashed>{dashed})|(?P<key>{key})|(?P<amount>{amount})|(?P<word>{word})")

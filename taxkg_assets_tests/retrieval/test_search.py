@@ -1,0 +1,61 @@
+"""The right box, form, copy and year on top, in the row format that every interface shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.retrieval.search import Result, Searcher
+
+ROW = ["rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"]
+ROW += ["text", "node_id", "chunk_id", "via"]
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "key"),
+    [
+        ("what do I do with box 1b of my 2077-ZED", "f2077zed--2031", "box_1b"),
+        ("box 1a on the 2030 form 2077-ZED I received", "f2077zed--2030", "box_1a"),
+        ("2077-zed draft: tax kept back from my rent in box 1a", "f2077zed--2031-draft", "box_1a"),
+        ("as issuer, what do we enter in 1a of the 2077ZED", "i2077zed--2031", "box_1a"),
+        ("berth duty in Manhattan", "town-code", "sec_12-101"),
+    ],
+)
+def test_right_passage_comes_first(searcher: Searcher, query: str, document: str, key: str) -> None:
+    top = searcher.search(query, k=3)[0]
+    assert (top.document, top.anchor_key) == (document, key)
+
+
+def test_row_has_exactly_the_contract_columns(searcher: Searcher) -> None:
+    rows = searcher.search("harbour rent", k=50)
+    assert list(Result.model_fields) == ROW
+    assert [row.rank for row in rows] == list(range(1, len(rows) + 1))
+    assert all(row.bboxes and row.bboxes[0].page == row.page for row in rows)
+    assert set(rows[0].model_dump()["bboxes"][0]) == {"page", "x0", "y0", "x1", "y1"}
+
+
+def test_filters_keep_only_what_was_asked_for(searcher: Searcher) -> None:
+    assert {row.document for row in searcher.search("harbour rent", document="town-code")} == {"town-code"}
+    assert {row.revision for row in searcher.search("harbour rent", year=2030)} == {"2030"}
+    assert "town-code" not in {row.document for row in searcher.search("berth duty", form="2077-ZED")}
+
+
+def test_no_text_is_handed_over_twice(searcher: Searcher) -> None:
+    rows = searcher.search("repair fees harbour rent box 1a", k=50)
+    ids = [chunk_id for row in rows for chunk_id in row.via["chunk_ids"]]
+    assert len(ids) == len(set(ids)) > len(rows)
+
+
+def test_paragraph_level_hands_over_the_hit_alone(searcher: Searcher) -> None:
+    assert all(len(row.via["chunk_ids"]) == 1 for row in searcher.search("repair fees", level="paragraph", k=50))
+
+
+def test_older_revision_of_the_same_text_comes_after_all_others(searcher: Searcher) -> None:
+    rows = searcher.search("foreign vessels free of harbour duty", k=50, level="paragraph")
+    same = [row.document for row in rows if row.anchor_key == "box_1b"]
+    assert same[0] == "f2077zed--2031"
+    assert [row.document for row in rows][1] not in ("f2077zed--2030", "f2077zed--2031-draft")
+
+
+@pytest.mark.parametrize("query", ["", "???", "zzzz qqqq", "x" * 5000])
+def test_odd_questions_do_not_fail(searcher: Searcher, query: str) -> None:
+    assert isinstance(searcher.search(query), list)
