@@ -82,6 +82,8 @@ def find_face_boxes(page: Page) -> list[FaceBox]:
     ruling = merge_rules(page.rules)
     cells = [cell for key in keys if (cell := _find_cell(key, ruling)) is not None]
     cells = _without_nested(cells)
+    if not _counts_up({cell.key.key for cell in cells}):
+        return []
     boxes = [_read_box(page, cell, cells) for cell in cells]
     return boxes if _is_face(boxes, has_copies=_has_copy_legend(page)) else []
 
@@ -178,7 +180,8 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     noise = load_rules("faces", "noise")
     key = cell.key.span
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
-    words = [cell.key.rest]
+    text = cell.key.rest
+    last = key
     for span in page.spans:
         if span is key or span in others or not _is_inside(cell, span) or span.y1 < key.y0 + 2:
             continue
@@ -187,8 +190,10 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
             continue
         if any(_speaks_for(other, span, key) for other in others):
             continue
-        words.append(span.text)
-    return re.sub(r"\s+", " ", " ".join(words)).strip()
+        is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
+        text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
+        last = span
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def _speaks_for(other: Span, span: Span, key: Span) -> bool:
@@ -212,14 +217,19 @@ def _has_copy_legend(page: Page) -> bool:
     return any(rule.pattern.match(span.text) for span in page.spans for rule in rules)
 
 
+def _counts_up(keys: Iterable[str]) -> bool:
+    """Decide whether the numbers of the keys begin at 1 and leave few gaps."""
+    numbers = {int(digits) for key in keys if (digits := re.sub(r"\D", "", key))}
+    if not numbers:
+        return False
+    present = len(numbers & set(range(1, max(numbers) + 1)))
+    return bool(present >= load_family("faces")["decision"]["key_gap_frac"] * max(numbers))
+
+
 def _is_face(boxes: Sequence[FaceBox], *, has_copies: bool) -> bool:
     """Decide whether the keyed cells of a page make the face of a return rather than lines of a schedule or table."""
     decision = load_family("faces")["decision"]
     keys = Counter(box.box_key for box in boxes)
-    numbers = {int(digits) for key in keys if (digits := re.sub(r"\D", "", key))}
-    starts = bool(numbers) and len(numbers & set(range(1, max(numbers) + 1))) >= decision["key_gap_frac"] * max(numbers)
-    if not starts:
-        return False
     if has_copies:
         return len(keys) >= int(decision["boxes_with_copies"])
     labelled = sum(not box.is_unlabelled for box in boxes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from taxkg_assets.extraction.pages import Span
 from taxkg_assets.rules.loader import load_family, load_rules
@@ -64,6 +65,7 @@ def find_runs(spans: Iterable[Span]) -> list[Run]:
     return _with_marks_joined(runs)
 
 
+@lru_cache(maxsize=8192)
 def is_amount(text: str) -> bool:
     """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
     return _matches("amounts", text)

@@ -82,6 +82,9 @@ def find_grid(drawing: Drawing) -> Grid:
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
     """Give the column that a run overlaps most; among several equally covered ones the leftmost."""
+    for i, (x0, x1) in enumerate(columns):
+        if x0 <= run.x0 and run.x1 <= x1:
+            return i
     overlaps = [min(run.x1, x1) - max(run.x0, x0) for x0, x1 in columns]
     return max(range(len(columns)), key=lambda i: (round(overlaps[i]), -i))
 

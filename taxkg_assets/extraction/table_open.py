@@ -11,6 +11,9 @@ from taxkg_assets.extraction.runs import Run, is_amount
 from taxkg_assets.extraction.table_grid import Box
 from taxkg_assets.rules.loader import load_family
 
+# Left end, right end and height of a dotted leader.
+Leader = tuple[float, float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class _LeaderRow:
@@ -20,11 +23,11 @@ class _LeaderRow:
     amount: Run
 
 
-def find_open_boxes(page: Page, runs: Sequence[Run], taken: Sequence[Box]) -> list[Box]:
+def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Box]) -> list[Box]:
     """Find the rectangles of leader tables outside of those taken; lists of contents are none."""
     if page.widgets:
         return []
-    rows = [row for row in _find_leader_rows(page, runs) if not any(box.holds(row.amount) for box in taken)]
+    rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
     chains: list[list[_LeaderRow]] = []
     for row in sorted(rows, key=lambda row: (row.amount.middle, row.amount.x0)):
         home = next((chain for chain in chains if _continues(chain[-1], row)), None)
@@ -35,9 +38,9 @@ def find_open_boxes(page: Page, runs: Sequence[Run], taken: Sequence[Box]) -> li
     return [_box_of(chain, runs) for chain in chains if _is_table(chain)]
 
 
-def _find_leader_rows(page: Page, runs: Sequence[Run]) -> list[_LeaderRow]:
+def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_LeaderRow]:
     rows = []
-    for x0, x1, middle in _find_leaders(page):
+    for x0, x1, middle in leaders:
         line = [run for run in runs if abs(run.middle - middle) <= 3.0]
         left = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 14]
         right = [run for run in line if run.x0 >= x1 - 4 and run.x0 - x1 <= 60]
@@ -48,9 +51,9 @@ def _find_leader_rows(page: Page, runs: Sequence[Run]) -> list[_LeaderRow]:
     return rows
 
 
-def _find_leaders(page: Page) -> list[tuple[float, float, float]]:
+def find_leaders(page: Page) -> list[Leader]:
     """List left end, right end and height of the dotted leaders of a page."""
-    found: list[tuple[float, float, float]] = []
+    found: list[Leader] = []
     line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
     for span in (*page.spans, None):
         here = (span.block_ix, span.line_ix) if span else (-2, -2)

@@ -9,20 +9,24 @@ from taxkg_assets.extraction.pages import Fill, Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount, is_caption
 from taxkg_assets.extraction.table_grid import Box, Drawing, find_slabs
-from taxkg_assets.extraction.table_open import find_open_boxes
+from taxkg_assets.extraction.table_open import find_leaders, find_open_boxes
 from taxkg_assets.rules.loader import load_family
 
 
-def find_drawings(page: Page) -> list[Drawing]:
-    """Find candidate regions of a page with everything printed in them; form faces and fields to fill in are none."""
-    if not page.spans:
-        return []
+def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
+    """Find candidate regions of a page with everything printed in them, and all runs of the page.
+
+    Form faces and fields to fill in are no candidates.
+    """
+    leaders = find_leaders(page)
+    if not page.rules and not page.fills and not leaders:
+        return [], []
     runs = find_runs(page.spans)
     ruling = _without_underlines(merge_rules(page.rules), runs, page)
     if find_face_boxes(page):
-        return []
+        return [], []
     boxes = _stack(_connect(ruling, page.fills), runs)
-    boxes += find_open_boxes(page, runs, [box for box in boxes if box.height < 0.9 * page.height_pt])
+    boxes += find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
     boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
     for box in boxes:
@@ -34,7 +38,7 @@ def find_drawings(page: Page) -> list[Drawing]:
         )
         if len(drawing.runs) >= 4:
             drawings.append(drawing)
-    return drawings
+    return drawings, runs
 
 
 def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:

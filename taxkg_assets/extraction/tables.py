@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
-from taxkg_assets.extraction.runs import Run, find_lines, find_runs, join_text
+from taxkg_assets.extraction.runs import Run, find_lines, join_text
 from taxkg_assets.extraction.table_grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.table_headers import (
     Part,
@@ -77,8 +77,7 @@ def find_table_regions(page: Page) -> list[TableRegion]:
 def find_tables(page: Page) -> list[FoundTable]:
     """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none."""
     tables: list[FoundTable] = []
-    drawings = find_drawings(page)
-    runs = find_runs(page.spans) if drawings else []
+    drawings, runs = find_drawings(page)
     above: tuple[Box, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
