@@ -161,9 +161,11 @@ def label_tables(document: str, blocks: list[Block]) -> list[Row]:
 
 
 def label_roles(document: str, blocks: list[Block], *, pages: list[str]) -> list[Row]:
-    """All headings and callouts, and every third of the other elements."""
+    """All headings and callouts, every third of the other elements; notes can be read as either and have no row."""
     rows = []
     for ix, block in enumerate(blocks):
+        if block.run_in in _LABELS:
+            continue
         if block.kind in HEADINGS:
             is_box = block.key is not None and block.key.startswith("box")
             role, text = "BoxHeader" if is_box else _ROLES[block.kind], block.text
