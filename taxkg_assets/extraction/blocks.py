@@ -32,6 +32,7 @@ class Block:
     is_indented: bool = False
     is_listed: bool = False
     is_below_rule: bool = False
+    is_centred: bool = False
     is_face: bool = False
     is_in_contents: bool = False
     is_continued: bool = False

@@ -99,7 +99,7 @@ def _bands(items: list[Item], gutter: float) -> list[list[Item]]:
         crosses = _crosses(item, gutter)
         # A line that starts beside the crossing one (same row) belongs to its band.
         beside = bool(crossing_before) and not crosses and item.line is not None and item.y0 < floor - item.line.size
-        if crosses == crossing_before or beside:
+        if crosses == crossing_before or beside or (crossing_before and _ends_title(item, bands[-1][-1])):
             bands[-1].append(item)
         else:
             bands.append([item])
@@ -107,6 +107,14 @@ def _bands(items: list[Item], gutter: float) -> list[list[Item]]:
         if crosses:
             floor = max(floor, item.y1) if crossing_before else item.y1
     return bands
+
+
+def _ends_title(item: Item, above: Item) -> bool:
+    """Decide whether a line is the short last line of a wide heading above it."""
+    if item.line is None or above.line is None or not (item.line.is_bold and above.line.is_bold):
+        return False
+    same_type = abs(item.line.size - above.line.size) < 0.1 and abs(item.x0 - above.x0) < _EDGE_TOLERANCE_PT
+    return same_type and item.y0 < above.y1 + 0.2 * item.line.size
 
 
 def _crosses(item: Item, gutter: float) -> bool:

@@ -5,6 +5,7 @@ Lines, columns, paragraphs and roles each have a module of their own; this one p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,8 +34,10 @@ from taxkg_assets.extraction.roles import (
     find_title_floor,
     is_artifact,
     is_below_rule,
+    is_centred,
     is_face_page,
     is_heading,
+    is_prose,
     is_title,
     split_lead,
 )
@@ -106,8 +109,9 @@ def _page_blocks(
     for ix in inside:
         region = regions[ix]
         items.append(Item(region.x0, region.y0, region.x1, region.y1, None, ix))
-    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=box_count))
+    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=box_count), has_boxes=box_count >= 2)
     maker.icons = icons
+    maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
     for column in find_columns(items) if items else []:
         run: list[Line] = []
@@ -136,12 +140,15 @@ def _region_of(line: Line, regions: Sequence[TableRegion]) -> int:
 class _Maker:
     """Collects the blocks of one page in reading order."""
 
-    def __init__(self, page: Page, flow: _Flow, *, is_face: bool) -> None:
+    def __init__(self, page: Page, flow: _Flow, *, is_face: bool, has_boxes: bool) -> None:
         self.page = page
+        self.has_boxes = has_boxes
         self.flow = flow
         self.is_face = is_face
         self.icons: list[Line] = []
         self.title_floor = 0.0
+        self.starts: Counter[int] = Counter()
+        self.number: list[Line] = []
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
@@ -197,7 +204,9 @@ class _Maker:
             "is_indented": first.x0 > paragraph.column_x0 + thresholds()["indent_sizes"] * first.size,
             "is_listed": paragraph.is_listed,
         }
-        if is_title(paragraph, page, flow.style, title_floor=self.title_floor):
+        if self._take_number(paragraph):
+            return
+        if is_title(paragraph, page, flow.style, title_floor=self.title_floor) or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", _LIKELY, **place)
         elif self.is_face:
             self._add_face_paragraph(paragraph, place)
@@ -210,9 +219,40 @@ class _Maker:
         else:
             self._add_body(paragraph, place)
 
-    def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
-        """Append text of a form's face: its title, or a field's words."""
+    def _take_number(self, paragraph: Paragraph) -> bool:
+        """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""
+        if self.number:
+            paragraph.lines[:0] = self.number
+            self.number = []
+            return False
         line = paragraph.first
+        large = line.is_bold and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(line.page)
+        if not large or paragraph.is_last or len(paragraph.lines) > 1 or not matches("ordinals", line.text):
+            return False
+        self.number = paragraph.lines
+        return True
+
+    def _ends_title(self, paragraph: Paragraph) -> bool:
+        """Decide whether large type right below the title of the first page still belongs to it."""
+        if self.page.page != 1 or not self.blocks or self.blocks[-1].role != "DocTitle":
+            return False
+        line, last = paragraph.first, self.blocks[-1].lines[-1]
+        is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
+        return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
+
+    def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append text of a form's face: its title, the head of a part, or a field's words."""
+        line = paragraph.first
+        key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
+        centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
+        if (key is not None and key.kind == "part") or (
+            not self.has_boxes and self.page.page > 1 and centred and is_heading(paragraph, self.page, self.flow.style)
+        ):
+            self._add_heading(paragraph, place)
+            return
+        if not self.has_boxes and is_prose(paragraph):
+            self._add_body(paragraph, place)
+            return
         is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
         is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", _LIKELY, **place)
@@ -252,8 +292,9 @@ class _Maker:
             role = "BoxHeader"
         else:
             ratio = first.size / flow.style.body(page.page)
-            centred = abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and paragraph.column_ix == -1
-            role = "SectionHeader" if ratio >= thresholds()["section_size_frac"] or centred else "SubsectionHeader"
+            place["is_centred"] = is_centred(first, page, starts=self.starts)
+            large = ratio >= thresholds()["section_size_frac"]
+            role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
         self.add(paragraph.lines, role, _LIKELY, is_below_rule=below, **place)

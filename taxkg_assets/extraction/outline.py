@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import find_key, find_statute_key
+from taxkg_assets.extraction.paragraphs import matches
 from taxkg_assets.rules.loader import load_rules
 
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS = 40
+_FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _TOP = (0, -1000.0)
@@ -53,9 +55,11 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
     stack: list[int] = []
     seen: dict[tuple[str, str | None, int, str, int], int] = {}
     on_page: dict[int, int] = {}
-    is_multi = " and " in identity.form or "," in identity.form or ";" in identity.form
+    is_multi = " and " in identity.form or "," in identity.form
+    is_booklet = identity.doc_type != "publication"
     is_code = identity.doc_type == "statute"
     before: Block | None = None
+    face_page = 0
     for block in blocks:
         follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
         before = block
@@ -65,7 +69,9 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
             headings[-1].text += f" {block.text}"
             continue
         kind, key, rank = _place(block)
-        is_chapter = block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        if block.is_face and block.page != face_page:
+            stack, face_page = [], block.page
         while stack and (rank == _TOP or headings[stack[-1]].rank >= rank or (is_chapter and not follows_heading)):
             stack.pop()
         parent = stack[-1] if stack else -1
@@ -115,7 +121,7 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
             rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
     rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
-    if block.role == "SectionHeader" and block.column_ix == -1:
+    if block.is_centred or matches("contents", block.text) or matches("index", block.text):
         rank = _TOP
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
@@ -133,12 +139,12 @@ def _slug(text: str) -> str:
 
 
 def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_multi: bool) -> str:
-    """Tell the form that a heading speaks of: the one its chapter names, else the document's."""
+    """Tell the form that a heading speaks of: those its chapter names, else the document's."""
     if is_multi:
         for rule in load_rules("section_grammar", "named_forms"):
-            named = {match["form"] for match in rule.pattern.finditer(block.text)}
-            if len(named) == 1 and (parent < 0 or headings[parent].form == identity.form):
-                return named.pop()
+            named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
+            if named and (parent < 0 or headings[parent].form == identity.form):
+                return " and ".join(dict.fromkeys(named))
     return headings[parent].form if parent >= 0 else identity.form
 
 

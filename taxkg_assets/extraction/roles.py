@@ -104,6 +104,8 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     limit = thresholds()
     if line.y1 <= title_floor:
         return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
+    if line.size > style.body(page.page) and matches("titles", line.text):
+        return True
     big = line.size >= limit["title_size_frac"] * style.body(page.page)
     return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
 
@@ -145,6 +147,8 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
     text = " ".join(line.text for line in lead)
     if is_continued:
         return lead, rest
+    if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
+        return lead + rest, []
     if not lead or not is_run_in_text(text):
         return [], paragraph.lines
     return _without_remark(lead, rest)
@@ -207,9 +211,9 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
-        return all(line.is_bold for line in paragraph.lines) or (
-            len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
-        )
+        if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
+            return True
+        return len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False
     if (
@@ -222,6 +226,17 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     return _is_set_apart(paragraph, page)
 
 
+def is_continued_page(text: str) -> bool:
+    """Decide whether a heading says that its text began on an earlier page."""
+    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "continued"))
+
+
+def is_centred(line: Line, page: Page, *, starts: Counter[int]) -> bool:
+    """Decide whether a line is set in the middle of the page, and no column begins where it begins."""
+    middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
+    return middle and sum(starts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
+
+
 def _bold_share(paragraph: Paragraph) -> float:
     spans = [span for line in paragraph.lines for span in line.spans]
     total = sum(len(span.text.strip()) for span in spans)
@@ -231,12 +246,20 @@ def _bold_share(paragraph: Paragraph) -> float:
 def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
     """Decide whether bold lines of the body's size stand as a heading: centred on the page, or with heading case."""
     first = paragraph.first
-    if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > paragraph.column_x0 + 20:
+    if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > page.width_pt / 8:
         return True
     words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
     capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
     at_margin = abs(first.x0 - paragraph.column_x0) < 2.0
     return at_margin and bool(words) and capitals >= 0.7 * len(words) and len(paragraph.lines) == 1
+
+
+def is_prose(paragraph: Paragraph) -> bool:
+    """Decide whether a paragraph on a form's face is running text, not a field's label."""
+    if len(paragraph.lines) < 2 or matches("leaders", paragraph.lines[-1].text):
+        return False
+    wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
+    return wide and matches("sentence_ends", paragraph.lines[-1].text)
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:

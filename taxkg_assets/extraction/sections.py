@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import dataframely as dy
 import polars as pl
@@ -45,14 +45,30 @@ class _Owners:
 
     by_element: dict[str, tuple[str, str]]
     current: str | None = None
-    before: dict[str, str] = field(default_factory=dict)
+    on_face: str | None = None
+    face_page: int = 0
 
     def enter(self, block: Block) -> None:
         """Pass a heading; under "… (continued)" the text goes on belonging to what came before it."""
         anchor_id, heading = self.by_element[block.element_id]
+        if block.is_face:
+            self._turn_to(block.page)
+            self.on_face = anchor_id
+            return
         if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
             return
         self.current = anchor_id
+
+    def owner(self, block: Block) -> str | None:
+        """Tell the owner of a content block; the face of a form begins anew on each page."""
+        if not block.is_face:
+            return self.current
+        self._turn_to(block.page)
+        return self.on_face
+
+    def _turn_to(self, page: int) -> None:
+        if page != self.face_page:
+            self.face_page, self.on_face = page, None
 
 
 def build_sections(
@@ -90,7 +106,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             open_row = None
         if block.role not in CONTENT_ROLES:
             continue
-        anchor_id = None if block.is_face else owners.current
+        anchor_id = owners.owner(block)
         if block.table_id is not None and block.table_id in titles:
             if block.table_id in by_table:
                 by_table[block.table_id].element_ids.append(block.element_id)
