@@ -1,0 +1,184 @@
+"""Gates really block: in the run, in later runs, for one Materialize in the UI, under automation; and so do contracts."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import UPSTREAM, DeltaIO
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES, build
+from taxkg_assets.serving.instance import open_instance
+
+DOWNSTREAM = ("anchors", "sections", "references", "nodes", "edges", "chunks", "embeddings", "index", "release")
+
+
+def versions(store: Store) -> dict[str, int]:
+    """Commit numbers of all tables."""
+    return {name: store.version(name) for name in UPSTREAM}
+
+
+def add_document(home: Path, tmp_path: Path) -> Path:
+    """One more document in a folder of its own, so that every table would change."""
+    folder = tmp_path / "more"
+    folder.mkdir()
+    source = next(SAMPLES.glob("*.txt"))
+    (folder / "another-code.txt").write_text(source.read_text(encoding="utf8").replace("7-", "9-"), encoding="utf8")
+    return folder
+
+
+@pytest.fixture
+def wrong_gold(tmp_path: Path) -> Path:
+    """A labelled folder that contradicts every page of the sample form: a role gate on it must fail."""
+    folder = tmp_path / "gold"
+    folder.mkdir()
+    rows = [json.loads(line) for line in (SAMPLES.parent / "eval" / "roles.jsonl").read_text().splitlines()]
+    wrong = [{**row, "role": "PageArtifact" if row["role"] != "PageArtifact" else "BodyText"} for row in rows]
+    (folder / "roles.jsonl").write_text("\n".join(json.dumps(row) for row in wrong))
+    return folder
+
+
+@pytest.fixture
+def failed_home(sample_home: Path, wrong_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose gate on `elements` has just failed while a new document was coming in."""
+    monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
+    result = build(str(sample_home), roots=[add_document(sample_home, tmp_path)])
+    assert not result.is_done
+    assert [(g.table, g.check) for g in result.gates if not g.is_passed] == [
+        ("elements", "roles_on_labelled_documents")
+    ]
+    return sample_home
+
+
+def test_a_failed_gate_stops_everything_downstream_in_its_run(built_samples: Path, failed_home: Path) -> None:
+    before, after = versions(Store(built_samples)), versions(Store(failed_home))
+    assert after["elements"] > before["elements"]
+    assert {n: after[n] for n in DOWNSTREAM} == {n: before[n] for n in DOWNSTREAM}
+
+
+def test_the_gate_of_an_ancestor_stops_a_later_run(failed_home: Path) -> None:
+    before = versions(Store(failed_home))
+    result = build(str(failed_home), select=["chunks"])
+    assert not result.is_done
+    assert "elements" in {g.table for g in result.gates if not g.is_passed}
+    assert versions(Store(failed_home)) == before
+
+
+@pytest.fixture
+def instance(failed_home: Path) -> Iterator[dg.DagsterInstance]:
+    with open_instance(Store(failed_home)) as opened:
+        yield opened
+
+
+def materialize_one(home: Path, instance: dg.DagsterInstance, name: str) -> dg.ExecuteInProcessResult:
+    """What a click on Materialize does: one asset, nothing else."""
+    from taxkg_assets.definitions import defs
+
+    resource = Home(home=str(home))
+    return dg.materialize(
+        [*defs.assets, *defs.asset_checks],
+        instance=instance,
+        resources={"home": resource, "io_manager": DeltaIO(home=resource)},
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        selection=dg.AssetSelection.assets(name).without_checks(),
+        raise_on_error=False,
+    )
+
+
+@pytest.mark.parametrize("name", ["nodes", "chunks"])
+def test_materialize_on_one_asset_is_refused(failed_home: Path, instance: dg.DagsterInstance, name: str) -> None:
+    before = versions(Store(failed_home))
+    result = materialize_one(failed_home, instance, name)
+    assert not result.success
+    message = str(result.failure_data_for_node(name))
+    assert "elements:roles_on_labelled_documents has failed" in message
+    assert versions(Store(failed_home)) == before
+
+
+def test_automation_requests_nothing_below_a_failed_gate(
+    failed_home: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from taxkg_assets.definitions import defs
+
+    requested = {k.to_user_string() for k, n in _requested(defs, instance).items() if n}
+    assert requested.isdisjoint(DOWNSTREAM)
+    monkeypatch.delenv("TAXKG_GOLD")
+    assert build(str(failed_home), select=["elements"]).is_done
+    requested = {k.to_user_string() for k, n in _requested(defs, instance).items() if n}
+    assert "anchors" in requested
+
+
+def _requested(defs: dg.Definitions, instance: dg.DagsterInstance) -> dict[dg.AssetKey, int]:
+    result = dg.evaluate_automation_conditions(defs=defs, instance=instance)
+    keys = [dg.AssetKey(name) for name in UPSTREAM]
+    return {key: result.get_num_requested(key) for key in keys}
+
+
+def test_a_table_changed_behind_the_gates_is_refused(sample_home: Path) -> None:
+    store = Store(sample_home)
+    store.read("nodes").head(3).write_delta(store.table_uri("nodes"), mode="overwrite")
+    with open_instance(store) as instance:
+        before = versions(store)
+        result = materialize_one(sample_home, instance, "edges")
+        assert not result.success
+        assert "looked at another version of the table" in str(result.failure_data_for_node("edges"))
+        assert versions(store) == before
+
+
+def test_a_table_without_gate_record_is_refused(sample_home: Path) -> None:
+    shutil.rmtree(sample_home / "dagster")
+    store = Store(sample_home)
+    before = versions(store)
+    with open_instance(store) as instance:
+        result = materialize_one(sample_home, instance, "edges")
+        assert not result.success
+        assert "has not been run" in str(result.failure_data_for_node("edges"))
+        assert versions(store) == before
+
+
+def test_a_broken_contract_writes_nothing_and_stops_what_follows(tmp_path: Path) -> None:
+    """The same wiring as every table, around a builder that breaks its schema."""
+    from taxkg_assets.defs import _table
+
+    saved = dict(UPSTREAM), dict(_table.FINGERPRINTS)
+    try:
+
+        def build_spans(documents: pl.DataFrame) -> pl.DataFrame:
+            return schemas.Spans.sample(2).with_columns(page=pl.lit(0, dtype=pl.Int32))
+
+        def build_elements(spans: pl.DataFrame) -> pl.DataFrame:
+            return schemas.Elements.create_empty()
+
+        def build_documents() -> pl.DataFrame:
+            return schemas.Documents.create_empty()
+
+        for function in (build_spans, build_elements, build_documents):
+            function.__module__ = "taxkg_assets.extraction.spans"
+        names = ("Documents", "Spans", "Elements")
+        builders = (build_documents, build_spans, build_elements)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_table, "GATES", {})
+            patch.setattr(_table, "asset_arguments", lambda *_, **__: {})
+            assets = [_table.table(getattr(schemas, n), b, group="x") for n, b in zip(names, builders, strict=True)]
+            home = Home(home=str(tmp_path))
+            result = dg.materialize(
+                assets,
+                instance=dg.DagsterInstance.ephemeral(),
+                resources={"home": home, "io_manager": DeltaIO(home=home)},
+                raise_on_error=False,
+            )
+        assert not result.success
+        assert "ContractError" in str(result.failure_data_for_node("spans"))
+        store = Store(tmp_path)
+        assert (store.exists("documents"), store.exists("spans"), store.exists("elements")) == (True, False, False)
+    finally:
+        UPSTREAM.clear()
+        UPSTREAM.update(saved[0])
+        _table.FINGERPRINTS.clear()
+        _table.FINGERPRINTS.update(saved[1])

@@ -1,0 +1,68 @@
+"""Homes compared, and the command line run as people run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from taxkg_assets.defs.store import Store
+
+RECORDS = ("release",)
+"""Tables that record history and so differ between two ways to the same data."""
+
+TABLES = [
+    "documents",
+    "quarantine",
+    "spans",
+    "elements",
+    "tables",
+    "anchors",
+    "faces",
+    "sections",
+    "references",
+    "registry",
+    "nodes",
+    "edges",
+    "chunks",
+    "embeddings",
+    "index",
+    "eval_queries",
+    "eval_runs",
+    "eval_report",
+]
+
+
+def assert_same_tables(one: Path, other: Path) -> None:
+    """Rows sorted by key, `_at` columns aside, are equal in both homes, table by table."""
+    for name in TABLES:
+        frames = [_comparable(Store(home).read(name)) for home in (one, other)]
+        assert_frame_equal(frames[0], frames[1], obj=name)
+
+
+def _comparable(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(c for c in frame.columns if not c.endswith("_at"))
+
+
+def run_cli(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """`taxkg …` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "taxkg_assets.serving.cli", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(environment or {})},
+        check=False,
+    )
+
+
+def run_json(*arguments: str) -> Any:
+    """The JSON that a command prints."""
+    done = run_cli(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -1,0 +1,127 @@
+"""Whole builds: bad input beside good, documents that come, change and go, and builds that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES, SelectionError, build
+from taxkg_assets.serving.instance import HomeBusyError, exclusive
+from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
+from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
+
+FORM = "sample-f1099div--2024-01"
+
+
+def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path: Path) -> None:
+    folder, home = tmp_path / "corpus", tmp_path / "home"
+    folder.mkdir()
+    bad = write_hostile(folder)
+    (folder / "greedy.pdf").write_bytes(bomb(400_000))
+    (folder / "repaired.pdf").write_bytes(broken_xref())
+    shutil.copy(SAMPLES / f"{FORM}.pdf", folder)
+    limits = {"TAXKG_DOCUMENT_SECONDS": "60", "TAXKG_DOCUMENT_MEMORY_MB": "256"}
+    done = run_cli("build", "--corpus", str(folder), "--home", str(home), "--json", environment=limits)
+    assert done.returncode == 3, done.stderr
+    rows = {row["document_id"]: row for row in json.loads(done.stdout)["quarantine"]}
+    assert rows.keys() == {*bad, "greedy"}
+    assert all(row["stage"] and row["reason"].endswith(".") and row["remedy"].endswith(".") for row in rows.values())
+    assert rows["greedy"]["stage"] == "limits"
+    documents = Store(home).read("documents")
+    assert documents["document_id"].to_list() == ["repaired", FORM]
+    assert "rebuilt" in documents["warnings"][0][0]
+    assert run_cli("build", "--home", str(home), "--json", environment=limits).returncode == 3
+
+
+def test_a_bad_new_version_leaves_the_old_rows_and_a_mended_one_heals(sample_home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    path = folder / "own.pdf"
+    path.write_bytes(sound_pdf())
+    assert build(str(sample_home), roots=[folder]).is_done
+    store = Store(sample_home)
+    old = store.read("spans")
+    path.write_bytes(b"%PDF-1.7 cut")
+    result = build(str(sample_home))
+    assert result.is_done
+    assert [row["document_id"] for row in result.quarantine] == ["own"]
+    assert store.read("spans").equals(old)
+    path.write_bytes(sound_pdf(pages=3))
+    result = build(str(sample_home))
+    assert (result.is_done, result.quarantine) == (True, [])
+    assert store.read("documents").filter(document_id="own")["page_count"].item() == 3
+
+
+def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) -> None:
+    folder, home = tmp_path / "corpus", tmp_path / "home"
+    folder.mkdir()
+    statute = next(SAMPLES.glob("*.txt"))
+    shutil.copy(SAMPLES / f"{FORM}.pdf", folder)
+    shutil.copy(statute, folder)
+    assert build(str(home), roots=[folder]).is_done
+    shutil.copy(next(SAMPLES.glob("sample-i*.pdf")), folder)
+    (folder / statute.name).write_text(statute.read_text(encoding="utf8") + "\nA last sentence was added.\n")
+    added = build(str(home))
+    assert added.is_done
+    assert _read_again(home, added.run_ids) == 2
+    (folder / f"{FORM}.pdf").unlink()
+    assert build(str(home)).is_done
+    clean = tmp_path / "clean"
+    assert build(str(clean), roots=[folder]).is_done
+    assert_same_tables(home, clean)
+
+
+def _read_again(home: Path, run_ids: list[str]) -> int:
+    """Documents that the newest commit of `documents` changed."""
+    from deltalake import DeltaTable
+
+    table = DeltaTable(Store(home).table_uri("documents"))
+    now = json.loads(table.history(1)[0]["taxkg.documents"])
+    table.load_as_version(table.version() - 1)
+    before = json.loads(table.history(1)[0]["taxkg.documents"])
+    return sum(before.get(name) != reading for name, reading in now.items())
+
+
+def test_a_second_build_changes_nothing(sample_home: Path) -> None:
+    store = Store(sample_home)
+    before = {path.name: store.version(path.name) for path in (sample_home / "tables").iterdir() if path.is_dir()}
+    result = build(str(sample_home))
+    assert result.is_done
+    assert result.built == []
+    assert before == {name: store.version(name) for name in before}
+
+
+@pytest.mark.parametrize("moment", ["documents", "sections", "embeddings"])
+def test_a_killed_build_goes_on_where_it_was(moment: str, built_samples: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--corpus", str(SAMPLES), "--home", str(home)]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        log = home / "tables" / moment / "_delta_log"
+        while process.poll() is None and not log.exists():
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "the build was over before it could be killed"
+    assert not Store(home).exists("release")
+    assert build(str(home)).is_done
+    assert_same_tables(home, built_samples)
+
+
+def test_a_home_takes_one_build_at_a_time(sample_home: Path) -> None:
+    with exclusive(Store(sample_home)), pytest.raises(HomeBusyError, match="Wait for it"):
+        build(str(sample_home))
+
+
+def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> None:
+    with pytest.raises(SelectionError, match=r"No asset named nonsense.*edges"):
+        build(str(sample_home), select=["nonsense"])
