@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from taxkg_assets.extraction.pages import Span
+from taxkg_assets.extraction.ruling import Ruling
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -34,12 +35,15 @@ class Run:
         return (self.x0 + self.x1) / 2
 
 
-def find_runs(spans: Iterable[Span]) -> list[Run]:
-    """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out."""
+def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
+    """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
+
+    A drawn vertical between two spans parts them as well.
+    """
     join_em = load_family("tables")["runs"]["join_em"]
     runs: list[Run] = []
     line, is_open = (-1, -1), False
-    for span in spans:
+    for span in (part for whole in spans for part in _split_at_walls(whole, ruling)):
         text = span.text
         stripped = text.strip()
         if not stripped or _matches("leaders", text):
@@ -49,7 +53,13 @@ def find_runs(spans: Iterable[Span]) -> list[Run]:
         x0, x1 = _inked(span)
         here = (span.block_ix, span.line_ix)
         last = runs[-1] if runs else None
-        if is_open and last and here == line and -1.0 <= x0 - last.x1 <= join_em * span.size_pt:
+        if (
+            is_open
+            and last
+            and here == line
+            and -1.0 <= x0 - last.x1 <= join_em * span.size_pt
+            and not _is_walled(ruling, last, x0)
+        ):
             glue = " " if x0 - last.x1 > 0.12 * span.size_pt else ""
             runs[-1] = replace(
                 last,
@@ -109,6 +119,32 @@ def join_text(runs: Iterable[Run]) -> str:
 
 def _matches(group: str, text: str) -> bool:
     return any(rule.pattern.search(text) for rule in load_rules("tables", group))
+
+
+def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
+    """Cut a span that runs over a drawn vertical at the blank nearest to it, taking characters as equally wide."""
+    if not ruling.verticals or " " not in span.text.strip():
+        return [span]
+    wall = ruling.right(span.x0 + 4, (span.y0 + span.y1) / 2)
+    if wall is None or wall.at >= span.x1 - 4:
+        return [span]
+    step = (span.x1 - span.x0) / len(span.text)
+    blanks = [i for i, letter in enumerate(span.text) if letter == " "]
+    cut = min(blanks, key=lambda i: abs(span.x0 + (i + 0.5) * step - wall.at))
+    x = span.x0 + (cut + 0.5) * step
+    if abs(x - wall.at) > 2 * span.size_pt:
+        return [span]
+    left, right = (
+        replace(span, text=span.text[:cut], x1=wall.at - 1),
+        replace(span, text=span.text[cut:], x0=wall.at + 1),
+    )
+    return [left, *_split_at_walls(right, ruling)]
+
+
+def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
+    """Decide whether a vertical stands between a run and what begins at x."""
+    wall = ruling.right(run.x1 - 1.5, run.middle) if x - run.x1 > 1.0 else None
+    return wall is not None and wall.at <= x + 1.0
 
 
 def _inked(span: Span) -> tuple[float, float]:

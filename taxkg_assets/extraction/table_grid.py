@@ -132,37 +132,33 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
     full = [line for line in lines if len(line) >= max(2, rules["full_row_frac"] * most)]
     if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):
         return [slab]
+    pieces = _inked_pieces(slab, full)
+    least = max(2.0, 0.15 * len(full))
+    kept = [(a, b) for a, b in pieces if sum(any(a <= run.centre <= b for run in line) for line in full) >= least]
+    if len(kept) < 2:
+        return [slab]
+    edges = [x0, *((left[1] + right[0]) / 2 for left, right in pairwise(kept)), x1]
+    return list(pairwise(edges))
+
+
+def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> list[tuple[float, float]]:
+    """List the stretches of a slab that more than a few full lines print on."""
+    rules = load_family("tables")["grid"]
+    x0, x1 = slab
     width = int(x1 - x0) + 2
-    crossed = [0] * width
+    counts = [0] * width
     for line in full:
         for run in line:
             for x in range(max(0, round(run.x0 - x0)), min(width, round(run.x1 - x0) + 1)):
-                crossed[x] += 1
+                counts[x] += 1
     allowed = rules["crossing_frac"] * len(full)
-    edges, start = [x0], None
-    inked = [x for x in range(width) if crossed[x] > allowed]
-    for x in range(inked[0], inked[-1] + 1) if inked else ():
-        if crossed[x] <= allowed and start is None:
-            start = x
-        elif crossed[x] > allowed and start is not None:
-            if x - start >= rules["gutter_pt"]:
-                edges.append(x0 + (start + x) / 2)
-            start = None
-    edges.append(x1)
-    return _supported(list(pairwise(edges)), full)
-
-
-def _supported(columns: list[tuple[float, float]], full: list[list[Run]]) -> list[tuple[float, float]]:
-    """Join a column that next to no full line fills to its neighbour."""
-    least = max(2.0, 0.15 * len(full))
-    kept: list[tuple[float, float, int]] = []
-    for x0, x1 in columns:
-        filled = sum(any(x0 <= run.centre < x1 for run in line) for line in full)
-        if kept and (filled < least or kept[-1][2] < least):
-            kept[-1] = (kept[-1][0], x1, kept[-1][2] + filled)
+    pieces: list[tuple[float, float]] = []
+    for x in (x for x in range(width) if counts[x] > allowed):
+        if pieces and x0 + x - pieces[-1][1] <= rules["gutter_pt"]:
+            pieces[-1] = (pieces[-1][0], x0 + x)
         else:
-            kept.append((x0, x1, filled))
-    return [(x0, x1) for x0, x1, _ in kept]
+            pieces.append((x0 + x, x0 + x))
+    return pieces
 
 
 def _find_row_borders(drawing: Drawing) -> list[float]:

@@ -154,8 +154,12 @@ def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] 
 
 
 def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
-    """Let a header that is centred alone between two drawn verticals speak for all columns between them."""
+    """Let a header speak for all columns of its drawn cell: alone in the cell, or centred alone in its lines."""
     left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+    inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
+    span = (inside[0], inside[-1]) if inside else None
+    if _is_alone(grid, stack, stacks, Box(left, box.y0, right, box.y1)):
+        return span
     beside = any(
         run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.centre <= right
         for other in stacks
@@ -165,8 +169,19 @@ def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box:
     off_centre = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
     if beside or off_centre > max(6.0, _limit("centred_frac") * (right - left)):
         return None
-    inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
-    return (inside[0], inside[-1]) if inside else None
+    return span
+
+
+def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> bool:
+    """Decide whether a header is the only one in a cell that lines close above and below, over its whole width."""
+    ruling, centre = grid.drawing.ruling, (box.x0 + box.x1) / 2
+    above, below = ruling.above(centre, box.y0 + 4), ruling.below(centre, box.y1 - 4)
+    if above is None or below is None:
+        return False
+    if any(line.start > box.x0 + 4 or line.end < box.x1 - 4 for line in (above, below)):
+        return False
+    cell = Box(box.x0, above.at, box.x1, below.at)
+    return not any(cell.holds(run, 0.0) for other in stacks if other is not stack for run in other)
 
 
 def _covered_columns(grid: Grid, box: Box) -> tuple[int, int]:

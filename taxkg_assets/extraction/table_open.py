@@ -42,7 +42,7 @@ def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_L
     rows = []
     for x0, x1, middle in leaders:
         line = [run for run in runs if abs(run.middle - middle) <= 3.0]
-        left = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 14]
+        left = [run for run in line if run.x1 <= x0 + 4 and x0 - run.x1 <= 24]
         right = [run for run in line if run.x0 >= x1 - 4 and run.x0 - x1 <= 60]
         if left and right:
             amount = min(right, key=lambda run: run.x0)

@@ -21,8 +21,9 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
     leaders = find_leaders(page)
     if not page.rules and not page.fills and not leaders:
         return [], []
-    runs = find_runs(page.spans)
-    ruling = _without_underlines(merge_rules(page.rules), runs, page)
+    drawn = merge_rules(page.rules)
+    runs = find_runs(page.spans, ruling=drawn)
+    ruling = _without_underlines(drawn, runs, page)
     if find_face_boxes(page):
         return [], []
     boxes = _stack(_connect(ruling, page.fills), runs)

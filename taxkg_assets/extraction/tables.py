@@ -157,11 +157,21 @@ def _find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: d
                 text = join_text(row.cells.get(column, ()))
                 if not text:
                     continue
-                before = named[: max(0, column - part.first)] if column - part.first < part.stub_count else named
+                before = named[: column - part.first] if column - part.first < part.stub_count else named
                 path = PATH_SEPARATOR.join(piece for piece in (groups[column], *before) if piece)
+                header = paths[column] or ("" if path else _nearest_header(paths, column, part))
+                if not path and not header:
+                    path = text
                 box = _cell_box(row.cells[column])
-                cells.append(Cell(row_ix - header_count, column, path, paths[column], text, box))
+                cells.append(Cell(row_ix - header_count, column, path, header, text, box))
     return cells
+
+
+def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:
+    """Give a value without row name and header of its own the nearest header to its left in its part."""
+    if column < part.first + part.stub_count:
+        return ""
+    return next((paths[i] for i in range(column, part.first - 1, -1) if paths[i]), "")
 
 
 def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tuple[int, int], str]:
@@ -312,7 +322,7 @@ def _markdown(table: FoundTable) -> str:
                 lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
                 shown = headers
             group = cells[part.first].row_path if part.first in cells else next(iter(cells.values())).row_path
-            if group:
+            if group and group != texts[0]:
                 texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
             lines.append(_markdown_line(texts))
         written.append("\n".join(lines))
