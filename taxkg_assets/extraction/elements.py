@@ -251,7 +251,7 @@ class _Maker:
             self._add_heading(paragraph, place)
             return
         if not self.has_boxes and is_prose(paragraph):
-            self._add_body(paragraph, place)
+            self.add(paragraph.lines, "BodyText", _REST, **place)
             return
         is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
         is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3

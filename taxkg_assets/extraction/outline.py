@@ -20,7 +20,6 @@ _SLUG_CHARS = 40
 _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
-_TOP = (0, -1000.0)
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
@@ -69,10 +68,11 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
             headings[-1].text += f" {block.text}"
             continue
         kind, key, rank = _place(block)
+        is_top = _stands_alone(block)
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
         if block.is_face and block.page != face_page:
             stack, face_page = [], block.page
-        while stack and (rank == _TOP or headings[stack[-1]].rank >= rank or (is_chapter and not follows_heading)):
+        while stack and (is_top or headings[stack[-1]].rank >= rank or (is_chapter and not follows_heading)):
             stack.pop()
         parent = stack[-1] if stack else -1
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
@@ -114,16 +114,21 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
     found = find_key(block.text)
     if block.is_run_in:
         if matches_grammar("standing", block.text):
-            return "section", None, _TOP
+            return "section", None, (0, -round(block.size, 1))
         # Bold italics head a part of the bold run-in before them, unless they stand at the margin as it does.
         rank: Rank = (_RUN_IN_ITALIC if block.is_italic and block.is_indented else _RUN_IN, 0.0)
         if matches_grammar("examples", block.text):
             rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
     rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
-    if block.is_centred or matches("contents", block.text) or matches("index", block.text):
-        rank = _TOP
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
+
+
+def _stands_alone(block: Block) -> bool:
+    """Decide whether a heading stands under no other: a page's own heading, contents, index, closing notice."""
+    if block.is_run_in:
+        return matches_grammar("standing", block.text)
+    return block.is_centred or matches("contents", block.text) or matches("index", block.text)
 
 
 def _division_rank(text: str) -> float | None:

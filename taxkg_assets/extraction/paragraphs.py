@@ -106,6 +106,8 @@ def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leadin
     """Decide whether a line begins a new paragraph after the current one."""
     limit = thresholds()
     last = current.lines[-1]
+    if _is_heading_line(line, current) and gap <= limit["heading_gap_sizes"] * line.size:
+        return False
     usual = leading.get(round(last.size), 1.2 * last.size)
     if gap > limit["paragraph_gap_frac"] * usual + limit["paragraph_gap_pt"] or is_item:
         return True
@@ -118,17 +120,22 @@ def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leadin
     reference = current.lines[1] if len(current.lines) > 1 else last
     indent = limit["indent_sizes"] * line.size
     if line.x0 > last.x0 + indent:
-        return not _is_centred(line, last, current)
+        return not _is_centred(line, last)
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
-            return (
-                not _is_centred(line, last, current)
-                and line.x0 < reference.x0 - indent
-                and not _clears_icon(line, current)
-            )
+            return not _is_centred(line, last) and line.x0 < reference.x0 - indent and not _clears_icon(line, current)
         far = last.x0 - line.x0 > limit["hanging_sizes"] * line.size
-        return far and not _is_centred(line, last, current) and not _clears_icon(line, current)
+        return far and not _is_centred(line, last) and not _clears_icon(line, current)
     return False
+
+
+def _is_heading_line(line: Line, current: Paragraph) -> bool:
+    """Decide whether a line in large bold type is the next line of a heading in the same type."""
+    last = current.lines[-1]
+    if line.size < thresholds()["heading_line_pt"] or abs(line.size - last.size) > 0.1:
+        return False
+    is_bold = line.is_bold and all(other.is_bold for other in current.lines)
+    return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centred(line, last))
 
 
 def _changes_weight(line: Line, current: Paragraph) -> bool:
@@ -161,7 +168,7 @@ def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str,
     return is_numbered and last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
 
 
-def _is_centred(line: Line, last: Line, current: Paragraph) -> bool:
+def _is_centred(line: Line, last: Line) -> bool:
     middle = (line.x0 + line.x1) / 2
     return line.is_bold and last.is_bold and abs(middle - (last.x0 + last.x1) / 2) < 4.0
 
