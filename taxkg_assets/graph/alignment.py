@@ -1,0 +1,168 @@
+"""Which nodes speak of the same thing: one box for several readers, over revisions, over forms; what replaces what.
+
+A form's face is the fixed point: instructions for its revision, or continuous-use instructions that nothing newer had
+replaced, speak of the same field; other revisions and other forms are weaker relations of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+from taxkg_assets.graph.catalogue import Catalogue, Entry
+from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
+
+_SURE = 0.95
+_NEAR = 0.8
+_GROUP = 0.9
+_CONCEPT = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation that structure shows, without a sentence that says it."""
+
+    source_id: str
+    target_id: str
+    relation: str
+    confidence: float
+
+
+def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]]) -> Iterator[Link]:
+    """Find every relation between boxes and between documents that follows from forms, keys, labels and revisions."""
+    rows = list(registry)
+    yield from _same_fields(catalogue, resolver, rows)
+    yield from _other_revisions(catalogue, rows)
+    yield from _same_concepts(catalogue, rows)
+    yield from _group_members(resolver)
+    yield from _successions(catalogue)
+
+
+def fold_label(label: str) -> str:
+    """Bring a box label to the form in which two forms' labels are compared."""
+    return " ".join(re.findall(r"[a-z0-9%§]+", label.casefold()))
+
+
+def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+    """Join each box on a face to its headings for the recipient and for the filer, and these to each other."""
+    for row in rows:
+        entry = catalogue.entries[row["document_id"]]
+        face = face_node_id(row["document_id"], row["box_key"])
+        own = _box_anchors(resolver, entry.document_id, row["box_key"], form=row["form"])
+        for anchor_id, confidence in own:
+            yield Link(face, anchor_id, "same_field", confidence)
+        for doc_type in ("filer_instructions", "recipient_instructions"):
+            found = catalogue.find_nearest(row["form"], doc_type, to=entry)
+            if found is None:
+                continue
+            booklet, is_sure = found
+            relation = "same_field" if is_sure else "same_field_other_revision"
+            for anchor_id, confidence in _box_anchors(resolver, booklet.document_id, row["box_key"], form=row["form"]):
+                sure = confidence if is_sure else min(confidence, _NEAR)
+                yield Link(face, anchor_id, relation, sure)
+                for own_id, own_confidence in own:
+                    yield Link(anchor_id, own_id, relation, min(sure, own_confidence))
+
+
+def _box_anchors(resolver: Resolver, document_id: str, key: str, *, form: str) -> list[tuple[str, float]]:
+    """Find the headings of a document for a box of a form, alone or in a group; `12a` also goes by `12`."""
+    found: list[tuple[str, float]] = []
+    stem = re.sub(r"(?<=\d)[a-z]$", "", key)
+    for name, ceiling in ((key, _SURE), (stem, _GROUP)):
+        for anchor_id in resolver.find_anchors(document_id, name):
+            row = resolver.anchors[anchor_id]
+            if row["kind"] in ("box", "box_group") and form in resolver.find_forms(anchor_id, document_id):
+                found.append((anchor_id, ceiling if row["kind"] == "box" else min(ceiling, _GROUP)))
+        if found:
+            break
+    return found
+
+
+def _other_revisions(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+    """Join a box to the box of the same number and label on the form's next older face."""
+    by_document: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        by_document[row["document_id"]][row["box_key"]] = row
+    for entries in _series(catalogue).values():
+        faces = [entry for entry in entries if entry.document_id in by_document]
+        for older, newer in pairwise(faces):
+            old, new = by_document[older.document_id], by_document[newer.document_id]
+            for key in sorted(old.keys() & new.keys()):
+                if fold_label(old[key]["label"]) == fold_label(new[key]["label"]):
+                    yield Link(
+                        face_node_id(newer.document_id, key),
+                        face_node_id(older.document_id, key),
+                        "same_field_other_revision",
+                        _SURE,
+                    )
+
+
+def _same_concepts(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+    """Join boxes of different forms that carry one label, on each form's newest face."""
+    newest: dict[str, str] = {}
+    for form in sorted({row["form"] for row in rows}):
+        entries = [entry for entry in catalogue.find_all(form, "form") if not entry.is_draft]
+        newest[form] = (entries or catalogue.find_all(form, "form"))[-1].document_id
+    by_label: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if newest[row["form"]] == row["document_id"] and len(fold_label(row["label"])) > 2:
+            by_label[fold_label(row["label"])].append(row)
+    for same in by_label.values():
+        for one, other in combinations(sorted(same, key=lambda row: (row["form"], row["box_key"])), 2):
+            if one["form"] != other["form"]:
+                yield Link(
+                    face_node_id(one["document_id"], one["box_key"]),
+                    face_node_id(other["document_id"], other["box_key"]),
+                    "same_concept",
+                    _CONCEPT,
+                )
+
+
+def _group_members(resolver: Resolver) -> Iterator[Link]:
+    """Join each box to the heading that names it together with others: on faces and among headings."""
+    for anchor_id, row in resolver.anchors.items():
+        if row["kind"] != "box_group" or not row["key"]:
+            continue
+        document_id = row["document_id"]
+        forms = set(resolver.find_forms(anchor_id, document_id))
+        for key in expand_key(row["key"]):
+            for other in resolver.find_anchors(document_id, key):
+                if resolver.anchors[other]["kind"] == "box" and forms & set(resolver.find_forms(other, document_id)):
+                    yield Link(other, anchor_id, "part_of_group", _SURE)
+            if (document_id, key) in resolver.faces:
+                yield Link(face_node_id(document_id, key), anchor_id, "part_of_group", _SURE)
+            entry = resolver.catalogue.entries[document_id]
+            for form in sorted(forms) if entry.doc_type != "form" else ():
+                found = resolver.catalogue.find_nearest(form, "form", to=entry)
+                if found and (found[0].document_id, key) in resolver.faces:
+                    confidence = _SURE if found[1] else _NEAR
+                    yield Link(face_node_id(found[0].document_id, key), anchor_id, "part_of_group", confidence)
+
+
+def _successions(catalogue: Catalogue) -> Iterator[Link]:
+    """Let each final document supersede the one before it and the drafts since; a draft supersedes nothing."""
+    for entries in _series(catalogue).values():
+        waiting: list[Entry] = []
+        for entry in entries:
+            if entry.is_draft:
+                waiting.append(entry)
+                continue
+            for older in waiting:
+                if older.is_draft or older.revision != entry.revision:
+                    yield Link(entry.document_id, older.document_id, "supersedes", _SURE)
+            waiting = [entry]
+
+
+def _series(catalogue: Catalogue) -> dict[tuple[str, str], list[Entry]]:
+    """Group the documents of one product, oldest revision first, a draft before the final of its revision."""
+    series: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    for entry in catalogue.entries.values():
+        if entry.forms and entry.months:
+            series[" and ".join(entry.forms), entry.doc_type].append(entry)
+    for entries in series.values():
+        entries.sort(key=lambda entry: (entry.months, not entry.is_draft, entry.document_id))
+    return dict(sorted(series.items()))

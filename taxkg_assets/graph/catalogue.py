@@ -1,0 +1,95 @@
+"""Which document of the corpus a form, booklet or publication means, seen from another document.
+
+Continuous-use instructions hold for every later revision of the form until newer ones appear; annual products go by
+their year. Drafts stand in only where nothing final exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_MONTHS_A_YEAR = 12
+_PERSPECTIVES = {
+    "form": "face",
+    "filer_instructions": "filer",
+    "recipient_instructions": "recipient",
+    "publication": "publication",
+    "statute": "statute",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One document as the catalogue knows it."""
+
+    document_id: str
+    forms: tuple[str, ...]
+    doc_type: str
+    revision: str
+    is_annual: bool
+    is_draft: bool
+
+    @property
+    def perspective(self) -> str:
+        """Whom the document addresses where its anchors say nothing else."""
+        return _PERSPECTIVES.get(self.doc_type, "other")
+
+    @property
+    def months(self) -> int:
+        """The revision as a number of months, 0 where none is stated."""
+        match = re.match(r"(\d{4})(?:-(\d\d))?", self.revision)
+        return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or 1) if match else 0
+
+
+def split_forms(form: str) -> tuple[str, ...]:
+    """Take apart the forms of a booklet: `W-2 and W-3`."""
+    return tuple(part.strip() for part in form.split(" and ") if part.strip())
+
+
+class Catalogue:
+    """The documents of a corpus by form and kind."""
+
+    def __init__(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows of `documents`."""
+        self.entries: dict[str, Entry] = {}
+        self._by_form: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for row in documents:
+            entry = Entry(
+                document_id=row["document_id"],
+                forms=split_forms(row["form"]),
+                doc_type=row["doc_type"],
+                revision=row["revision"],
+                is_annual=row["tax_year"] is not None,
+                is_draft=row["is_draft"],
+            )
+            self.entries[entry.document_id] = entry
+            for form in entry.forms:
+                self._by_form[form, entry.doc_type].append(entry)
+
+    def find_all(self, form: str, doc_type: str) -> list[Entry]:
+        """Find all documents of one kind about a form, oldest revision first."""
+        return sorted(self._by_form.get((form, doc_type), ()), key=lambda entry: (entry.months, entry.document_id))
+
+    def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
+        """Find the document that a text of another document means, and whether it surely holds for that one.
+
+        Sure: the same document, the same revision, or continuous-use text that nothing newer had replaced then.
+        """
+        found = [entry for entry in self.find_all(form, doc_type) if not entry.is_draft]
+        found = found or self.find_all(form, doc_type)
+        if to in found:
+            return to, True
+        if not found:
+            return None
+        same = [entry for entry in found if entry.revision == to.revision]
+        if same:
+            return same[0], True
+        earlier = [entry for entry in found if entry.months <= to.months]
+        if earlier and not earlier[-1].is_annual:
+            return earlier[-1], True
+        best = min(found, key=lambda entry: (abs(entry.months - to.months), entry.months, entry.document_id))
+        return best, False

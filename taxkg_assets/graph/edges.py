@@ -1,0 +1,117 @@
+"""Edges: the tree of each document, what its sentences say about other nodes, and what aligns across documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.graph.alignment import find_links
+from taxkg_assets.graph.catalogue import Catalogue
+from taxkg_assets.graph.resolution import Resolver
+from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
+
+_KEY = ["source_id", "target_id", "relation", "start"]
+
+
+def build_edges(
+    nodes: dy.DataFrame[Nodes],
+    anchors: dy.DataFrame[Anchors],
+    *,
+    sections: dy.DataFrame[Sections],
+    references: dy.DataFrame[References],
+    registry: dy.DataFrame[Registry],
+    documents: dy.DataFrame[Documents],
+) -> dy.DataFrame[Edges]:
+    """Relate nodes: one row per source, target, relation and citing sentence.
+
+    Args:     nodes: everything that may be related. sections: which node an element's text belongs to.
+    Returns:  structural edges without evidence, and semantic edges whose `start`, `end` slice the sentence out of the
+              element's `sections.text`. A sentence that only names its own box or form makes no edge.
+    Units:    start, end: characters, half-open, 0-based.
+    Source:   rules/relations.yaml.
+    """
+    catalogue = Catalogue(documents.to_dicts())
+    registry_rows = registry.sort("document_id", "box_key").to_dicts()
+    resolver = Resolver(
+        catalogue,
+        anchors=anchors.sort("anchor_id").to_dicts(),
+        registry=registry_rows,
+        tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
+    )
+    speakers = dict(sections.select("element_id", pl.coalesce("table_id", "element_id").alias("node_id")).iter_rows())
+    links = find_links(catalogue, resolver, registry=registry_rows)
+    found = pl.concat(
+        [
+            _structural(_tree_edges(nodes)),
+            _structural(
+                pl.DataFrame(
+                    ((link.source_id, link.target_id, link.relation, link.confidence) for link in links),
+                    schema=["source_id", "target_id", "relation", "confidence"],
+                    orient="row",
+                )
+            ),
+            _semantic_edges(references, resolver=resolver, speakers=speakers),
+        ]
+    )
+    best = found.sort([*_KEY, "confidence", "rule_id"], descending=[False, False, False, False, True, False])
+    return Edges.validate(
+        best.unique(_KEY, keep="first", maintain_order=True).filter(pl.col("source_id") != pl.col("target_id"))
+    )
+
+
+def _tree_edges(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
+    """Lead from parent to child, and from each node to the sibling before it."""
+    inside = nodes.filter(pl.col("parent_id").is_not_null()).sort("parent_id", "ordinal", "node_id")
+    before = pl.col("node_id").shift(1).over("parent_id")
+    columns = {"relation": pl.lit("parent_of"), "confidence": pl.lit(1.0)}
+    tree = inside.select(source_id="parent_id", target_id="node_id", **columns)
+    follows = inside.select(source_id="node_id", target_id=before, **{**columns, "relation": pl.lit("follows")})
+    return pl.concat([tree, follows.filter(pl.col("target_id").is_not_null())])
+
+
+def _structural(edges: pl.DataFrame) -> pl.DataFrame:
+    return edges.select(
+        pl.col("source_id", "target_id", "relation").cast(pl.String),
+        start=pl.lit(0, pl.Int32),
+        end=pl.lit(0, pl.Int32),
+        element_id=pl.lit(None, pl.String),
+        polarity=pl.lit("positive"),
+        confidence=pl.col("confidence").cast(pl.Float64),
+        evidence=pl.lit(""),
+        page=pl.lit(None, pl.Int32),
+        created_by=pl.lit("structural"),
+        rule_id=pl.col("relation").cast(pl.String),
+    )
+
+
+def _semantic_edges(
+    references: dy.DataFrame[References], *, resolver: Resolver, speakers: dict[str, str]
+) -> pl.DataFrame:
+    rows = _resolve(references.iter_rows(named=True), resolver=resolver, speakers=speakers)
+    return pl.DataFrame(list(rows), schema=Edges.create_empty().schema, orient="row")
+
+
+def _resolve(
+    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, speakers: dict[str, str]
+) -> Iterator[dict[str, Any]]:
+    for row in references:
+        if row["is_self"] and row["relation"] == "references":
+            continue
+        target = resolver.resolve(row)
+        yield {
+            "source_id": speakers[row["element_id"]],
+            "target_id": target.node_id,
+            "relation": "external_ref" if target.is_external else row["relation"],
+            "start": row["start"],
+            "end": row["end"],
+            "element_id": row["element_id"],
+            "polarity": row["polarity"],
+            "confidence": row["confidence"] * target.confidence,
+            "evidence": row["evidence"],
+            "page": row["page"],
+            "created_by": row["created_by"],
+            "rule_id": row["rule_id"],
+        }

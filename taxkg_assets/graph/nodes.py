@@ -1,0 +1,310 @@
+"""Nodes: documents, headings, paragraphs, tables, boxes on faces, and the outside things that text points at."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.graph.catalogue import Catalogue, split_forms
+from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
+from taxkg_assets.schemas import Anchors, Documents, Faces, Nodes, References, Registry, Sections, Tables
+
+_PATH = " > "
+_WORD = re.compile(r"[a-z0-9$%]+")
+
+
+def build_nodes(
+    documents: dy.DataFrame[Documents],
+    anchors: dy.DataFrame[Anchors],
+    *,
+    sections: dy.DataFrame[Sections],
+    tables: dy.DataFrame[Tables],
+    references: dy.DataFrame[References],
+    registry: dy.DataFrame[Registry],
+    faces: dy.DataFrame[Faces],
+) -> dy.DataFrame[Nodes]:
+    """Name everything the graph speaks of: one row per document, heading, paragraph, table, face box, outside thing.
+
+    Args:     sections: one row per content element; a table's row becomes the table's node. faces: places of the
+              registry's boxes. references: what they reach outside the corpus becomes an external node.
+    Returns:  a tree per document by `parent_id`; external nodes stand alone.
+    """
+    catalogue = Catalogue(documents.to_dicts())
+    anchor_rows = anchors.sort("anchor_id").to_dicts()
+    registry_rows = registry.sort("document_id", "box_key").to_dicts()
+    titles = list(tables.select("document_id", "table_id", "title").iter_rows())
+    resolver = Resolver(catalogue, anchors=anchor_rows, registry=registry_rows, tables=titles)
+    context = _Context(catalogue, resolver, registry_rows=registry_rows)
+    rows = [
+        *_document_rows(documents, sections, context=context),
+        *(_anchor_row(row, context=context) for row in anchor_rows),
+        *_section_rows(sections, tables, context=context),
+        *_face_rows(faces, context=context),
+    ]
+    _number(rows)
+    rows.extend(_external_rows(references, resolver=resolver))
+    columns = list(Nodes.columns())
+    frame = pl.DataFrame(
+        {name: [row[name] for row in rows] for name in columns}, schema=Nodes.create_empty().schema
+    ).sort("node_id")
+    return Nodes.validate(frame)
+
+
+class _Context:
+    """What a node inherits: heading path, key and identity of the box that it belongs to, the words of the registry."""
+
+    def __init__(self, catalogue: Catalogue, resolver: Resolver, *, registry_rows: list[dict[str, Any]]) -> None:
+        self.catalogue = catalogue
+        self.resolver = resolver
+        self.titles: dict[str, str] = {}
+        self._canonical: dict[tuple[str, str], str] = {
+            (row["document_id"], row["box_key"]): row["canonical_id"] for row in registry_rows
+        }
+        self._labels: dict[tuple[str, str], str] = {
+            (row["document_id"], row["box_key"]): row["label"] for row in registry_rows
+        }
+        self._paths: dict[str, str] = {}
+        self._boxes: dict[str, tuple[str | None, str | None]] = {}
+        self._vocabularies: dict[tuple[str, ...], dict[str, list[tuple[list[str], str]]]] = {}
+        self._by_form: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in registry_rows:
+            self._by_form[row["form"]].append(row)
+
+    def path_of(self, anchor_id: str | None, document_id: str) -> str:
+        """Join the document's title and the headings down to an anchor."""
+        if anchor_id is None or anchor_id not in self.resolver.anchors:
+            return self.titles[document_id]
+        if anchor_id not in self._paths:
+            row = self.resolver.anchors[anchor_id]
+            above = self.path_of(row["parent_anchor_id"], document_id)
+            self._paths[anchor_id] = above + _PATH + row["heading"].strip()
+        return self._paths[anchor_id]
+
+    def box_of(self, anchor_id: str | None, document_id: str) -> tuple[str | None, str | None]:
+        """Find the innermost key above a node and the registry identity of that box."""
+        if anchor_id is None or anchor_id not in self.resolver.anchors:
+            return None, None
+        if anchor_id not in self._boxes:
+            row = self.resolver.anchors[anchor_id]
+            if row["key"] is None:
+                self._boxes[anchor_id] = self.box_of(row["parent_anchor_id"], document_id)
+            else:
+                canonical = self.canonical_of(row) or self.box_of(row["parent_anchor_id"], document_id)[1]
+                self._boxes[anchor_id] = row["key"], canonical
+        return self._boxes[anchor_id]
+
+    def canonical_of(self, anchor: Mapping[str, Any]) -> str | None:
+        """Find the registry identity of a box heading: the face of the own document, else of the nearest revision."""
+        if anchor["kind"] != "box" or len(expand_key(anchor["key"])) != 1:
+            return None
+        entry = self.catalogue.entries[anchor["document_id"]]
+        for form in self.resolver.find_forms(anchor["anchor_id"], anchor["document_id"]):
+            found = self.catalogue.find_nearest(form, "form", to=entry)
+            canonical = self._canonical.get((found[0].document_id, anchor["key"])) if found else None
+            if canonical:
+                return canonical
+        return None
+
+    def face_of(self, document_id: str, box_key: str) -> tuple[str | None, str]:
+        """Look up registry identity and label of a box on a face."""
+        return self._canonical.get((document_id, box_key)), self._labels.get((document_id, box_key), "")
+
+    def concepts_in(self, text: str, *, forms: tuple[str, ...]) -> list[str]:
+        """Find the labels whose words, or an alias's words, stand in a text."""
+        vocabulary = self._vocabulary(forms)
+        words = _WORD.findall(text.casefold()) if vocabulary else []
+        found = {
+            label
+            for ix, word in enumerate(words)
+            if word in vocabulary
+            for phrase, label in vocabulary[word]
+            if words[ix : ix + len(phrase)] == phrase
+        }
+        return sorted(found)
+
+    def _vocabulary(self, forms: tuple[str, ...]) -> dict[str, list[tuple[list[str], str]]]:
+        """Index labels and aliases of the forms by first word; without a form, of all forms."""
+        known = tuple(form for form in forms if form in self._by_form)
+        if known not in self._vocabularies:
+            phrases = {
+                (tuple(_WORD.findall(name.casefold())), row["label"] or name)
+                for form in known or sorted(self._by_form)
+                for row in self._by_form[form]
+                for name in [row["label"], *row["aliases"]]
+            }
+            index: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
+            for phrase, label in sorted(phrases):
+                if len(phrase) > 1 or (phrase and len(phrase[0]) > 5):
+                    index[phrase[0]].append((list(phrase), label))
+            self._vocabularies[known] = dict(index)
+        return self._vocabularies[known]
+
+
+def _document_rows(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], *, context: _Context
+) -> Iterator[dict[str, Any]]:
+    first = {
+        row["document_id"]: row["pieces"]
+        for row in sections.sort("document_id", "paragraph_ix").unique("document_id", keep="first").to_dicts()
+    }
+    for row in documents.to_dicts():
+        context.titles[row["document_id"]] = row["title"] or row["document_id"]
+        entry = context.catalogue.entries[row["document_id"]]
+        boxes = _merge_pieces(first.get(row["document_id"]) or [])
+        yield {
+            "node_id": row["document_id"],
+            "document_id": row["document_id"],
+            "perspective": entry.perspective,
+            "level": "document",
+            "parent_id": None,
+            "anchor_key": None,
+            "canonical_id": None,
+            "heading_path": context.titles[row["document_id"]],
+            "text": context.titles[row["document_id"]],
+            "concepts": [],
+            "page": 1,
+            "bboxes": boxes or [{"page": 1, "x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 612.0, "y1_pt": 792.0}],
+            "order": "",
+        }
+
+
+def _anchor_row(row: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:
+    document_id = row["document_id"]
+    key, canonical = context.box_of(row["anchor_id"], document_id)
+    forms = context.resolver.find_forms(row["anchor_id"], document_id)
+    return {
+        "node_id": row["anchor_id"],
+        "document_id": document_id,
+        "perspective": row["perspective"],
+        "level": "anchor",
+        "parent_id": row["parent_anchor_id"] or document_id,
+        "anchor_key": key,
+        "canonical_id": canonical,
+        "heading_path": context.path_of(row["anchor_id"], document_id),
+        "text": row["heading"],
+        "concepts": context.concepts_in(row["heading"], forms=forms),
+        "page": row["page"],
+        "bboxes": [{"page": row["page"], **row["bbox"]}],
+        "order": row["element_id"],
+    }
+
+
+def _section_rows(
+    sections: dy.DataFrame[Sections], tables: dy.DataFrame[Tables], *, context: _Context
+) -> Iterator[dict[str, Any]]:
+    """One node per content element; a table's row gives the table's node, and a table without a row stands alone."""
+    table_rows = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
+    for row in sections.to_dicts():
+        document_id, anchor_id = row["document_id"], row["anchor_id"]
+        key, canonical = context.box_of(anchor_id, document_id)
+        table = table_rows.pop(row["table_id"], None) if row["table_id"] else None
+        above = context.resolver.anchors.get(anchor_id or "")
+        forms = context.resolver.find_forms(anchor_id, document_id)
+        yield {
+            "node_id": row["table_id"] or row["element_id"],
+            "document_id": document_id,
+            "perspective": above["perspective"] if above else context.catalogue.entries[document_id].perspective,
+            "level": "table" if row["table_id"] else "paragraph",
+            "parent_id": anchor_id or document_id,
+            "anchor_key": key,
+            "canonical_id": canonical,
+            "heading_path": context.path_of(anchor_id, document_id),
+            "text": table["title"] or row["text"] if table else row["text"],
+            "concepts": context.concepts_in(row["text"], forms=forms),
+            "page": row["page"],
+            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else _merge_pieces(row["pieces"]),
+            "order": row["element_id"],
+        }
+    for table in table_rows.values():
+        yield _lone_table(table, context=context)
+
+
+def _lone_table(table: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:
+    document_id = table["document_id"]
+    return {
+        "node_id": table["table_id"],
+        "document_id": document_id,
+        "perspective": context.catalogue.entries[document_id].perspective,
+        "level": "table",
+        "parent_id": document_id,
+        "anchor_key": None,
+        "canonical_id": None,
+        "heading_path": context.path_of(None, document_id),
+        "text": table["title"] or table["markdown"].split("\n", 1)[0],
+        "concepts": [],
+        "page": table["page"],
+        "bboxes": [{"page": table["page"], **table["bbox"]}],
+        "order": table["table_id"],
+    }
+
+
+def _face_rows(faces: dy.DataFrame[Faces], *, context: _Context) -> Iterator[dict[str, Any]]:
+    for row in faces.to_dicts():
+        document_id = row["document_id"]
+        canonical, label = context.face_of(document_id, row["box_key"])
+        if canonical is None:
+            continue
+        name = f"{row['box_key'].replace('_', ' ').capitalize()} {label}".strip()
+        yield {
+            "node_id": face_node_id(document_id, row["box_key"]),
+            "document_id": document_id,
+            "perspective": "face",
+            "level": "anchor",
+            "parent_id": document_id,
+            "anchor_key": row["box_key"],
+            "canonical_id": canonical,
+            "heading_path": context.titles[document_id] + _PATH + name,
+            "text": name,
+            "concepts": context.concepts_in(label, forms=split_forms(row["form"])),
+            "page": row["page"],
+            "bboxes": [{"page": row["page"], **row["bbox"]}],
+            "order": f"{document_id}:p{row['page']:04d}:f{row['box_key']}",
+        }
+
+
+def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) -> Iterator[dict[str, Any]]:
+    columns = ["document_id", "anchor_id", "kind", "target", "target_form"]
+    found: set[str] = set()
+    for row in references.select(columns).unique(maintain_order=True).iter_rows(named=True):
+        target = resolver.resolve(row)
+        if target.is_external and target.node_id not in found:
+            found.add(target.node_id)
+            name = target.node_id.split(":", 2)[2]
+            yield {
+                **dict.fromkeys(["document_id", "perspective", "parent_id", "anchor_key", "canonical_id", "page"]),
+                "node_id": target.node_id,
+                "level": "external",
+                "heading_path": "",
+                "text": name,
+                "concepts": [],
+                "bboxes": [],
+                "ordinal": 0,
+            }
+
+
+def _number(rows: list[dict[str, Any]]) -> None:
+    """Number the nodes of each document in reading order; element ids sort by page and place."""
+    counts: dict[str, int] = defaultdict(int)
+    for row in sorted(rows, key=lambda row: (row["document_id"], row["order"], row["level"], row["node_id"])):
+        row["ordinal"] = counts[row["document_id"]]
+        counts[row["document_id"]] += 1
+
+
+def _merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Join the rectangles of printed lines into one per run of lines on a page and column."""
+    boxes: list[dict[str, Any]] = []
+    for piece in pieces:
+        last = boxes[-1] if boxes else None
+        is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
+        if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
+            boxes.append({name: piece[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")})
+            continue
+        last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
+        last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])
+        last["y1_pt"] = max(last["y1_pt"], piece["y1_pt"])
+    return boxes

@@ -1,0 +1,245 @@
+"""Which node a reference reaches: a box, line or heading of the same document, then another document, then outside.
+
+What lies outside the corpus gets a node of its own, `ext:<kind>:<target>`; when the document arrives, the same
+reference resolves to it instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.graph.catalogue import Catalogue, Entry, split_forms
+
+_IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions for .+|Pub\. .+)\)$")
+_ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")
+_FORM_CODE = re.compile(r"Schedule \S+ \(Form [\w-]+\)|[A-Z]{1,3}-\d+[A-Za-z]*(?:-[A-Z]+)?|\d{3,4}[A-Z]?(?:-[A-Z]+)?")
+_TABLE_NAME = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix) [\w-]*\d[\w-]*", re.IGNORECASE)
+_INEXACT = 0.8
+_GUESS = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The node that a reference reaches and how sure that is."""
+
+    node_id: str
+    confidence: float
+    is_external: bool = False
+
+
+def face_node_id(document_id: str, box_key: str) -> str:
+    """Name the node of a box on a form's face."""
+    return f"{document_id}#face-{box_key}"
+
+
+def fold_heading(text: str) -> str:
+    """Bring a heading and a mention of it to one form."""
+    text = re.sub(r"\((?:continued)\)\s*$", "", text.strip(), flags=re.IGNORECASE)
+    return " ".join(re.findall(r"[a-z0-9$%§]+", text.casefold()))
+
+
+def expand_key(key: str) -> list[str]:
+    """Name the boxes or lines that a key stands for: `boxes_14-16` is three."""
+    parts = re.fullmatch(r"(box|line)(?:es|s)?_(\w+)-(\w+)", key)
+    if parts is None:
+        return [key]
+    kind, low, high = parts.groups()
+    if low.isdigit() and high.isdigit() and int(low) < int(high):
+        return [f"{kind}_{number}" for number in range(int(low), int(high) + 1)]
+    if low[:-1] == high[:-1] and low[-1] < high[-1]:
+        return [f"{kind}_{low[:-1]}{chr(code)}" for code in range(ord(low[-1]), ord(high[-1]) + 1)]
+    return [f"{kind}_{low}", f"{kind}_{high}"]
+
+
+class Resolver:
+    """The corpus's boxes, lines, headings, tables and documents by the names that text uses for them."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        anchors: Iterable[Mapping[str, Any]],
+        registry: Iterable[Mapping[str, Any]],
+        tables: Iterable[tuple[str, str, str]],
+    ) -> None:
+        """Take rows of `anchors` and `registry`, and of each table (document_id, table_id, title)."""
+        self.catalogue = catalogue
+        self.anchors: dict[str, Mapping[str, Any]] = {}
+        self.faces = {(row["document_id"], row["box_key"]) for row in registry}
+        self._keys: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._headings: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._statutes: dict[str, list[str]] = defaultdict(list)
+        self._tables: dict[tuple[str, str], str] = {}
+        self._order: dict[str, int] = {}
+        for ix, row in enumerate(anchors):
+            self._add_anchor(row, ix)
+        for document_id, table_id, title in tables:
+            name = _TABLE_NAME.match(title)
+            if name:
+                self._tables.setdefault((document_id, fold_heading(name.group(0))), table_id)
+
+    def _add_anchor(self, row: Mapping[str, Any], ix: int) -> None:
+        anchor_id, document_id = row["anchor_id"], row["document_id"]
+        self.anchors[anchor_id] = row
+        self._order[anchor_id] = ix
+        self._headings[document_id, fold_heading(row["heading"])].append(anchor_id)
+        for key in expand_key(row["key"]) if row["key"] else ():
+            self._keys[document_id, key].append(anchor_id)
+            if row["kind"] == "statute_section":
+                self._statutes[key].append(anchor_id)
+
+    def find_anchors(self, document_id: str, key: str) -> list[str]:
+        """Find the anchors of a document that carry a key, groups that hold it included."""
+        return self._keys.get((document_id, key), [])
+
+    def find_forms(self, anchor_id: str | None, document_id: str) -> tuple[str, ...]:
+        """Find the forms that the text of an anchor is about."""
+        while anchor_id is not None and anchor_id in self.anchors:
+            row = self.anchors[anchor_id]
+            if row["form"]:
+                return split_forms(row["form"])
+            anchor_id = row["parent_anchor_id"]
+        return self.catalogue.entries[document_id].forms
+
+    def resolve(self, reference: Mapping[str, Any]) -> Target:
+        """Find the node that a row of `references` reaches."""
+        kind, target = reference["kind"], reference["target"]
+        found: Target | None = None
+        if kind == "box":
+            found, target = self._resolve_box(reference)
+        elif kind == "line":
+            found = self._resolve_line(reference)
+        elif kind == "section":
+            found = self._resolve_section(reference)
+        elif kind == "form":
+            found = self._resolve_document(target.removeprefix("Form "), "form", reference)
+        elif kind == "publication":
+            found = self._resolve_publication(target, reference)
+        elif kind == "statute_section":
+            found = self._resolve_statute(target, reference)
+        return found or Target(f"ext:{kind}:{target}", 1.0, is_external=True)
+
+    def _entry(self, reference: Mapping[str, Any]) -> Entry:
+        return self.catalogue.entries[reference["document_id"]]
+
+    def _choose(self, candidates: list[str], reference: Mapping[str, Any], *, forms: tuple[str, ...]) -> str | None:
+        """Choose among anchors of one name: the own form and reader first, then the nearest in reading order."""
+        own = self.anchors.get(reference["anchor_id"] or "")
+        here = self._order.get(reference["anchor_id"] or "", 0)
+
+        def rank(anchor_id: str) -> tuple[bool, bool, bool, int, str]:
+            row = self.anchors[anchor_id]
+            is_other_form = bool(row["form"]) and bool(forms) and not set(split_forms(row["form"])) & set(forms)
+            is_other_reader = own is not None and row["perspective"] != own["perspective"]
+            distance = abs(self._order[anchor_id] - here)
+            return is_other_form, is_other_reader, row["kind"] == "box_group", distance, anchor_id
+
+        best = min(candidates, key=rank, default=None)
+        return None if best is None or rank(best)[0] else best
+
+    def _resolve_box(self, reference: Mapping[str, Any]) -> tuple[Target | None, str]:
+        key, entry = reference["target"], self._entry(reference)
+        own = self.find_forms(reference["anchor_id"], entry.document_id)
+        named = (reference["target_form"],) if reference["target_form"] else own
+        outside = f"{_form_name(named[0])} {key}" if named else key
+        if not reference["target_form"] or set(named) & set(entry.forms):
+            anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=named)
+            if anchor_id is not None:
+                return Target(anchor_id, 1.0), outside
+        for form in named:
+            found = self._find_box(form, key, near=entry, reference=reference)
+            if found is not None:
+                return found, outside
+        return None, outside
+
+    def _find_box(self, form: str, key: str, *, near: Entry, reference: Mapping[str, Any]) -> Target | None:
+        """Find a box of a form: on its face, else in its instructions; `12` stands for `12a` to `12d`."""
+        for doc_type in ("form", "filer_instructions", "recipient_instructions"):
+            found = self.catalogue.find_nearest(form, doc_type, to=near)
+            if found is None:
+                continue
+            entry, is_sure = found
+            confidence = 1.0 if is_sure else _INEXACT
+            for name in (key, f"{key}a"):
+                if (entry.document_id, name) in self.faces:
+                    return Target(face_node_id(entry.document_id, name), confidence if name == key else _GUESS)
+            anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=(form,))
+            if anchor_id is not None:
+                return Target(anchor_id, confidence)
+        return None
+
+    def _resolve_line(self, reference: Mapping[str, Any]) -> Target | None:
+        entry = self._entry(reference)
+        named = _ON_FORM.match(reference["target"])
+        if named is None:
+            anchor_id = self._choose(self.find_anchors(entry.document_id, reference["target"]), reference, forms=())
+            return Target(anchor_id, 1.0) if anchor_id else None
+        for doc_type in ("form", "filer_instructions"):
+            found = self.catalogue.find_nearest(named["form"], doc_type, to=entry)
+            anchors = self.find_anchors(found[0].document_id, named["what"]) if found else []
+            if found and anchors:
+                return Target(anchors[0], 1.0 if found[1] else _INEXACT)
+        return None
+
+    def _resolve_section(self, reference: Mapping[str, Any]) -> Target | None:
+        target, entry = reference["target"], self._entry(reference)
+        booklet = _IN_BOOKLET.match(target)
+        if booklet is not None:
+            found = self._resolve_publication(booklet["where"], reference)
+            if found is None:
+                return None
+            anchors = self._headings.get((found.node_id, fold_heading(booklet["what"])), [])
+            return Target(anchors[0], found.confidence) if anchors else found
+        forms = self.find_forms(reference["anchor_id"], entry.document_id)
+        names = [fold_heading(target)]
+        chapter = re.fullmatch(r"chapter (\d+)", target)
+        candidates = self._headings.get((entry.document_id, names[0]), [])
+        if not candidates and chapter is not None:
+            candidates = self._find_chapter(entry.document_id, chapter[1])
+        best = self._choose(candidates, reference, forms=forms) or next(iter(candidates), None)
+        if best is not None:
+            return Target(best, 1.0)
+        table_id = self._tables.get((entry.document_id, names[0]))
+        return Target(table_id, 1.0) if table_id else None
+
+    def _find_chapter(self, document_id: str, number: str) -> list[str]:
+        return [
+            anchor_id
+            for (owner, heading), anchors in self._headings.items()
+            if owner == document_id and re.match(rf"(?:chapter )?{number} ", f"{heading} ")
+            for anchor_id in anchors
+            if self.anchors[anchor_id]["parent_anchor_id"] is None
+        ]
+
+    def _resolve_document(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> Target | None:
+        entry = self._entry(reference)
+        names = [form]
+        if form.startswith("Schedule") and "(" not in form:
+            names.append(f"{form} (Form 1040)")
+        for name in names:
+            found = self.catalogue.find_nearest(name, doc_type, to=entry)
+            if found is not None:
+                return Target(found[0].document_id, 1.0 if found[1] else _INEXACT)
+        return None
+
+    def _resolve_publication(self, target: str, reference: Mapping[str, Any]) -> Target | None:
+        if target.startswith("Pub."):
+            return self._resolve_document(target, "publication", reference)
+        for code in _FORM_CODE.findall(target.split("nstructions for ", 1)[-1]):
+            found = self._resolve_document(code, "filer_instructions", reference)
+            if found is not None:
+                return found
+        return None
+
+    def _resolve_statute(self, target: str, reference: Mapping[str, Any]) -> Target | None:
+        own = self.find_anchors(reference["document_id"], target)
+        found = own or self._statutes.get(target, [])
+        return Target(found[0], 1.0 if own else _INEXACT) if found else None
+
+
+def _form_name(form: str) -> str:
+    return form if form.startswith("Schedule") else f"Form {form}"
