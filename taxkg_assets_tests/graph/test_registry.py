@@ -1,0 +1,131 @@
+"""One registry row per box of a face; names from labels and headings; every law of the registry is seen to bite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.registry import build_registry, find_registry_faults
+
+_BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
+
+
+def _faces(*boxes: tuple[str, str]) -> Any:
+    rows = [
+        {
+            "document_id": "f1099x",
+            "form": "1099-X",
+            "revision": "2025-01",
+            "box_key": key,
+            "label": label,
+            "is_unlabelled": not label,
+            "page": 2,
+            "bbox": _BBOX,
+            "field_names": [],
+            "confidence": 0.9,
+        }
+        for key, label in boxes
+    ]
+    return schemas.Faces.validate(pl.DataFrame(rows, schema=schemas.Faces.create_empty().schema))
+
+
+def _anchors(*headings: tuple[str, str, str, str]) -> Any:
+    rows = [
+        {
+            "anchor_id": f"{document}#{i:03d}",
+            "document_id": document,
+            "page": 1,
+            "kind": kind,
+            "key": key,
+            "heading": heading,
+            "parent_anchor_id": None,
+            "form": "",
+            "perspective": "filer",
+            "repeat_ix": 0,
+            "element_id": f"e{i}",
+            "confidence": 1.0,
+            "bbox": _BBOX,
+        }
+        for i, (document, kind, key, heading) in enumerate(headings)
+    ]
+    return schemas.Anchors.validate(pl.DataFrame(rows, schema=schemas.Anchors.create_empty().schema))
+
+
+def _documents() -> Any:
+    frame = schemas.Documents.sample(
+        overrides=[
+            {"document_id": "f1099x", "form": "1099-X", "revision": "2025-01"},
+            {"document_id": "i1099x", "form": "1099-X and 1099-Y", "revision": "2024-01"},
+        ]
+    )
+    return schemas.Documents.validate(frame.sort("document_id"))
+
+
+_FACES = _faces(
+    ("box_1", "Total capital gain distr."),
+    ("box_2a", "Rent"),
+    ("box_2b", "Late rent"),
+    ("box_3", ""),
+    ("box_4", "Federal income tax withheld"),
+    ("box_5", "State"),
+)
+_HEADINGS = _anchors(
+    ("i1099x", "box", "box_2a", "Box 2a. Rent Paid by the Tenant"),
+    ("i1099x", "box", "box_4", "Box 4. Shares of Stock"),
+    ("i1099x", "box_group", "boxes_5-7", "Boxes 5 Through 7. State Information"),
+)
+
+
+def _registry() -> Any:
+    return build_registry(_FACES, _HEADINGS, documents=_documents())
+
+
+def test_rows_equal_the_faces_and_carry_an_identity() -> None:
+    registry = _registry()
+    assert registry.select("box_key", "label").rows() == _FACES.select("box_key", "label").rows()
+    assert registry.row(0, named=True)["canonical_id"] == "1099-X/2025-01/box_1"
+    assert registry.row(0, named=True)["source"] == "f1099x:p2"
+    assert find_registry_faults(registry, _FACES).height == 0
+
+
+def test_aliases_come_from_abbreviations_initials_and_headings_of_the_same_field() -> None:
+    aliases = dict(_registry().select("box_key", "aliases").rows())
+    assert aliases["box_1"] == ["Total capital gain distribution"]
+    assert aliases["box_2a"] == ["Rent Paid by the Tenant"]
+    assert aliases["box_4"] == ["federal withholding"], "a heading about something else is no name of the box"
+
+
+def test_groups_are_letters_of_one_number_or_a_printed_range() -> None:
+    groups = dict(_registry().select("box_key", "group_id").rows())
+    assert groups == {"box_1": None, "box_2a": "2", "box_2b": "2", "box_3": None, "box_4": None, "box_5": "5-7"}
+
+
+@pytest.mark.parametrize(
+    ("box_key", "change", "fault"),
+    [
+        ("box_4", {"label": ""}, "label missing although the face prints one"),
+        ("box_4", {"label": "Other"}, "label differs from the face"),
+        ("box_5", {"box_key": "box_9"}, "no such box on the face"),
+    ],
+)
+def test_each_law_is_seen_to_bite(box_key: str, change: dict[str, str], fault: str) -> None:
+    broken = _registry().with_columns(
+        **{
+            column: pl.when(pl.col("box_key") == box_key).then(pl.lit(value)).otherwise(pl.col(column))
+            for column, value in change.items()
+        }
+    )
+    assert fault in find_registry_faults(broken, _FACES)["fault"].to_list()
+
+
+def test_a_repeated_key_and_a_lost_box_are_faults() -> None:
+    registry = _registry()
+    doubled = pl.concat([registry.head(5), registry.head(1)])
+    assert find_registry_faults(doubled, _FACES)["fault"].to_list() == [
+        "key repeated",
+        "key repeated",
+        "box of the face not registered",
+    ]
