@@ -193,7 +193,8 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
         is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
-    return re.sub(r"\s+", " ", text).strip()
+    text = load_rules("faces", "tails")[0].pattern.sub("", f"{text} ")
+    return " ".join(text.split())
 
 
 def _speaks_for(other: Span, span: Span, key: Span) -> bool:

@@ -134,6 +134,7 @@ def _find_aliases(face: dict[str, Any], headings: dict[tuple[str, str], list[tup
     names = [_expand(label)]
     for document_id, revision, heading in headings.get((face["form"], face["box_key"]), ()):
         name = load_rules("aliases", "headings")[0].pattern.sub("", heading).strip(" .:—–")
+        name = load_rules("aliases", "remarks")[0].pattern.sub("", name)
         is_own = document_id == face["document_id"] or (revision != "" and revision == face["revision"])
         if name and (_shares_words(label, name) or (is_own and not label)):
             names += [name, _expand(name)]
@@ -160,10 +161,14 @@ def _words(text: str) -> set[str]:
 
 
 def _distinct(names: Iterable[str], *, but: str) -> list[str]:
-    seen = {"", but.casefold()}
+    seen = {"", _folded(but)}
     kept = []
     for name in names:
-        if name.casefold() not in seen:
-            seen.add(name.casefold())
+        if _folded(name) not in seen:
+            seen.add(_folded(name))
             kept.append(name)
     return kept
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"\W+", " ", name.casefold().replace("’", "'")).strip()
