@@ -14,6 +14,7 @@ from typing import Any
 
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
+_TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
 
@@ -165,6 +166,8 @@ def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
     values: dict[str, Any] = {"of": "", **named, "item": item}
     if "act" in named:
         values["act"] = named.get("short") or re.sub(r"\s+of\s+\d{4}$", "", named["act"])
+    if "series" in named:
+        values["series"] = rule.extra["short"].get(named["series"], named["series"])
     target: str = rule.extra["target"]
     if named.get("general"):
         target = "General " + target
@@ -188,13 +191,15 @@ def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Say which form a box or line is on, which form a schedule belongs to, where a part or heading stands."""
     rules = load_family("references")
     after, before = re.compile(rules["form_after"]), re.compile(rules["form_before"])
-    out: list[Mention] = []
-    for mention in mentions:
-        if mention.rule_id == "schedule":
-            mention = _attach_schedule(text, mention, mentions)
-        elif mention.kind in ("box", "line", "section"):
-            mention = _attach_form(text, mention, mentions, after=after, before=before)
-        out.append(mention)
+    named = [
+        _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
+    ]
+    out = [
+        _attach_form(text, mention, named, after=after, before=before)
+        if mention.kind in ("box", "line", "section")
+        else mention
+        for mention in named
+    ]
     inside = {m.group for m in out if m.rule_id == "schedule" and "(Form" in m.target}
     return [m for m in out if not _is_schedule_suffix(text, m, inside)]
 
@@ -227,21 +232,13 @@ def _attach_form(
         if not (follows or leads):
             continue
         if mention.kind == "section":
-            is_titled = mention.rule_id in ("lettered_part", "roman_part", "see_title_in_publication")
+            is_titled = mention.rule_id in _TITLED
             return replace(mention, target=f"{mention.target} ({other.target})") if is_titled else mention
         if other.kind == "form":
-            return replace(mention, target_form=_schedule_name(text, other).removeprefix("Form "))
+            return replace(mention, target_form=other.target.removeprefix("Form "))
     return mention
 
 
 def _leads(gap: str, before: re.Pattern[str]) -> bool:
     gap = re.sub(r"^\s*\(Form\s+[\w-]+\)", "", gap)
     return "," in gap and before.match(gap) is not None
-
-
-def _schedule_name(text: str, mention: Mention) -> str:
-    """Name a schedule with its form, as `_attach_schedule` does."""
-    suffix = re.match(r"\s*\((Form\s+[\w-]+)\)", text[mention.group[1] :])
-    if mention.rule_id == "schedule" and suffix and "(Form" not in mention.target:
-        return f"{mention.target} ({suffix[1]})"
-    return mention.target

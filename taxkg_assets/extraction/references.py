@@ -17,6 +17,7 @@ import polars as pl
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
 from taxkg_assets.extraction.polarity import find_relation, find_sentence_at, find_sentences
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, References, Sections
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
@@ -53,8 +54,9 @@ def build_references(
         if not is_item:
             led_by, lead = section["anchor_id"], section["text"]
         mentions = find_mentions(section["text"], headings=headings)
-        if identity.doc_type == "statute":
-            mentions = [_read_in_statute(section["text"], mention) for mention in mentions]
+        mentions = [_read_in_kind(section["text"], mention, doc_type=identity.doc_type) for mention in mentions]
+        if not identity.form or identity.doc_type == "publication":
+            mentions = _inherit_forms(mentions)
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
         is_led = is_item and led_by == section["anchor_id"]
         rows.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
@@ -153,13 +155,33 @@ def _expand_key(key: str) -> set[str]:
     return {f"{stem}_{name}" for name in named} | {key}
 
 
-def _read_in_statute(text: str, mention: Mention) -> Mention:
-    """In a statute a bare section number is the statute's own, unless the tax code is named."""
-    if mention.rule_id != "code_section" or re.match(
-        r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", text[mention.group[1] :]
-    ):
+def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention:
+    """Read a bare section number as the document's kind does: a statute cites itself, all others the tax code."""
+    if doc_type != "statute":
+        if mention.rule_id != "statute_section":
+            return mention
+        return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
+    names_code = re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", text[mention.group[1] :])
+    if mention.rule_id != "code_section" or names_code:
         return mention
     return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
+
+
+def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
+    """Give a box or line without a form the form named last before it: a publication has no form of its own."""
+    confidence: float = load_family("references")["confidence"]["inherited_form"]
+    last = ""
+    out: list[Mention] = []
+    for mention in mentions:
+        if mention.kind == "form":
+            last = mention.target.removeprefix("Form ")
+        elif mention.kind in ("box", "line"):
+            if mention.target_form:
+                last = mention.target_form
+            elif last and (mention.kind == "box" or last.startswith("Schedule")):
+                mention = replace(mention, target_form=last, confidence=min(mention.confidence, confidence))
+        out.append(mention)
+    return out
 
 
 def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:

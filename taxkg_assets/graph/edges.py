@@ -29,7 +29,8 @@ def build_edges(
 
     Args:     nodes: everything that may be related. sections: which node an element's text belongs to.
     Returns:  structural edges without evidence, and semantic edges whose `start`, `end` slice the sentence out of the
-              element's `sections.text`. A sentence that only names its own box or form makes no edge.
+              element's `sections.text`. A sentence that only names its own box or form makes no edge, nor does
+              a reference that means this document and fits nothing in it: `score_unresolved` counts those.
     Units:    start, end: characters, half-open, 0-based.
     Source:   rules/relations.yaml.
     """
@@ -101,6 +102,8 @@ def _resolve(
         if row["is_self"] and row["relation"] == "references":
             continue
         target = resolver.resolve(row)
+        if target is None:
+            continue
         yield {
             "source_id": speakers[row["element_id"]],
             "target_id": target.node_id,

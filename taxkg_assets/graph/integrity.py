@@ -85,21 +85,12 @@ def _find_false_slices(rows: pl.DataFrame, sections: dy.DataFrame[Sections]) -> 
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the nodes inside the corpus from which something other than their own parent or neighbour is reached.
-
-    A node counts when it has an edge besides `parent_of` and `follows`, or lies under the same heading as one that has:
-    a heading and its paragraphs stand for each other.
-    """
-    inside = nodes.filter(pl.col("level") != "external").select("node_id", "parent_id")
+    """Share of the nodes inside the corpus that any edge ties to another node."""
+    inside = nodes.filter(pl.col("level") != "external")
     if inside.is_empty():
         return 1.0
-    linked = edges.filter(~pl.col("relation").is_in(["parent_of", "follows"]))
-    ends = pl.concat([linked.get_column("source_id"), linked.get_column("target_id")]).unique().implode()
-    group = pl.coalesce("parent_id", "node_id")
-    has = inside.with_columns(has=pl.col("node_id").is_in(ends), group=group)
-    lit = has.filter("has").get_column("group").unique().implode()
-    counted = has.filter(pl.col("has") | pl.col("group").is_in(lit) | pl.col("node_id").is_in(lit))
-    return counted.height / inside.height
+    ends = pl.concat([edges.get_column("source_id"), edges.get_column("target_id")]).unique().implode()
+    return inside.filter(pl.col("node_id").is_in(ends)).height / inside.height
 
 
 def score_largest_component(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
@@ -114,19 +105,13 @@ def score_largest_component(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edge
 
 
 def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the references to boxes, lines and headings of the own document that reach no node inside the corpus."""
-    own = references.filter(
-        pl.col("kind").is_in(["box", "line", "section"])
-        & ~pl.col("is_self")
-        & (pl.col("target_form").fill_null("") == "")
-        & ~pl.col("target").str.ends_with(")")
-    )
+    """Share of the references that reach no node at all: they mean their own document and fit nothing in it."""
+    own = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
     if own.is_empty():
         return 0.0
-    outside = edges.filter(pl.col("relation") == "external_ref").select(
-        "element_id", "start", kind=pl.col("target_id").str.split(":").list.get(1)
-    )
-    return own.join(outside.unique(), on=["element_id", "start", "kind"], how="semi").height / own.height
+    key = ["element_id", "start", "rule_id"]
+    reached = edges.filter(_SEMANTIC).select(key).unique()
+    return own.join(reached, on=key, how="anti").height / own.height
 
 
 def count_relations(edges: dy.DataFrame[Edges]) -> pl.DataFrame:

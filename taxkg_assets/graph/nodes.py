@@ -272,7 +272,7 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
     found: set[str] = set()
     for row in references.select(columns).unique(maintain_order=True).iter_rows(named=True):
         target = resolver.resolve(row)
-        if target.is_external and target.node_id not in found:
+        if target is not None and target.is_external and target.node_id not in found:
             found.add(target.node_id)
             name = target.node_id.split(":", 2)[2]
             yield {

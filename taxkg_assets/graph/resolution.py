@@ -18,6 +18,10 @@ _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions 
 _ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")
 _FORM_CODE = re.compile(r"Schedule \S+ \(Form [\w-]+\)|[A-Z]{1,3}-\d+[A-Za-z]*(?:-[A-Z]+)?|\d{3,4}[A-Z]?(?:-[A-Z]+)?")
 _TABLE_NAME = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix) [\w-]*\d[\w-]*", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix|chapter|part) \w", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?:(?:table|worksheet|figure|exhibit|appendix|chapter|part) )?(?:\d+[a-z]?|[ivx]+|[a-z])(?: \d+)? "
+)
 _INEXACT = 0.8
 _GUESS = 0.7
 
@@ -72,6 +76,7 @@ class Resolver:
         self.faces = {(row["document_id"], row["box_key"]) for row in registry}
         self._keys: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._headings: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._numbered: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._statutes: dict[str, list[str]] = defaultdict(list)
         self._tables: dict[tuple[str, str], str] = {}
         self._order: dict[str, int] = {}
@@ -86,7 +91,11 @@ class Resolver:
         anchor_id, document_id = row["anchor_id"], row["document_id"]
         self.anchors[anchor_id] = row
         self._order[anchor_id] = ix
-        self._headings[document_id, fold_heading(row["heading"])].append(anchor_id)
+        heading = fold_heading(row["heading"])
+        self._headings[document_id, heading].append(anchor_id)
+        opening = _OPENING.match(f"{heading} ")
+        if opening is not None:
+            self._numbered[document_id, opening.group(0)].append(anchor_id)
         for key in expand_key(row["key"]) if row["key"] else ():
             self._keys[document_id, key].append(anchor_id)
             if row["kind"] == "statute_section":
@@ -105,23 +114,23 @@ class Resolver:
             anchor_id = row["parent_anchor_id"]
         return self.catalogue.entries[document_id].forms
 
-    def resolve(self, reference: Mapping[str, Any]) -> Target:
-        """Find the node that a row of `references` reaches."""
+    def resolve(self, reference: Mapping[str, Any]) -> Target | None:
+        """Find the node that a row of `references` reaches; None where it means this document but nothing fits."""
         kind, target = reference["kind"], reference["target"]
-        found: Target | None = None
         if kind == "box":
-            found, target = self._resolve_box(reference)
-        elif kind == "line":
-            found = self._resolve_line(reference)
-        elif kind == "section":
-            found = self._resolve_section(reference)
-        elif kind == "form":
+            return self._resolve_box(reference)
+        if kind == "line":
+            return self._resolve_line(reference)
+        if kind == "section":
+            return self._resolve_section(reference)
+        found: Target | None = None
+        if kind == "form":
             found = self._resolve_document(target.removeprefix("Form "), "form", reference)
         elif kind == "publication":
             found = self._resolve_publication(target, reference)
         elif kind == "statute_section":
             found = self._resolve_statute(target, reference)
-        return found or Target(f"ext:{kind}:{target}", 1.0, is_external=True)
+        return found or _outside(kind, target)
 
     def _entry(self, reference: Mapping[str, Any]) -> Entry:
         return self.catalogue.entries[reference["document_id"]]
@@ -141,20 +150,20 @@ class Resolver:
         best = min(candidates, key=rank, default=None)
         return None if best is None or rank(best)[0] else best
 
-    def _resolve_box(self, reference: Mapping[str, Any]) -> tuple[Target | None, str]:
+    def _resolve_box(self, reference: Mapping[str, Any]) -> Target | None:
         key, entry = reference["target"], self._entry(reference)
         own = self.find_forms(reference["anchor_id"], entry.document_id)
         named = (reference["target_form"],) if reference["target_form"] else own
-        outside = f"{_form_name(named[0])} {key}" if named else key
         if not reference["target_form"] or set(named) & set(entry.forms):
             anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=named)
             if anchor_id is not None:
-                return Target(anchor_id, 1.0), outside
+                return Target(anchor_id, 1.0)
         for form in named:
             found = self._find_box(form, key, near=entry, reference=reference)
             if found is not None:
-                return found, outside
-        return None, outside
+                return found
+        is_outside = reference["target_form"] and not set(named) & set(entry.forms)
+        return _outside("box", f"{_form_name(named[0])} {key}") if is_outside else None
 
     def _find_box(self, form: str, key: str, *, near: Entry, reference: Mapping[str, Any]) -> Target | None:
         """Find a box of a form: on its face, else in its instructions; `12` stands for `12a` to `12d`."""
@@ -183,7 +192,7 @@ class Resolver:
             anchors = self.find_anchors(found[0].document_id, named["what"]) if found else []
             if found and anchors:
                 return Target(anchors[0], 1.0 if found[1] else _INEXACT)
-        return None
+        return _outside("line", reference["target"])
 
     def _resolve_section(self, reference: Mapping[str, Any]) -> Target | None:
         target, entry = reference["target"], self._entry(reference)
@@ -191,28 +200,27 @@ class Resolver:
         if booklet is not None:
             found = self._resolve_publication(booklet["where"], reference)
             if found is None:
-                return None
+                return _outside("section", target)
             anchors = self._headings.get((found.node_id, fold_heading(booklet["what"])), [])
             return Target(anchors[0], found.confidence) if anchors else found
         forms = self.find_forms(reference["anchor_id"], entry.document_id)
-        names = [fold_heading(target)]
-        chapter = re.fullmatch(r"chapter (\d+)", target)
-        candidates = self._headings.get((entry.document_id, names[0]), [])
-        if not candidates and chapter is not None:
-            candidates = self._find_chapter(entry.document_id, chapter[1])
+        name = fold_heading(target)
+        candidates = self._headings.get((entry.document_id, name), [])
+        if not candidates and _NUMBERED.match(target):
+            candidates = self._find_numbered(entry.document_id, name)
         best = self._choose(candidates, reference, forms=forms) or next(iter(candidates), None)
         if best is not None:
             return Target(best, 1.0)
-        table_id = self._tables.get((entry.document_id, names[0]))
-        return Target(table_id, 1.0) if table_id else None
+        table_id = self._tables.get((entry.document_id, name))
+        if table_id is not None:
+            return Target(table_id, 1.0)
+        return _outside("section", target) if target.endswith(")") else None
 
-    def _find_chapter(self, document_id: str, number: str) -> list[str]:
-        return [
-            anchor_id
-            for (owner, heading), anchors in self._headings.items()
-            if owner == document_id and re.match(rf"(?:chapter )?{number} ", f"{heading} ")
-            for anchor_id in anchors
-            if self.anchors[anchor_id]["parent_anchor_id"] is None
+    def _find_numbered(self, document_id: str, name: str) -> list[str]:
+        """Find headings that begin with a number that text calls by its kind: `Worksheet 2. …`, `Chapter 4 …`."""
+        openings = (f"{name} ", f"{name.removeprefix('chapter ')} ") if name.startswith("chapter ") else (f"{name} ",)
+        return self._numbered.get((document_id, openings[0]), []) or [
+            anchor_id for opening in openings[1:] for anchor_id in self._numbered.get((document_id, opening), [])
         ]
 
     def _resolve_document(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> Target | None:
@@ -239,6 +247,11 @@ class Resolver:
         own = self.find_anchors(reference["document_id"], target)
         found = own or self._statutes.get(target, [])
         return Target(found[0], 1.0 if own else _INEXACT) if found else None
+
+
+def _outside(kind: str, target: str) -> Target:
+    """Name what lies outside the corpus."""
+    return Target(f"ext:{kind}:{target}", 1.0, is_external=True)
 
 
 def _form_name(form: str) -> str:
