@@ -16,6 +16,7 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.text_portions import open_portions
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ _FILLED_OR_STROKED = 16 | 32
 _MUPDF: Any = pymupdf
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES
 _BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
+_REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
 
@@ -126,24 +128,15 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
-    document = _open(data, is_text=is_text)
-    if document.page_count > max_pages:
-        reason = f"The file has {document.page_count} pages, more than the {max_pages} allowed."
-        document.close()
-        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
-    try:
-        warnings = _repair_warnings(document)
-        hidden: list[int] = []
-        has_fields = bool(document.is_form_pdf) if not is_text else False
-        pages = tuple(
-            _read_page(document, ix, has_fields=has_fields, is_text=is_text, hidden=hidden)
-            for ix in range(document.page_count)
-        )
-        metadata = {key: value for key, value in (document.metadata or {}).items() if value}
-    finally:
-        document.close()
+    hidden: list[int] = []
+    if is_text:
+        pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
+    else:
+        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden)
     if not any(page.spans for page in pages):
-        raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
+        if any(page.image_count for page in pages):
+            raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
+        raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
     if hidden:
         warnings.append(f"Invisible text was left out on page(s) {_listed(hidden)}.")
     source = Source(document_id, pages, metadata, tuple(warnings), is_text)
@@ -151,6 +144,48 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
         warnings.append(f"Page(s) {_listed(source.image_only_pages)} hold only images; their text needs OCR.")
         source = Source(document_id, pages, metadata, tuple(warnings), is_text)
     return source
+
+
+def _read_pdf(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+    """Read a PDF's pages, its own metadata and what had to be repaired."""
+    document = _open(data, is_text=False)
+    try:
+        _check_page_count(document.page_count, max_pages=max_pages)
+        warnings = _repair_warnings(document)
+        has_fields = bool(document.is_form_pdf)
+        pages = tuple(
+            _read_page(document, ix, page_ix=ix, has_fields=has_fields, is_text=False, hidden=hidden)
+            for ix in range(document.page_count)
+        )
+        return pages, _metadata(document), warnings
+    finally:
+        document.close()
+
+
+def _read_text(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+    """Read a text file's pages, portion by portion."""
+    pages: list[Page] = []
+    metadata: dict[str, str] = {}
+    for document, page_count in open_portions(data, open_text=lambda portion: _open(portion, is_text=True)):
+        try:
+            _check_page_count(len(pages) + page_count, max_pages=max_pages)
+            metadata = metadata or _metadata(document)
+            for ix in range(page_count):
+                page_ix = len(pages)
+                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, is_text=True, hidden=hidden))
+        finally:
+            document.close()
+    return tuple(pages), metadata, []
+
+
+def _check_page_count(page_count: int, *, max_pages: int) -> None:
+    if page_count > max_pages:
+        reason = f"The file has {page_count} pages or more; {max_pages} are allowed."
+        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
+
+
+def _metadata(document: Any) -> dict[str, str]:
+    return {key: value for key, value in (document.metadata or {}).items() if value}
 
 
 def _listed(pages: Iterable[int]) -> str:
@@ -176,8 +211,10 @@ def _open(data: bytes, *, is_text: bool) -> Any:
         document.close()
         raise StageError("open", "The file is encrypted with a password.", "Remove the password and add it again.")
     if document.page_count == 0:
+        is_cut = document.is_pdf and document.is_repaired
         document.close()
-        raise StageError("open", "The file has no pages.", _REDOWNLOAD)
+        reason = "The file is truncated: its pages are lost." if is_cut else "The file has no pages."
+        raise StageError("open", reason, _REDOWNLOAD)
     return document
 
 
@@ -189,11 +226,10 @@ def _repair_warnings(document: Any) -> list[str]:
     """Tell what had to be repaired; pages that the repair could not bring back refuse the document."""
     if not document.is_pdf or not document.is_repaired:
         return []
-    declared = _declared_page_count(document)
-    if declared > document.page_count:
-        reason = f"The file is truncated: {declared - document.page_count} of {declared} pages are lost."
-        document.close()
-        raise StageError("open", reason, _REDOWNLOAD)
+    declared = max(_declared_page_count(document), document.page_count)
+    lost = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
+    if lost:
+        raise StageError("open", f"The file is truncated: {lost} of {declared} pages are lost.", _REDOWNLOAD)
     return ["The cross-reference table was damaged and has been rebuilt."]
 
 
@@ -206,7 +242,15 @@ def _declared_page_count(document: Any) -> int:
     return int(count) if kind == "int" else 0
 
 
-def _read_page(document: Any, ix: int, *, has_fields: bool, is_text: bool, hidden: list[int]) -> Page:
+def _has_content(document: Any, ix: int) -> bool:
+    """Decide whether the streams that a page names are still in the file; a page may be empty by intent."""
+    kind, value = document.xref_get_key(document.page_xref(ix), "Contents")
+    streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
+    return all(document.xref_is_stream(number) for number in streams)
+
+
+def _read_page(document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[int]) -> Page:
+    """Read page `ix` of what is open as page `page_ix` of the whole document."""
     # drawings.py builds the data classes of this module, so it can only be imported once they exist.
     from taxkg_assets.extraction.drawings import read_drawings, read_widgets
 
@@ -217,13 +261,13 @@ def _read_page(document: Any, ix: int, *, has_fields: bool, is_text: bool, hidde
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
     except (RuntimeError, ValueError) as error:
-        reason = f"Page {ix + 1} is lost or damaged ({_first_line(error)})."
+        reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
     width, height = page.rect.width, page.rect.height
     spans, dropped = _read_spans(content["blocks"], width=width, height=height, fills=fills, has_image=image_count > 0)
     if dropped:
-        hidden.append(ix + 1)
-    return Page(ix + 1, width, height, spans, rules, fills, widgets, image_count)
+        hidden.append(page_ix + 1)
+    return Page(page_ix + 1, width, height, spans, rules, fills, widgets, image_count)
 
 
 def _read_spans(
