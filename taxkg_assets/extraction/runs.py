@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Span
 from taxkg_assets.extraction.ruling import Ruling
@@ -33,6 +34,21 @@ class Run:
     @property
     def centre(self) -> float:
         return (self.x0 + self.x1) / 2
+
+
+def split_leaders(spans: Iterable[Span]) -> list[Span]:
+    """Cut dotted leaders off the text that they are set with, taking characters as equally wide."""
+    parts: list[Span] = []
+    pattern = load_rules("tables", "inner_leaders")[0].pattern
+    for span in spans:
+        if ".." not in span.text and ". ." not in span.text:
+            parts.append(span)
+            continue
+        edges = sorted({0, len(span.text), *(edge for match in pattern.finditer(span.text) for edge in match.span())})
+        step = (span.x1 - span.x0) / max(1, len(span.text))
+        for start, end in pairwise(edges):
+            parts.append(replace(span, text=span.text[start:end], x0=span.x0 + start * step, x1=span.x0 + end * step))
+    return parts
 
 
 def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:

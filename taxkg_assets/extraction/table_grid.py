@@ -42,6 +42,7 @@ class Drawing:
     runs: tuple[Run, ...]
     ruling: Ruling
     fills: tuple[Fill, ...]
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +209,16 @@ def _rows_of(
 
 
 def _numbered_lines(lines: Sequence[Sequence[Run]]) -> list[int]:
-    """Find the lines that begin with the number of a worksheet line, all at about the same left edge."""
+    """Find the lines that begin with the number of a worksheet line or, left of the numbers, with a bold step."""
     marked = [i for i, line in enumerate(lines) if is_numbered(line[0].text)]
     left = min((lines[i][0].x0 for i in marked), default=0.0)
-    return [i for i in marked if lines[i][0].x0 <= left + 16]
+    numbered = [i for i in marked if lines[i][0].x0 <= left + 16]
+    steps = [
+        i
+        for i, line in enumerate(lines)
+        if numbered and i > numbered[0] and line[0].x0 <= left - 3 and all(run.is_bold for run in line)
+    ]
+    return sorted({*numbered, *steps})
 
 
 def _heads(numbered: Sequence[int]) -> list[int]:

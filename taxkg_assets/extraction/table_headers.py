@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.runs import Run, is_amount, join_text
+from taxkg_assets.extraction.runs import Run, is_amount, is_numbered, join_text
 from taxkg_assets.extraction.table_grid import Box, Grid, Row, column_of
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -32,6 +32,8 @@ class Part:
 def count_header_rows(grid: Grid) -> int:
     """Decide how many rows at the top are headers."""
     rows = grid.rows
+    if is_worksheet(grid):
+        return 0
     body = rows[len(rows) // 3 :]
     is_numeric = _amount_frac([text for row in body for text in _beside_stub(row)]) >= _limit("amount_frac")
     has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
@@ -42,13 +44,21 @@ def count_header_rows(grid: Grid) -> int:
         beside = _beside_stub(row)
         stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
         stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
-        is_words = is_numeric and not any(is_amount(text) for text in beside)
+        is_words = is_numeric and not grid.drawing.is_open and not any(is_amount(text) for text in beside)
         if not (stands_out or (is_words and (beside or count == 0 or _is_bold(row)))):
             break
         if count and _is_group(grid, row) and _is_complete(grid, rows[:count]):
             break
         count += 1
     return count
+
+
+def is_worksheet(grid: Grid) -> bool:
+    """Decide whether the rows are numbered lines to fill in: such a table has no header row."""
+    firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
+    numbered = sum(is_numbered(text) for text in firsts)
+    least = load_family("tables")["grid"]["numbered_lines"]
+    return bool(numbered >= least and numbered >= 0.5 * len(firsts))
 
 
 def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
@@ -255,6 +265,9 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
     most = last - first
     count = 1
+    marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
+    if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
+        return 2
     while count < most and any(
         rule.pattern.search(paths[first + count]) for rule in load_rules("tables", "second_stub")
     ):

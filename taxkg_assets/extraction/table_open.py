@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.pages import Page, Span
 from taxkg_assets.extraction.runs import Run, is_amount
 from taxkg_assets.extraction.table_grid import Box
 from taxkg_assets.rules.loader import load_family
@@ -35,7 +35,25 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
             chains.append([row])
         else:
             home.append(row)
-    return [_box_of(chain, runs) for chain in chains if _is_table(chain)]
+    boxes: list[Box] = []
+    for box in (_box_of(chain, runs) for chain in chains if _is_table(chain)):
+        overlapped = [other for other in boxes if _overlap(other, box)]
+        boxes = [other for other in boxes if other not in overlapped]
+        boxes.append(_hull([box, *overlapped]))
+    return boxes
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1
+
+
+def _hull(boxes: Sequence[Box]) -> Box:
+    return Box(
+        min(box.x0 for box in boxes),
+        min(box.y0 for box in boxes),
+        max(box.x1 for box in boxes),
+        max(box.y1 for box in boxes),
+    )
 
 
 def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_LeaderRow]:
@@ -51,11 +69,11 @@ def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_L
     return rows
 
 
-def find_leaders(page: Page) -> list[Leader]:
-    """List left end, right end and height of the dotted leaders of a page."""
+def find_leaders(spans: Iterable[Span]) -> list[Leader]:
+    """List left end, right end and height of the dotted leaders among the spans of a page."""
     found: list[Leader] = []
     line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
-    for span in (*page.spans, None):
+    for span in (*spans, None):
         here = (span.block_ix, span.line_ix) if span else (-2, -2)
         count = span.text.count(".") if span and re.fullmatch(r"[.\s]*", span.text) else 0
         is_blank = span is not None and not span.text.strip()

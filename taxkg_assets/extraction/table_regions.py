@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Fill, Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount, is_caption
+from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount, is_caption, split_leaders
 from taxkg_assets.extraction.table_grid import Box, Drawing, find_slabs
 from taxkg_assets.extraction.table_open import find_leaders, find_open_boxes
 from taxkg_assets.rules.loader import load_family
@@ -18,16 +19,18 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
 
     Form faces and fields to fill in are no candidates.
     """
-    leaders = find_leaders(page)
+    spans = split_leaders(page.spans)
+    leaders = find_leaders(spans)
     if not page.rules and not page.fills and not leaders:
         return [], []
     drawn = merge_rules(page.rules)
-    runs = find_runs(page.spans, ruling=drawn)
+    runs = find_runs(spans, ruling=drawn)
     ruling = _without_underlines(drawn, runs, page)
     if find_face_boxes(page):
         return [], []
     boxes = _stack(_connect(ruling, page.fills), runs)
-    boxes += find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
+    open_boxes = find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
+    boxes += open_boxes
     boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
     for box in boxes:
@@ -38,7 +41,7 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
             box, [run for run in runs if not any(other.holds(run) for other in inner)], ruling, page.fills
         )
         if len(drawing.runs) >= 4:
-            drawings.append(drawing)
+            drawings.append(replace(drawing, is_open=box in open_boxes))
     return drawings, runs
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
-from taxkg_assets.extraction.runs import Run, find_lines, join_text
+from taxkg_assets.extraction.runs import Run, find_lines, is_caption, join_text
 from taxkg_assets.extraction.table_grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.table_headers import (
     Part,
@@ -22,9 +22,10 @@ from taxkg_assets.extraction.table_headers import (
     find_parts,
     group_columns,
     is_group_row,
+    is_worksheet,
 )
 from taxkg_assets.extraction.table_regions import find_drawings
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
 
 PATH_SEPARATOR = " > "
 
@@ -131,7 +132,7 @@ def _is_plausible(grid: Grid) -> bool:
     words = [sum(len(run.text.split()) for run in cell) for row in grid.rows for cell in row.cells.values()]
     filled = len(words) / (len(grid.rows) * len(grid.columns))
     is_prose = max(words) > limits["max_cell_words"] or sum(words) / len(words) > limits["max_mean_words"]
-    return bool(filled >= limits["min_fill_frac"] and (len(grid.slabs) > 1 or not is_prose))
+    return bool(filled >= limits["min_fill_frac"] and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
 
 
 def _find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
@@ -226,24 +227,27 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         and box.x0 - 6 <= run.centre <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
     ]
-    picked: list[list[Run]] = []
-    edge = box.y0
+    beside = [
+        run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits["beside_pt"]
+    ]
+    if len(beside) == 1 and beside[0].is_bold and is_caption(beside[0].text):
+        return beside[0].text
+    picked: list[str] = []
+    edge, has_head = box.y0, False
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if (
-            gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt)
-            or len(picked) >= limits["caption_lines"]
-        ):
+        if gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt):
             break
-        is_numbered = any(rule.pattern.search(line[0].text) for rule in load_rules("tables", "captions"))
-        if not is_numbered and not all(run.is_bold for run in line) and picked:
+        if picked and not is_caption(line[0].text) and not line[0].is_bold:
             break
-        picked.append(line)
+        picked.append(" ".join(run.text for run in line))
         edge = min(run.y0 for run in line)
-        if is_numbered:
+        has_head = has_head or any(run.is_bold for run in line)
+        if is_caption(line[0].text):
+            return " ".join(reversed(picked))
+        if len(picked) >= limits["caption_lines"]:
             break
-    has_head = any(any(run.is_bold for run in line) for line in picked)
-    return " ".join(" ".join(run.text for run in line) for line in reversed(picked)) if has_head else ""
+    return " ".join(reversed(picked[: limits["title_lines"]])) if has_head else ""
 
 
 def _follows(above: Box, below: Box) -> bool:
