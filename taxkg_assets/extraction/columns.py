@@ -45,6 +45,8 @@ class Column:
 
 def find_columns(items: Sequence[Item]) -> list[Column]:
     """Order items into columns in reading order."""
+    if not items:
+        return []
     runs = _cut(list(items), depth=0)
     columns = [Column(run, min(item.x0 for item in run), max(item.x1 for item in run)) for run in runs if run]
     _number(columns)

@@ -113,7 +113,7 @@ def _page_blocks(
     maker.icons = icons
     maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
-    for column in find_columns(items) if items else []:
+    for column in find_columns(items):
         run: list[Line] = []
         for item in column.items:
             if item.line is not None:

@@ -91,7 +91,10 @@ def _last_shown(line: Line) -> Span:
 def text_x0(line: Line) -> float:
     """Find where a list item's text begins, after its mark."""
     shown = [span for span in line.spans if span.text.strip()]
-    return shown[1].x0 if len(shown) > 1 else line.x0
+    mark = len(line.text) - len(line.text.split(None, 1)[-1])
+    if len(shown) > 1 and len(shown[0].text.strip()) <= mark:
+        return shown[1].x0
+    return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
 
 
 def _is_list_start(line: Line) -> bool:

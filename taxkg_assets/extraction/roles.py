@@ -106,6 +106,8 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
         return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
     if line.size > style.body(page.page) and matches("titles", line.text):
         return True
+    if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
+        return False
     big = line.size >= limit["title_size_frac"] * style.body(page.page)
     return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
 

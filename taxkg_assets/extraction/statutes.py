@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.columns import Item, find_columns
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import find_statute_key, is_division
 from taxkg_assets.extraction.lines import Line, join_lines, merge_lines
@@ -34,11 +35,15 @@ def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]
     """Find the blocks of a code: headings of divisions and sections, paragraphs and subdivisions."""
     placed: list[tuple[Line, bool]] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
-        kept = list(lines)
-        if not source.is_text_file:
-            kept = merge_lines([line for line in lines if not _is_furniture(line, page.height_pt)])
-        margin = min((line.x0 for line in kept), default=0.0)
-        placed += [(line, line.x0 > margin + _INDENT_PT) for line in kept]
+        if source.is_text_file:
+            columns = [list(lines)]
+        else:
+            shown = [line for line in lines if not _is_furniture(line, page.height_pt)]
+            items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in shown]
+            columns = [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
+        for column in columns:
+            margin = min((line.x0 for line in column), default=0.0)
+            placed += [(line, line.x0 > margin + _INDENT_PT) for line in column]
     reader = _Reader(source.document_id)
     at = 0
     while at < len(placed):

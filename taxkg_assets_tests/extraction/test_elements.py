@@ -1,0 +1,100 @@
+"""Reading order, paragraphs and roles on small typeset pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.extraction.elements import build_elements, find_blocks
+from taxkg_assets.extraction.regions import FaceBox, TableRegion
+from taxkg_assets_tests.extraction.typeset import LEFT, RIGHT, Booklet, blocks_of, filler, identity_of
+
+
+def _two_columns() -> Booklet:
+    """Title across the page, two columns under it, a foot."""
+    booklet = Booklet().set(("Instructions for Form 9999-X and Schedules", "b"), size=24)
+    booklet.to(LEFT, 120).head("Left Heading").lines(*filler(12))
+    booklet.lines("An indented paragraph of the left column stands", "here in two lines.", indent=12)
+    booklet.to(RIGHT, 120).head("Right Heading").lines(*filler(10))
+    return booklet.to(280, 755).set(("-1-", ""), size=9)
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    order = [block.text for block in blocks_of(_two_columns()) if block.role != "BodyText"]
+    assert order == ["Instructions for Form 9999-X and Schedules", "Left Heading", "Right Heading", "-1-"]
+
+
+def test_roles_of_title_heading_text_and_foot() -> None:
+    blocks = blocks_of(_two_columns())
+    assert [block.role for block in blocks] == [
+        "DocTitle",
+        "SectionHeader",
+        "BodyText",
+        "BodyText",
+        "SectionHeader",
+        "BodyText",
+        "PageArtifact",
+    ]
+    assert blocks[3].text == "An indented paragraph of the left column stands here in two lines."
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [
+        ("The pay was re-", "ported late this year.", "The pay was reported late this year."),
+        ("She is self-", "employed this year.", "She is self-employed this year."),
+        ("See the page IRS.gov/", "Forms for the form.", "See the page IRS.gov/Forms for the form."),
+        ("A plan under 401(k)", "(11) is meant.", "A plan under 401(k)(11) is meant."),
+    ],
+)
+def test_lines_join_as_one_would_read_them(first: str, second: str, joined: str) -> None:
+    booklet = Booklet().lines("They are self-employed, and more words stand on this line.").lines(first, second, gap=9)
+    assert blocks_of(booklet)[-1].text == joined
+
+
+def test_list_items_are_blocks_of_their_own() -> None:
+    booklet = Booklet().lines(*filler(3))
+    booklet.set(("•", ""), ("  ", ""), ("Wages of the year,", "")).set(("  including tips.", ""), indent=3)
+    booklet.set(("•", ""), ("  ", ""), ("Interest.", ""))
+    items = [block.text for block in blocks_of(booklet) if block.role == "ListBlock"]
+    assert items == ["• Wages of the year, including tips.", "• Interest."]
+
+
+def test_callouts_by_label_and_by_icon() -> None:
+    booklet = Booklet().lines(*filler(4))
+    booklet.set(("Caution: ", "b"), ("Do not fold the paper copy.", "i"), gap=10)
+    booklet.lines(*filler(2), gap=10)
+    top = booklet.y + 10
+    booklet.to(LEFT + 35, top).set(("Keep the receipt with your records.", "i"))
+    booklet.to(LEFT, top - 2).set(("TIP", "b"), size=9)
+    roles = {block.text: block.role for block in blocks_of(booklet)}
+    assert roles["Caution: Do not fold the paper copy."] == "Callout"
+    assert roles["Keep the receipt with your records."] == "Callout"
+    assert roles["TIP"] == "PageArtifact"
+
+
+def test_bold_address_is_no_heading() -> None:
+    booklet = Booklet().lines(*filler(3)).set(("Office of Returns", "b"), indent=20, gap=12)
+    booklet.set(("Springfield, ZZ 00000", "b"), indent=20).lines(*filler(2), gap=12)
+    assert {block.role for block in blocks_of(booklet)} == {"BodyText"}
+
+
+def test_entries_of_a_table_of_contents_are_no_headings() -> None:
+    booklet = Booklet().lines(*filler(8)).head("Contents")
+    booklet.set(("What Is New", "b")).set(("Who Must File . . . . . . . . . . 3", "")).head("Reminders").lines(
+        *filler(3)
+    )
+    headers = [block.text for block in blocks_of(booklet) if block.role == "SectionHeader"]
+    assert headers == ["Contents", "Reminders"]
+
+
+def test_table_region_and_face_take_their_text() -> None:
+    booklet = Booklet().lines(*filler(4)).to(LEFT, 200).set(("Age", "b")).set(("Under 30", "")).turn()
+    booklet.lines("1 Wages", "2 Tips")
+    boxes = [FaceBox(2, key, "", True, 0, 0, 9, 9, (), 1.0) for key in ("box_1", "box_2")]
+    region = TableRegion(1, 40, 195, 200, 230, "ruled")
+    source = booklet.source()
+    blocks = find_blocks(source, identity=identity_of(), regions={1: [region]}, face_boxes={2: boxes})
+    elements = build_elements(blocks, document_id="sample")
+    assert elements.filter(elements["role"] == "TableBlock")["table_id"].to_list() == ["sample:p0001:t0"]
+    assert set(elements.filter(elements["page"] == 2)["role"]) == {"FormField"}
+    assert elements["element_id"].is_sorted()
