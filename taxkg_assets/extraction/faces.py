@@ -82,10 +82,11 @@ def find_face_boxes(page: Page) -> list[FaceBox]:
     ruling = merge_rules(page.rules)
     cells = [cell for key in keys if (cell := _find_cell(key, ruling)) is not None]
     cells = _without_nested(cells)
-    if not _counts_up({cell.key.key for cell in cells}):
+    has_copies = _has_copy_legend(page)
+    if not _may_be_face([cell.key.key for cell in cells], has_copies=has_copies):
         return []
     boxes = [_read_box(page, cell, cells) for cell in cells]
-    return boxes if _is_face(boxes, has_copies=_has_copy_legend(page)) else []
+    return boxes if has_copies or _is_labelled(boxes) else []
 
 
 def _row(source: Source, identity: FormIdentity, box: FaceBox) -> dict[str, Any]:
@@ -218,25 +219,21 @@ def _has_copy_legend(page: Page) -> bool:
     return any(rule.pattern.match(span.text) for span in page.spans for rule in rules)
 
 
-def _counts_up(keys: Iterable[str]) -> bool:
-    """Decide whether the numbers of the keys begin at 1 and leave few gaps."""
-    numbers = {int(digits) for key in keys if (digits := re.sub(r"\D", "", key))}
-    if not numbers:
-        return False
-    present = len(numbers & set(range(1, max(numbers) + 1)))
-    return bool(present >= load_family("faces")["decision"]["key_gap_frac"] * max(numbers))
-
-
-def _is_face(boxes: Sequence[FaceBox], *, has_copies: bool) -> bool:
-    """Decide whether the keyed cells of a page make the face of a return rather than lines of a schedule or table."""
+def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
+    """Decide whether keyed cells count up from 1 and are enough for a face rather than lines of a schedule."""
     decision = load_family("faces")["decision"]
-    keys = Counter(box.box_key for box in boxes)
+    counts = Counter(keys)
+    numbers = {int(digits) for key in counts if (digits := re.sub(r"\D", "", key))}
+    present = len(numbers & set(range(1, max(numbers, default=0) + 1)))
+    if not numbers or present < decision["key_gap_frac"] * max(numbers):
+        return False
     if has_copies:
-        return len(keys) >= int(decision["boxes_with_copies"])
+        return len(counts) >= int(decision["boxes_with_copies"])
+    repeated = sum(count > 1 for count in counts.values())
+    return bool(len(counts) >= decision["boxes_alone"] and repeated <= decision["repeated_frac"] * len(counts))
+
+
+def _is_labelled(boxes: Sequence[FaceBox]) -> bool:
+    """Decide whether most cells print a label, as those of a face without copies do."""
     labelled = sum(not box.is_unlabelled for box in boxes)
-    repeated = sum(count > 1 for count in keys.values())
-    return bool(
-        len(keys) >= decision["boxes_alone"]
-        and labelled >= decision["labelled_frac"] * len(boxes)
-        and repeated <= decision["repeated_frac"] * len(keys)
-    )
+    return bool(labelled >= load_family("faces")["decision"]["labelled_frac"] * len(boxes))
