@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataframely as dy
 import pytest
 
 from taxkg_assets.extraction.laws import find_invented_boxes, find_unanchored_boxes
@@ -10,11 +11,11 @@ from taxkg_assets.schemas import Anchors, Documents, Elements, Faces
 _FACE = {"document_id": "f9", "form": "9999-X", "revision": "2031-01"}
 
 
-def _faces(*keys: str):  # type: ignore[no-untyped-def]
+def _faces(*keys: str) -> dy.DataFrame[Faces]:
     return Faces.sample(overrides=[{**_FACE, "box_key": f"box_{key}"} for key in keys])
 
 
-def _anchors(*keys: str):  # type: ignore[no-untyped-def]
+def _anchors(*keys: str) -> dy.DataFrame[Anchors]:
     rows = [
         {
             "anchor_id": f"i9#{key}",
@@ -28,12 +29,12 @@ def _anchors(*keys: str):  # type: ignore[no-untyped-def]
     return Anchors.sample(overrides=rows)
 
 
-def _documents(revision: str = "2031-01"):  # type: ignore[no-untyped-def]
+def _documents(revision: str = "2031-01") -> dy.DataFrame[Documents]:
     row = {"document_id": "i9", "form": "9999-X", "doc_type": "filer_instructions", "revision": revision}
     return Documents.sample(overrides=[row])
 
 
-def _elements(*texts: str):  # type: ignore[no-untyped-def]
+def _elements(*texts: str) -> dy.DataFrame[Elements]:
     rows = [{"element_id": f"e{ix}", "document_id": "i9", "role": "BodyText", "text": t} for ix, t in enumerate(texts)]
     return Elements.sample(overrides=rows)
 
