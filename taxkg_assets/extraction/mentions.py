@@ -15,6 +15,7 @@ from typing import Any
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
+_FIRST_WORD = re.compile(r"(?<=\w)\W")
 _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
 
@@ -36,16 +37,23 @@ def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
     """Find everything that a paragraph points at, in the order of the text."""
     found: list[Mention] = list(headings.find_in(text))
     taken = [mention.group for mention in found]
+    low = text.lower()
     for rule in load_rules("references", "mentions"):
-        for mentions in _read_rule(text, rule):
+        for mentions in _read_rule(text, rule) if _may_match(rule, low) else ():
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
     for rule in load_rules("references", "named_sections"):
-        found.extend(_read_titles(text, rule, taken=taken))
+        if _may_match(rule, low):
+            found.extend(_read_titles(text, rule, taken=taken))
     found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
     return _attach_forms(text, found)
+
+
+def _may_match(rule: Rule, low: str) -> bool:
+    """Decide cheaply whether a rule can match: most texts hold none of its words."""
+    return any(word in low for word in rule.extra["words"])
 
 
 class Headings:
@@ -59,6 +67,7 @@ class Headings:
             words = normalise_heading(heading)
             if len(words) >= least:
                 self._by_word.setdefault(words.split()[0], []).append((words, kind, target))
+        self._openings = {_FIRST_WORD.split(word, maxsplit=1)[0] for word in self._by_word}
         for rows in self._by_word.values():
             rows.sort(key=lambda row: (-len(row[0]), row))
 
@@ -67,7 +76,7 @@ class Headings:
         before, after = load_rules("references", "section_cues")
         last_end = -9
         for word in re.finditer(r"(?<![\w’'-])[A-Z0-9][\w’'&-]*", text):
-            if word.start() < last_end:
+            if word.start() < last_end or _FIRST_WORD.split(word.group(0), maxsplit=1)[0] not in self._openings:
                 continue
             match = self._match(text, word.start())
             if match is None:

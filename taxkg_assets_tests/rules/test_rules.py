@@ -36,6 +36,10 @@ def test_pattern_matches_its_examples_only(family: str, rule: Rule) -> None:
     missed = [text for text in rule.examples if rule.pattern.search(text) is None]
     caught = [text for text in rule.counter_examples if rule.pattern.search(text) is not None]
     assert (missed, caught) == ([], [])
+    words = rule.extra.get("words", [""])
+    assert all(any(word in text.lower() for word in words) for text in rule.examples), (
+        "an example has none of its words"
+    )
 
 
 def test_ids_are_unique_within_a_family() -> None:
