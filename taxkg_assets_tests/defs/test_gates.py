@@ -1,4 +1,4 @@
-"""Gates really block: in the run, in later runs, for one Materialize in the UI, under automation; and so do contracts."""
+"""Gates and contracts really block: in the run, in later runs, for one Materialize in the UI, under automation."""
 
 import json
 import shutil
