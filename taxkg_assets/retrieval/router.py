@@ -147,6 +147,11 @@ def _between(first: str, last: str) -> list[str]:
     return [str(number) for number in range(int(start[1]) + 1, int(end[1]))]
 
 
+def find_lay_terms(question: str) -> str:
+    """The terms that tax documents print for the everyday words of a question, in the rules' order."""
+    return " ".join(rule.extra["terms"] for rule in load_rules("lay_terms") if rule.pattern.search(question))
+
+
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
     """Forms that a question names by a word of their title: 'pension slip'."""
     for rule in load_rules("router", "nicknames"):

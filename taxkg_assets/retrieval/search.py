@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, build_neighbours, expand_seeds
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.router import Route, build_catalog, find_route, split_forms
+from taxkg_assets.retrieval.router import Route, build_catalog, find_lay_terms, find_route, split_forms
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.loader import load_family
 
@@ -172,9 +172,17 @@ class Searcher:
         if route.forms:
             speaks = [bool(set(split_forms(own)) & set(route.forms)) for own in self._forms]
             preferred &= np.array(speaks)[self._form_number]
-        by_term = self.index.lexical.score_rows(terms)
+        legs = load_family("ranking")["legs"]
+        depth = legs["depth"]
+        lay_terms = find_lay_terms(query)
+        extra = [term for term in lexical.find_terms(lay_terms) if term not in terms]
+        by_term = self.index.lexical.score_rows(terms, extra=extra, extra_weight=legs["expansion"])
         by_vector = vector.score_rows(self.index.vectors, self.encoder.encode_query(query))
-        depth = load_family("ranking")["legs"]["depth"]
+        if lay_terms and legs["expanded_vector"]:
+            expanded = self.encoder.encode_query(f"{query} {lay_terms}")
+            by_vector = (1 - legs["expanded_vector"]) * by_vector + legs["expanded_vector"] * vector.score_rows(
+                self.index.vectors, expanded
+            )
         rankings = [
             find_top(np.where(mask, scores, floor), depth, floor=floor)
             for mask in (allowed, preferred)
