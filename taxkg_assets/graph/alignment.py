@@ -55,6 +55,8 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[Mapping[st
         own = _box_anchors(resolver, entry.document_id, row["box_key"], form=row["form"])
         for anchor_id, confidence in own:
             yield Link(face, anchor_id, "same_field", confidence)
+            if resolver.anchors[anchor_id]["kind"] == "box_group":
+                yield Link(face, anchor_id, "part_of_group", confidence)
         for doc_type in ("filer_instructions", "recipient_instructions"):
             found = catalogue.find_nearest(row["form"], doc_type, to=entry)
             if found is None:
@@ -64,6 +66,8 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[Mapping[st
             for anchor_id, confidence in _box_anchors(resolver, booklet.document_id, row["box_key"], form=row["form"]):
                 sure = confidence if is_sure else min(confidence, _NEAR)
                 yield Link(face, anchor_id, relation, sure)
+                if resolver.anchors[anchor_id]["kind"] == "box_group":
+                    yield Link(face, anchor_id, "part_of_group", sure)
                 for own_id, own_confidence in own:
                     yield Link(anchor_id, own_id, relation, min(sure, own_confidence))
 
@@ -123,7 +127,7 @@ def _same_concepts(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Itera
 
 
 def _group_members(resolver: Resolver) -> Iterator[Link]:
-    """Join each box to the heading that names it together with others: on faces and among headings."""
+    """Join each heading of one box to the heading of its document that names the box together with others."""
     for anchor_id, row in resolver.anchors.items():
         if row["kind"] != "box_group" or not row["key"]:
             continue
@@ -133,14 +137,6 @@ def _group_members(resolver: Resolver) -> Iterator[Link]:
             for other in resolver.find_anchors(document_id, key):
                 if resolver.anchors[other]["kind"] == "box" and forms & set(resolver.find_forms(other, document_id)):
                     yield Link(other, anchor_id, "part_of_group", _SURE)
-            if (document_id, key) in resolver.faces:
-                yield Link(face_node_id(document_id, key), anchor_id, "part_of_group", _SURE)
-            entry = resolver.catalogue.entries[document_id]
-            for form in sorted(forms) if entry.doc_type != "form" else ():
-                found = resolver.catalogue.find_nearest(form, "form", to=entry)
-                if found and (found[0].document_id, key) in resolver.faces:
-                    confidence = _SURE if found[1] else _NEAR
-                    yield Link(face_node_id(found[0].document_id, key), anchor_id, "part_of_group", confidence)
 
 
 def _successions(catalogue: Catalogue) -> Iterator[Link]:

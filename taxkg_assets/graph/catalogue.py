@@ -93,3 +93,12 @@ class Catalogue:
             return earlier[-1], True
         best = min(found, key=lambda entry: (abs(entry.months - to.months), entry.months, entry.document_id))
         return best, False
+
+    def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
+        """Find the face that a booklet is about: the newest one it surely holds for, else the nearest."""
+        held = [
+            face
+            for face in self.find_all(form, "form")
+            if not face.is_draft and self.find_nearest(form, of.doc_type, to=face) == (of, True)
+        ]
+        return (held[-1], True) if held else self.find_nearest(form, "form", to=of)

@@ -104,7 +104,7 @@ class _Context:
             return None
         entry = self.catalogue.entries[anchor["document_id"]]
         for form in self.resolver.find_forms(anchor["anchor_id"], anchor["document_id"]):
-            found = self.catalogue.find_nearest(form, "form", to=entry)
+            found = self.catalogue.find_face(form, of=entry)
             canonical = self._canonical.get((found[0].document_id, anchor["key"])) if found else None
             if canonical:
                 return canonical

@@ -168,7 +168,12 @@ class Resolver:
     def _find_box(self, form: str, key: str, *, near: Entry, reference: Mapping[str, Any]) -> Target | None:
         """Find a box of a form: on its face, else in its instructions; `12` stands for `12a` to `12d`."""
         for doc_type in ("form", "filer_instructions", "recipient_instructions"):
-            found = self.catalogue.find_nearest(form, doc_type, to=near)
+            is_face = doc_type == "form"
+            found = (
+                self.catalogue.find_face(form, of=near)
+                if is_face
+                else self.catalogue.find_nearest(form, doc_type, to=near)
+            )
             if found is None:
                 continue
             entry, is_sure = found

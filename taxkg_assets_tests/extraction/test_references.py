@@ -1,0 +1,192 @@
+"""References: what is named, where, and what the sentence says about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets.extraction.identity import Identity
+from taxkg_assets.extraction.mentions import Headings, find_mentions
+from taxkg_assets.extraction.polarity import find_relation, find_sentences
+from taxkg_assets.extraction.references import build_references
+from taxkg_assets.graph.integrity import find_reference_faults
+from taxkg_assets.schemas import Anchors, References, Sections
+
+_FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions")
+_STATUTE = Identity("", "", "statute", "", None, False, "Town code")
+
+
+def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    known = Headings({heading: ("section", heading.rstrip(".")) for heading in headings})
+    return [(mention.kind, mention.target) for mention in find_mentions(text, headings=known)]
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("Add boxes 2b, 2c, and 2d.", ["box_2b", "box_2c", "box_2d"]),
+        ("Skip boxes 14 through 16.", ["box_14", "box_15", "box_16"]),
+        ("Use boxes 12a through 12d.", ["box_12a", "box_12b", "box_12c", "box_12d"]),
+        ("Show it in boxes 1, 3 (up to the yearly base), and 5.", ["box_1", "box_3", "box_5"]),
+        ("It is in box 1 or 3 days later.", ["box_1"]),
+    ],
+)
+def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) -> None:
+    assert _targets(text) == [("box", target) for target in targets]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Attach Form 9999 or 9999-SR.", [("form", "Form 9999"), ("form", "Form 9999-SR")]),
+        ("Use Schedule Z (Form 9999).", [("form", "Schedule Z (Form 9999)")]),
+        ("See the Schedule Z (Form 9999) instructions.", [("publication", "Instructions for Schedule Z (Form 9999)")]),
+        ("See the instructions for Form 9999.", [("publication", "Instructions for Form 9999")]),
+        (
+            "See Pub. 999 and section 6 of Pub. 99-A.",
+            [("publication", "Pub. 999"), ("section", "section 6 (Pub. 99-A)"), ("publication", "Pub. 99-A")],
+        ),
+        ("a section 998(k) or 999(b) plan", [("irc_section", "IRC 998(k)"), ("irc_section", "IRC 999(b)")]),
+        ("See Regulations sections 1.9999-1, -2, and -6.", [("regulation", f"Regs 1.9999-{n}") for n in (1, 2, 6)]),
+        ("See Notice 2031-4, 2031-5 I.R.B. 77.", [("notice_or_ruling", "Notice 2031-4")]),
+        ("Go to www.example.gov/forms/.", [("url", "www.example.gov/forms")]),
+        ("under section 7 of the Imaginary Standards Act (ISA) of 1938", [("statute_section", "ISA section 7")]),
+        (
+            "See part M in the current General Instructions for Certain Information Returns.",
+            [
+                ("section", "part M (General Instructions for Certain Information Returns)"),
+                ("publication", "General Instructions for Certain Information Returns"),
+            ],
+        ),
+    ],
+)
+def test_each_kind_has_its_own_name(text: str, expected: list[tuple[str, str]]) -> None:
+    assert _targets(text) == expected
+
+
+def test_a_heading_counts_only_where_a_cue_points_at_it() -> None:
+    headings = ("Safe gains.", "Wild Losses")
+    assert _targets("See Safe gains and Wild Losses, later.", headings) == [
+        ("section", "Safe gains"),
+        ("section", "Wild Losses"),
+    ]
+    assert _targets("Safe gains are taxed.", headings) == []
+
+
+def test_a_box_knows_the_form_it_is_on() -> None:
+    known = Headings({})
+    (box, form) = find_mentions("Copy it from box 3 of Form 9999-Y.", headings=known)
+    assert (box.target_form, form.target) == ("9999-Y", "Form 9999-Y")
+    (_, line) = (
+        find_mentions("Enter it on Schedule Z (Form 9999), Part II, line 4.", headings=known)[:1]
+        + find_mentions("Enter it on Schedule Z (Form 9999), line 4.", headings=known)[-1:]
+    )
+    assert line.target_form == "Schedule Z (Form 9999)"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "relation", "polarity"),
+    [
+        ("Shows the portion of the amount in @ that is gain.", "portion_of", "positive"),
+        ("This amount is included in @.", "portion_of", "positive"),
+        ("@ includes this amount.", "portion_of", "positive"),
+        ("Include the tips shown in @.", "includes", "positive"),
+        ("Do not include this amount in @.", "excludes", "negative"),
+        ("Report the rest there, but not in @.", "excludes", "negative"),
+        ("If no amount is shown in @, stop here.", "applies_if", "negative"),
+        ("If an amount is shown in @, do not go on.", "applies_if", "positive"),
+        ("You must also list a code in @.", "requires", "positive"),
+        ("The total of @ cannot exceed the yearly base.", "qualifies", "positive"),
+        ("For the amount, see @.", "references", "positive"),
+        ("You are not required to report it in @.", "references", "negative"),
+        ("The payer tells you about @.", "references", "positive"),
+    ],
+)
+def test_the_clause_decides_relation_and_polarity(sentence: str, relation: str, polarity: str) -> None:
+    at = sentence.index("@")
+    said = find_relation(sentence.replace("@", "box 9"), kind="box", start=at, end=at + 5)
+    assert (said.relation, said.polarity) == (relation, polarity)
+
+
+def test_sentences_end_where_they_end() -> None:
+    text = "See Pub. 999 and Rev. Proc. 2031-1. You need not file Form 9999-C. Do so if you wish."
+    assert [text[low:high] for low, high in find_sentences(text)] == [
+        "See Pub. 999 and Rev. Proc. 2031-1.",
+        "You need not file Form 9999-C.",
+        "Do so if you wish.",
+    ]
+
+
+def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText") -> dict[str, Any]:
+    piece = {"start": 0, "end": len(text), "page": 3, "x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 9.0, "y1_pt": 9.0}
+    return {
+        "element_id": f"doc:p0003:e{ix:04d}",
+        "anchor_id": anchor_id,
+        "document_id": "doc",
+        "page": 3,
+        "paragraph_ix": ix,
+        "role": role,
+        "table_id": None,
+        "text": text,
+        "element_ids": [f"doc:p0003:e{ix:04d}"],
+        "pieces": [piece],
+    }
+
+
+def _build(*sections: dict[str, Any], identity: Identity = _FORM) -> tuple[pl.DataFrame, pl.DataFrame]:
+    anchors = Anchors.sample(
+        overrides={
+            "anchor_id": ["doc#1"],
+            "document_id": ["doc"],
+            "kind": ["box"],
+            "key": ["box_2a"],
+            "heading": ["Box 2a."],
+            "parent_anchor_id": [None],
+            "form": [""],
+        }
+    )
+    frame = Sections.validate(pl.DataFrame(list(sections), schema=Sections.create_empty().schema))
+    references = build_references(frame, anchors, identity=identity)
+    assert find_reference_faults(references, frame).is_empty()
+    return references, frame
+
+
+def test_rows_slice_back_and_know_themselves() -> None:
+    references, frame = _build(
+        _section(0, "Start here. Form 1099-ZZZ shows box 2a and box 2b.", anchor_id="doc#1"),
+    )
+    assert dict(zip(references["target"], references["is_self"], strict=True)) == {
+        "Form 1099-ZZZ": True,
+        "box_2a": True,
+        "box_2b": False,
+    }
+    text = frame["text"][0]
+    for row in references.to_dicts():
+        assert text[row["mention_start"] : row["mention_end"]] in row["evidence"]
+
+
+def test_the_lead_of_a_list_speaks_for_its_items() -> None:
+    references, _ = _build(
+        _section(0, "Do not include the following.", anchor_id="doc#1"),
+        _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),
+    )
+    assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
+
+
+def test_a_statute_cites_itself_unless_it_names_the_tax_code() -> None:
+    references, _ = _build(
+        _section(
+            0, "As subdivision a of section 9-303 says, section 501 of the internal revenue code holds.", anchor_id=None
+        ),
+        identity=_STATUTE,
+    )
+    assert references.select("kind", "target").rows() == [("statute_section", "sec_9-303"), ("irc_section", "IRC 501")]
+
+
+def test_building_twice_gives_the_same_rows() -> None:
+    section = _section(0, "See boxes 2b through 2f, Pub. 999, and IRS.gov/Form9999.", anchor_id="doc#1")
+    first, second = _build(section)[0], _build(section)[0]
+    assert first.equals(second)
+    assert first.select(References.primary_key()).rows() == sorted(first.select(References.primary_key()).rows())

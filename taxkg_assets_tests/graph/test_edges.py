@@ -1,0 +1,89 @@
+"""Edges: structure, what sentences say, and alignment over readers, revisions and forms."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from taxkg_assets.graph.integrity import (
+    find_dangling_edges,
+    find_parent_cycles,
+    find_unsupported_edges,
+    score_connected,
+    score_largest_component,
+    score_unresolved,
+)
+from taxkg_assets_tests.graph.corpora import Corpus, document, reference
+
+
+def _pairs(edges: pl.DataFrame, relation: str) -> set[tuple[str, str]]:
+    return set(edges.filter(pl.col("relation") == relation).select("source_id", "target_id").rows())
+
+
+def test_the_laws_hold() -> None:
+    corpus = Corpus()
+    nodes, edges = corpus.graph()
+    frames = corpus.frames()
+    assert find_dangling_edges(edges, nodes).is_empty()
+    assert find_parent_cycles(edges).is_empty()
+    assert find_unsupported_edges(edges, frames["sections"]).is_empty()
+    assert score_unresolved(frames["references"], edges) == 0.0
+    assert score_connected(nodes, edges) == 1 - 1 / nodes.filter(pl.col("level") != "external").height
+    assert score_largest_component(nodes, edges) < 1.0
+
+
+def test_a_sentence_becomes_an_edge_with_its_evidence() -> None:
+    _, edges = Corpus().graph()
+    row = next(row for row in edges.to_dicts() if row["relation"] == "excludes")
+    assert row["source_id"] == "i9--2030-01:p0001:e021"
+    assert row["target_id"] == "i9--2030-01#03"
+    assert (row["polarity"], row["evidence"]) == ("negative", "Enter pay, which box 2 does not hold.")
+    assert _pairs(edges, "external_ref") == {("i9--2030-01:p0001:e031", "ext:form:Form 7")}
+
+
+def test_a_box_of_another_form_is_found_on_its_face() -> None:
+    corpus = Corpus()
+    corpus.references.append(
+        reference(corpus.sections[0], "box", "box_4", "references", target_form="8", mention_start=1, mention_end=2)
+    )
+    _, edges = corpus.graph()
+    assert ("f9--2031-01:p0001:e021", "f8--2031#face-box_4") in _pairs(edges, "references")
+
+
+def test_a_reference_that_fits_nothing_makes_no_edge_and_is_counted() -> None:
+    corpus = Corpus()
+    corpus.references.append(reference(corpus.sections[0], "box", "box_77", "references", rule_id="test.lost"))
+    _, edges = corpus.graph()
+    assert score_unresolved(corpus.frames()["references"], edges) == 1 / 3
+
+
+def test_one_field_for_every_reader() -> None:
+    _, edges = Corpus().graph()
+    same = _pairs(edges, "same_field")
+    assert {
+        ("f9--2031-01#face-box_1", "f9--2031-01#02"),
+        ("f9--2031-01#face-box_1", "i9--2030-01#02"),
+        ("i9--2030-01#02", "f9--2031-01#02"),
+        ("f9--2031-01#face-box_2", "i9--2030-01#03"),
+    } <= same
+    assert ("f9--2031-01#face-box_2", "i9--2030-01#03") in _pairs(edges, "part_of_group")
+
+
+def test_other_revisions_and_other_forms_are_relations_of_their_own() -> None:
+    _, edges = Corpus().graph()
+    other = _pairs(edges, "same_field_other_revision")
+    assert ("f9--2031-01#face-box_1", "f9--2028-01#face-box_1") in other
+    assert ("f9--2028-01#face-box_1", "i9--2030-01#02") in other, "the booklet is younger than that face"
+    assert _pairs(edges, "same_concept") == {("f8--2031#face-box_4", "f9--2031-01#face-box_2")}
+
+
+def test_a_draft_never_supersedes_a_final() -> None:
+    corpus = Corpus()
+    _, edges = corpus.graph()
+    assert _pairs(edges, "supersedes") == {("f9--2031-01", "f9--2028-01")}
+    corpus.documents.append(document("f9--2032-01", "9", "form", "2032-01"))
+    _, edges = corpus.graph()
+    assert _pairs(edges, "supersedes") == {
+        ("f9--2031-01", "f9--2028-01"),
+        ("f9--2032-01", "f9--2031-01"),
+        ("f9--2032-01", "f9--2032-draft"),
+    }
