@@ -9,14 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
-
-# A rectangle thinner than this is how some producers draw a line; genre PDFs use hairlines of 0.5 to 2 points.
-_THIN_PT = 2.6
-# A line that leaves its axis by more than this is slanted (icons, arrows), not a rule.
-_SLANT_PT = 1.0
-# Shorter strokes are parts of icons and check boxes' ticks, never a cell border.
-_SHORT_PT = 3.0
-_WHITE = 0.985
+from taxkg_assets.rules.loader import load_family
 
 
 def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...]]:
@@ -59,7 +52,8 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
 
 def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
     """Decide whether a colour can be seen on white paper."""
-    return color is not None and min(color) < _WHITE and (opacity is None or opacity > 0)
+    white = load_family("tables")["drawings"]["white"]
+    return color is not None and bool(min(color) < white) and (opacity is None or opacity > 0)
 
 
 def _rgb(color: tuple[float, ...] | None) -> int:
@@ -78,7 +72,8 @@ def _corners(item: tuple[Any, ...]) -> tuple[float, float, float, float]:
 
 def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, float]) -> None:
     width, height = abs(end[0] - start[0]), abs(end[1] - start[1])
-    if min(width, height) > _SLANT_PT or max(width, height) < _SHORT_PT:
+    limits = load_family("tables")["drawings"]
+    if min(width, height) > limits["slant_pt"] or max(width, height) < limits["short_pt"]:
         return
     x0, y0, x1, y1 = min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
     if width >= height:
@@ -94,7 +89,7 @@ def _add_rectangle(
 ) -> None:
     """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
     x0, y0, x1, y1 = box
-    if min(x1 - x0, y1 - y0) <= _THIN_PT:
+    if min(x1 - x0, y1 - y0) <= load_family("tables")["drawings"]["thin_pt"]:
         if strokes or color is not None:
             if x1 - x0 >= y1 - y0:
                 _add_line(rules, (x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))

@@ -74,7 +74,8 @@ def build_faces(source: Source, *, identity: FormIdentity) -> dy.DataFrame[schem
 def find_face_boxes(page: Page) -> list[FaceBox]:
     """Find the keyed boxes of every copy on a page; empty where the page shows no boxed face."""
     decision = load_family("faces")["decision"]
-    if len(page.rules) < 2 * decision["boxes_with_copies"]:
+    most = load_family("tables")["drawings"]["max_rules"]
+    if not 2 * decision["boxes_with_copies"] <= len(page.rules) <= most:
         return []
     keys = _find_keys(page.spans)
     if len(keys) < decision["boxes_with_copies"]:

@@ -102,6 +102,11 @@ def is_numbered(text: str) -> bool:
     return _matches("worksheet_lines", text)
 
 
+def is_filing_note(text: str) -> bool:
+    """Decide whether a line is the note beside a worksheet's caption."""
+    return _matches("filing_notes", text)
+
+
 def is_caption(text: str) -> bool:
     """Decide whether a line begins like the numbered caption of a table or worksheet."""
     return load_rules("tables", "captions")[0].pattern.search(text) is not None

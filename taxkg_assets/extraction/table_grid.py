@@ -74,10 +74,11 @@ def find_grid(drawing: Drawing) -> Grid:
     columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
     rows: list[Row] = []
     borders = _find_row_borders(drawing)
+    is_spaced = len(borders) - 1 <= load_family("tables")["grid"]["spaced_bands"]
     for top, bottom in pairwise(borders):
         band = [run for run in drawing.runs if top <= run.middle < bottom]
         if band:
-            rows.extend(_split_band(band, columns, (top, bottom)))
+            rows.extend(_split_band(band, columns, (top, bottom), is_spaced=is_spaced))
     return Grid(drawing, columns, slabs, tuple(rows))
 
 
@@ -181,8 +182,10 @@ def _find_row_borders(drawing: Drawing) -> list[float]:
     return borders
 
 
-def _split_band(band: list[Run], columns: Sequence[tuple[float, float]], edges: tuple[float, float]) -> list[Row]:
-    """Divide a band into one row per line where a column of amounts says so; else it is one row of wrapped cells."""
+def _split_band(
+    band: list[Run], columns: Sequence[tuple[float, float]], edges: tuple[float, float], *, is_spaced: bool
+) -> list[Row]:
+    """Divide a band into rows: at numbered lines, at amounts, or at wider gaps; else it is one row of wrapped cells."""
     lines = find_lines(band)
     cells = _by_column(band, columns)
     numbered = _numbered_lines(lines)
@@ -194,8 +197,21 @@ def _split_band(band: list[Run], columns: Sequence[tuple[float, float]], edges: 
         if len(runs) >= 2 and sum(is_amount(run.text) for run in runs) >= max(2, 0.7 * len(runs))
     }
     if len(lines) == 1 or not stacked:
-        return [Row(edges[0], edges[1], cells)]
+        return _rows_of(_spaced_groups(lines, columns) if is_spaced else [lines], columns, edges)
     return _rows_of(_group_lines(lines, columns, stacked), columns, edges)
+
+
+def _spaced_groups(lines: list[list[Run]], columns: Sequence[tuple[float, float]]) -> list[list[list[Run]]]:
+    """Part the lines of wrapped rows that no border parts: a row begins in the first column after a wider gap."""
+    gaps = [below[0].middle - above[0].middle for above, below in pairwise(lines)]
+    widest = load_family("tables")["grid"]["row_gap_frac"] * min(gaps, default=0.0)
+    groups = [[lines[0]]]
+    for line, gap in zip(lines[1:], gaps, strict=True):
+        if gap > widest and column_of(line[0], columns) == 0:
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    return groups
 
 
 def _rows_of(

@@ -8,7 +8,15 @@ from dataclasses import replace
 from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Fill, Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.runs import Run, find_lines, find_runs, is_amount, is_caption, split_leaders
+from taxkg_assets.extraction.runs import (
+    Run,
+    find_lines,
+    find_runs,
+    is_amount,
+    is_caption,
+    is_filing_note,
+    split_leaders,
+)
 from taxkg_assets.extraction.table_grid import Box, Drawing, find_slabs
 from taxkg_assets.extraction.table_open import find_leaders, find_open_boxes
 from taxkg_assets.rules.loader import load_family
@@ -21,7 +29,8 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
     """
     spans = split_leaders(page.spans)
     leaders = find_leaders(spans)
-    if not page.rules and not page.fills and not leaders:
+    shapes = len(page.rules) + len(page.fills)
+    if (not shapes and not leaders) or shapes > load_family("tables")["drawings"]["max_rules"]:
         return [], []
     drawn = merge_rules(page.rules)
     runs = find_runs(spans, ruling=drawn)
@@ -37,9 +46,8 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
         if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
             continue
         inner = [other for other in boxes if other is not box and _contains(box, other)]
-        drawing = _cut_out(
-            box, [run for run in runs if not any(other.holds(run) for other in inner)], ruling, page.fills
-        )
+        mine = [run for run in runs if not is_filing_note(run.text) and not any(_claims(other, run) for other in inner)]
+        drawing = _cut_out(box, mine, ruling, page.fills)
         if len(drawing.runs) >= 4:
             drawings.append(replace(drawing, is_open=box in open_boxes))
     return drawings, runs
@@ -113,6 +121,13 @@ def _hull(group: Sequence[Box]) -> Box:
         max(shape.x1 for shape in group),
         max(shape.y1 for shape in group),
     )
+
+
+def _claims(inner: Box, run: Run) -> bool:
+    """Decide whether a grid inside a frame holds a run or has it as a caption to its left."""
+    gap = load_family("tables")["regions"]["beside_pt"]
+    is_beside = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
+    return inner.holds(run) or (is_beside and is_caption(run.text))
 
 
 def _contains(outer: Box, inner: Box) -> bool:

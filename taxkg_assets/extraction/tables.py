@@ -12,7 +12,8 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
-from taxkg_assets.extraction.runs import Run, find_lines, is_caption, join_text
+from taxkg_assets.extraction.runs import Run, find_lines, is_caption
+from taxkg_assets.extraction.table_cells import PATH_SEPARATOR, Cell, find_cells
 from taxkg_assets.extraction.table_grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.table_headers import (
     Part,
@@ -20,26 +21,10 @@ from taxkg_assets.extraction.table_headers import (
     find_header_blocks,
     find_later_headers,
     find_parts,
-    group_columns,
-    is_group_row,
     is_worksheet,
 )
 from taxkg_assets.extraction.table_regions import find_drawings
 from taxkg_assets.rules.loader import load_family
-
-PATH_SEPARATOR = " > "
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One body cell with its header paths."""
-
-    row_ix: int
-    col_ix: int
-    row_path: str
-    col_path: str
-    text: str
-    box: Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +105,7 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     ]
     later = find_later_headers(grid, header_count, paths)
     parts = find_parts(grid, later[max(later)] if later else paths)
-    cells = _find_cells(grid, header_count, parts, {header_count: paths, **later})
+    cells = find_cells(grid, header_count, parts, {header_count: paths, **later})
     region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
     title = " ".join(block.text for block in subtitle)
     return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
@@ -133,88 +118,6 @@ def _is_plausible(grid: Grid) -> bool:
     filled = len(words) / (len(grid.rows) * len(grid.columns))
     is_prose = max(words) > limits["max_cell_words"] or sum(words) / len(words) > limits["max_mean_words"]
     return bool(filled >= limits["min_fill_frac"] and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
-
-
-def _find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
-    """List the body cells of every part with their paths; `headers` holds the column paths from a row on."""
-    stubs = _stub_texts(grid, header_count, parts)
-    groups = [""] * len(grid.columns)
-    paths = headers[header_count]
-    cells: list[Cell] = []
-    for row_ix in range(header_count, len(grid.rows)):
-        row = grid.rows[row_ix]
-        if row_ix in headers and row_ix > header_count:
-            paths = headers[row_ix]
-            continue
-        if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
-            continue
-        if row_ix + 1 < len(grid.rows) and is_group_row(grid, row):
-            for text, first, last in group_columns(grid, row):
-                groups[first : last + 1] = [text] * (last + 1 - first)
-            continue
-        for part in parts:
-            named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]
-            for column in range(part.first, part.last + 1):
-                text = join_text(row.cells.get(column, ()))
-                if not text:
-                    continue
-                before = named[: column - part.first] if column - part.first < part.stub_count else named
-                path = PATH_SEPARATOR.join(piece for piece in (groups[column], *before) if piece)
-                header = paths[column] or ("" if path else _nearest_header(paths, column, part))
-                if not path and not header:
-                    path = text
-                box = _cell_box(row.cells[column])
-                cells.append(Cell(row_ix - header_count, column, path, header, text, box))
-    return cells
-
-
-def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:
-    """Give a value without row name and header of its own the nearest header to its left in its part."""
-    if column < part.first + part.stub_count:
-        return ""
-    return next((paths[i] for i in range(column, part.first - 1, -1) if paths[i]), "")
-
-
-def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tuple[int, int], str]:
-    """Give the naming text of each row; a cell that is drawn over several rows names them all."""
-    texts: dict[tuple[int, int], str] = {}
-    body = range(header_count, len(grid.rows))
-    for part in parts:
-        for column in range(part.first, part.first + part.stub_count):
-            centre = sum(grid.columns[column]) / 2
-            for rows in _merged_rows(grid, body, centre):
-                own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
-                shared = [text for text in own.values() if text]
-                for i in rows:
-                    texts[i, column] = own[i] or (shared[0] if len(shared) == 1 else "")
-    return texts
-
-
-def _merged_rows(grid: Grid, body: range, x: float) -> list[list[int]]:
-    """Group body rows that no drawn line parts at x, where lines part them elsewhere."""
-    groups: list[list[int]] = []
-    for i in body:
-        if groups and not _is_parted(grid, i, x):
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    return groups
-
-
-def _is_parted(grid: Grid, row_ix: int, x: float) -> bool:
-    at = grid.rows[row_ix].y0
-    beside = [line for line in grid.drawing.ruling.horizontals if abs(line.at - at) <= 2.5]
-    filled = any(abs(edge - at) <= 2.5 for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
-    return filled or not beside or any(line.covers(x) for line in beside)
-
-
-def _cell_box(runs: Sequence[Run]) -> Box:
-    return Box(
-        min(run.x0 for run in runs),
-        min(run.y0 for run in runs),
-        max(run.x1 for run in runs),
-        max(run.y1 for run in runs),
-    )
 
 
 def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:

@@ -141,6 +141,40 @@ def test_leader_rows_are_a_table_without_a_frame() -> None:
     assert _lookup(_cells(canvas), "1,341.70") == [("Monthly", "Add")]
 
 
+def test_wrapped_rows_without_borders_are_parted_by_wider_gaps() -> None:
+    canvas = Canvas()
+    canvas.line(60, 80, 460, 80)
+    canvas.line(60, 96, 460, 96)
+    canvas.text(64, 83, "IF you live in", bold=True)
+    canvas.text(264, 83, "THEN send it to", bold=True)
+    for x, top, lines in (
+        (64, 100, ("the northern", "counties")),
+        (264, 100, ("the office by", "the river")),
+        (64, 130, ("the south",)),
+        (264, 130, ("the office", "on the hill")),
+    ):
+        for i, text in enumerate(lines):
+            canvas.text(x, top + 10 * i, text)
+    canvas.line(60, 156, 460, 156)
+    for x in (60, 460):
+        canvas.line(x, 80, x, 156)
+    assert _lookup(_cells(canvas), "the office on the hill") == [("the south", "THEN send it to")]
+
+
+def test_indented_rows_stand_under_the_name_that_ends_with_a_colon() -> None:
+    canvas = Canvas()
+    rows = [("Filer", "Limit"), ("Under 65:",), ("Single", "$10"), ("Joint", "$20"), ("Anybody else", "$5")]
+    for i, row in enumerate(rows):
+        indent = 8 if row[0] in ("Single", "Joint") else 0
+        canvas.text(104 + indent, 103 + 16 * i, row[0], bold=i == 0)
+        if len(row) == 2:
+            canvas.text(254, 103 + 16 * i, row[1], bold=i == 0)
+    canvas.grid([100, 250, 400], [100.0 + 16 * i for i in range(6)])
+    cells = _cells(canvas)
+    assert _lookup(cells, "$20") == [("Under 65: > Joint", "Limit")]
+    assert _lookup(cells, "$5") == [("Anybody else", "Limit")]
+
+
 def test_a_list_of_contents_is_no_table() -> None:
     canvas = Canvas()
     for i, title in enumerate(("Introduction", "Income", "Expenses", "Index")):
