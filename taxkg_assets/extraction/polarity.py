@@ -101,10 +101,13 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
         "sentence": sentence[:start].replace("@", " ") + "@" + sentence[end:].replace("@", " "),
         "clause": sentence[low:start].replace("@", " ") + "@" + sentence[end:high].replace("@", " "),
     }
-    is_condition = _is_condition(scopes["clause"])
+    holds = {
+        "condition": _is_condition(scopes["clause"]),
+        "negation": is_negated(scopes["clause"].split("@")[0]),
+    }
     for rule in load_rules("relations", "cues"):
         extra = rule.extra
-        if kind not in extra.get("kinds", (kind,)) or (extra.get("needs") == "condition" and not is_condition):
+        if kind not in extra.get("kinds", (kind,)) or not holds.get(extra.get("needs", ""), True):
             continue
         if rule.pattern.search(scopes[extra["scope"]]):
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
@@ -125,4 +128,4 @@ def _find_lead(lead: str, *, kind: str) -> Relation | None:
 def _read_polarity(ruled: str, clause: str) -> str:
     if ruled in POLARITIES:
         return ruled
-    return "negative" if is_negated(clause if ruled == "by_clause" else clause.split("@")[0]) else "positive"
+    return "negative" if is_negated(clause) else "positive"
