@@ -6,6 +6,7 @@ the page is split into bands, read from top to bottom. Table regions take part a
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,14 +44,23 @@ class Column:
     edges: tuple[float, ...] = field(default=())
 
 
-def find_columns(items: Sequence[Item]) -> list[Column]:
-    """Order items into columns in reading order."""
+def find_columns(items: Sequence[Item], *, separators: Sequence[float] = ()) -> list[Column]:
+    """Order items into columns in reading order; no column goes on across a separator (a drawn line's height)."""
     if not items:
         return []
-    runs = _cut(list(items), depth=0)
+    runs = [run for band in _parted(items, separators) for run in _cut(band, depth=0)]
     columns = [Column(run, min(item.x0 for item in run), max(item.x1 for item in run)) for run in runs if run]
     _number(columns)
     return columns
+
+
+def _parted(items: Sequence[Item], separators: Sequence[float]) -> list[list[Item]]:
+    """Split items at the separators, from top to bottom."""
+    bounds = sorted(separators)
+    bands: dict[int, list[Item]] = {}
+    for item in items:
+        bands.setdefault(bisect(bounds, (item.y0 + item.y1) / 2), []).append(item)
+    return [bands[ix] for ix in sorted(bands)]
 
 
 def _cut(items: list[Item], *, depth: int) -> list[list[Item]]:

@@ -44,6 +44,8 @@ from taxkg_assets.extraction.roles import (
 from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
 from taxkg_assets.schemas import Elements
 
+# The currency sign that a face preprints for an amount is no text.
+_BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # How sure a role is: what words say outright, what type and place say, what is left over.
 _SURE, _LIKELY, _REST = 0.98, 0.9, 0.8
 
@@ -57,6 +59,7 @@ class _Flow:
     leading: dict[int, float]
     words: set[str]
     in_contents: str = ""
+    contents_size: float = 0.0
     open_lead: Block | None = None
 
 
@@ -81,19 +84,23 @@ def find_blocks(
     flow = _Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
-        box_count = len(face_boxes.get(page.page, ()))
-        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), box_count=box_count)
+        boxes = face_boxes.get(page.page, ())
+        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes)
     return blocks
 
 
 def _page_blocks(
-    page: Page, lines: list[Line], flow: _Flow, *, regions: Sequence[TableRegion], box_count: int
+    page: Page, lines: list[Line], flow: _Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
     furniture: list[Line] = []
     icons: list[Line] = []
+    # What lies in one claimed rectangle stays together: tables by their number, boxes of a face from −2 downwards.
     inside: dict[int, list[Line]] = {}
     items: list[Item] = []
+    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
+    if len(boxes) >= thresholds()["face_boxes"]:
+        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     for line in lines:
         if matches("icons", line.text):
             icons.append(line)
@@ -101,19 +108,21 @@ def _page_blocks(
         if is_artifact(line, page, flow.style):
             furniture.append(line)
             continue
-        region_ix = _region_of(line, regions)
-        if region_ix >= 0:
-            inside.setdefault(region_ix, []).append(line)
+        claim_ix = _claim_of(line, claims)
+        if claim_ix is not None:
+            inside.setdefault(claim_ix, []).append(line)
+        elif line.text in _BLANK_AMOUNTS:
+            furniture.append(line)
         else:
             items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
     for ix in inside:
-        region = regions[ix]
-        items.append(Item(region.x0, region.y0, region.x1, region.y1, None, ix))
-    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=box_count), has_boxes=box_count >= 2)
+        claim = claims[ix]
+        items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
+    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=len(boxes)), has_boxes=len(boxes) >= 2)
     maker.icons = icons
     maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
-    for column in find_columns(items):
+    for column in find_columns(items, separators=() if maker.is_face else _separators(page, regions)):
         run: list[Line] = []
         for item in column.items:
             if item.line is not None:
@@ -121,20 +130,32 @@ def _page_blocks(
                 continue
             maker.add_text(run, column.x0, column.x1, column.column_ix)
             run = []
-            maker.add_table(inside[item.region_ix], item.region_ix, column.column_ix)
+            if item.region_ix >= 0:
+                maker.add_table(inside[item.region_ix], item.region_ix, column.column_ix)
+            else:
+                maker.add(merge_lines(inside[item.region_ix]), "FormField", _SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
     for line in [*icons, *furniture]:
         maker.add([line], "PageArtifact", _SURE, column_ix=-1)
     return maker.blocks
 
 
-def _region_of(line: Line, regions: Sequence[TableRegion]) -> int:
-    """Find the table region that holds a line's middle; −1 for none."""
+def _separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
+    """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
+    reach = thresholds()["separator_frac"] * page.width_pt
+    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
+    return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
+
+
+def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:
+    """Find the claimed rectangle that holds a line's middle; of several, the smallest."""
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    for ix, region in enumerate(regions):
-        if region.x0 - 1 <= x <= region.x1 + 1 and region.y0 - 1 <= y <= region.y1 + 1:
-            return ix
-    return -1
+    held = [
+        (claim.x1 - claim.x0, ix)
+        for ix, claim in claims.items()
+        if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
+    ]
+    return min(held)[1] if held else None
 
 
 class _Maker:
@@ -274,7 +295,7 @@ class _Maker:
         flow = self.flow
         text = " ".join(line.text for line in paragraph.lines)
         larger = paragraph.first.size > 1.15 * flow.style.body(self.page.page)
-        if flow.in_contents == "index":
+        if flow.in_contents == "index" and (len(text) < 4 or paragraph.first.size < flow.contents_size + 1):
             return False
         if matches("index", text):
             flow.in_contents = ""
@@ -298,6 +319,7 @@ class _Maker:
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
         self.add(paragraph.lines, role, _LIKELY, is_below_rule=below, **place)
+        flow.contents_size = first.size
         flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
 
     def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:

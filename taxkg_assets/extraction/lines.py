@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Page, Span
 
@@ -16,6 +17,7 @@ from taxkg_assets.extraction.pages import Page, Span
 _SAME_BASE_FRAC = 0.35
 # Widest gap inside a line, in type sizes: justified lines and hanging bullets stay below it.
 _LINE_GAP_SIZES = 2.6
+_JUSTIFIED_GAP_SIZES = 5.0
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
@@ -150,6 +152,9 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     merged: list[Line] = []
     for row in rows:
         row.sort(key=lambda line: line.x0)
+        if _is_justified(row):
+            merged.append(_joined(row))
+            continue
         run = [row[0]]
         for line in row[1:]:
             gap = line.x0 - run[-1].x1
@@ -160,6 +165,14 @@ def merge_lines(lines: list[Line]) -> list[Line]:
                 run = [line]
         merged.append(_joined(run))
     return merged
+
+
+def _is_justified(row: list[Line]) -> bool:
+    """Decide whether the words of one line were only driven apart: equal wide gaps, as no table has them."""
+    gaps = [right.x0 - left.x1 for left, right in pairwise(row)]
+    if len(gaps) < 2:
+        return False
+    return min(gaps) > 0 and max(gaps) - min(gaps) < 1.5 and max(gaps) < _JUSTIFIED_GAP_SIZES * row[0].size
 
 
 def _joined(run: list[Line]) -> Line:

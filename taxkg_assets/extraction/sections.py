@@ -146,7 +146,11 @@ def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
     last = row.last
     if block.is_continued:
         return True
-    if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed or block.is_indented:
+    starts_low = not block.text[:1].isupper()
+    if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
+        return False
+    # A list item goes on under its own text, so its rest may look indented.
+    if block.is_indented and not (starts_low and last.role == "ListBlock"):
         return False
     if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):
         return False
@@ -154,7 +158,6 @@ def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
         return False
     if block.page - last.page > 2:
         return False
-    starts_low = not block.text[:1].isupper()
     return starts_low or row.floats == 0
 
 

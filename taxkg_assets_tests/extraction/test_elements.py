@@ -98,3 +98,17 @@ def test_table_region_and_face_take_their_text() -> None:
     assert elements.filter(elements["role"] == "TableBlock")["table_id"].to_list() == ["sample:p0001:t0"]
     assert set(elements.filter(elements["page"] == 2)["role"]) == {"FormField"}
     assert elements["element_id"].is_sorted()
+
+
+def test_lines_of_one_box_of_a_face_are_one_field() -> None:
+    booklet = Booklet().lines("1 Wages of", "all kinds", "$").to(LEFT, 200).lines("2 Tips").to(LEFT, 300).lines("$")
+    boxes = [
+        FaceBox(1, "box_1", "", False, 40, 55, 140, 110, (), 1.0),
+        FaceBox(1, "box_2", "", False, 40, 195, 140, 220, (), 1.0),
+    ]
+    blocks = find_blocks(booklet.source(), identity=identity_of("form"), regions={}, face_boxes={1: boxes})
+    assert [(block.role, block.text) for block in blocks] == [
+        ("FormField", "1 Wages of all kinds $"),
+        ("FormField", "2 Tips"),
+        ("PageArtifact", "$"),
+    ]
