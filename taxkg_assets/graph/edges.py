@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.graph.alignment import find_links
+from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.resolution import Resolver
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
@@ -43,17 +43,10 @@ def build_edges(
         tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
     )
     speakers = dict(sections.select("element_id", pl.coalesce("table_id", "element_id").alias("node_id")).iter_rows())
-    links = find_links(catalogue, resolver, registry=registry_rows)
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
-            _structural(
-                pl.DataFrame(
-                    ((link.source_id, link.target_id, link.relation, link.confidence) for link in links),
-                    schema=["source_id", "target_id", "relation", "confidence"],
-                    orient="row",
-                )
-            ),
+            _structural(_link_edges(find_links(catalogue, resolver, registry=registry_rows))),
             _semantic_edges(references, resolver=resolver, speakers=speakers),
         ]
     )
@@ -71,6 +64,11 @@ def _tree_edges(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
     tree = inside.select(source_id="parent_id", target_id="node_id", **columns)
     follows = inside.select(source_id="node_id", target_id=before, **{**columns, "relation": pl.lit("follows")})
     return pl.concat([tree, follows.filter(pl.col("target_id").is_not_null())])
+
+
+def _link_edges(links: Iterable[Link]) -> pl.DataFrame:
+    rows = [(link.source_id, link.target_id, link.relation, link.confidence) for link in links]
+    return pl.DataFrame(rows, schema=["source_id", "target_id", "relation", "confidence"], orient="row")
 
 
 def _structural(edges: pl.DataFrame) -> pl.DataFrame:

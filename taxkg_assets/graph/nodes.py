@@ -48,10 +48,11 @@ def build_nodes(
     ]
     _number(rows)
     rows.extend(_external_rows(references, resolver=resolver))
-    columns = list(Nodes.columns())
-    frame = pl.DataFrame(
-        {name: [row[name] for row in rows] for name in columns}, schema=Nodes.create_empty().schema
-    ).sort("node_id")
+    schema = Nodes.create_empty().schema
+    columns = {name: [row[name] for row in rows] for name in schema if name != "bboxes"}
+    frame = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
+    frame = frame.with_columns(_boxes_column([row["bboxes"] for row in rows])).select(list(schema))
+    frame = frame.sort("node_id")
     return Nodes.validate(frame)
 
 
@@ -143,6 +144,17 @@ class _Context:
                     index[phrase[0]].append((list(phrase), label))
             self._vocabularies[known] = dict(index)
         return self._vocabularies[known]
+
+
+def _boxes_column(boxes: list[list[dict[str, Any]]]) -> pl.Series:
+    """Make the column of rectangles from flat lists: polars reads nested dicts one by one."""
+    schema = {"page": pl.Int32, **dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)}
+    flat = {name: [box[name] for placed in boxes for box in placed] for name in schema}
+    owner = pl.Series("owner", [ix for ix, placed in enumerate(boxes) for _ in placed], dtype=pl.Int64)
+    placed = pl.DataFrame(flat, schema=schema).select(bboxes=pl.struct(pl.all())).with_columns(owner)
+    lists = placed.group_by("owner", maintain_order=True).agg("bboxes")
+    all_rows = pl.DataFrame({"owner": range(len(boxes))}, schema={"owner": pl.Int64})
+    return all_rows.join(lists, on="owner", how="left", maintain_order="left").get_column("bboxes").fill_null([])
 
 
 def _document_rows(

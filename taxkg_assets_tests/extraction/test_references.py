@@ -54,9 +54,9 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("Go to www.example.gov/forms/.", [("url", "www.example.gov/forms")]),
         ("under section 7 of the Imaginary Standards Act (ISA) of 1938", [("statute_section", "ISA section 7")]),
         (
-            "See part M in the current General Instructions for Certain Information Returns.",
+            "See part Q in the General Instructions for Certain Information Returns.",
             [
-                ("section", "part M (General Instructions for Certain Information Returns)"),
+                ("section", "part Q (General Instructions for Certain Information Returns)"),
                 ("publication", "General Instructions for Certain Information Returns"),
             ],
         ),
