@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.runs import Run, join_text
+from taxkg_assets.extraction.runs import Run, is_filing_note, join_text
 from taxkg_assets.extraction.table_grid import Box, Grid, Row
 from taxkg_assets.extraction.table_headers import Part, group_columns, is_group_row
 
@@ -76,7 +76,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
             continue
         if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
             continue
-        if groups.take(grid, row_ix):
+        if is_filing_note(join_text(row.runs)) or groups.take(grid, row_ix):
             continue
         for part in parts:
             named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]

@@ -194,7 +194,7 @@ def _split_band(
     stacked = {
         column
         for column, runs in cells.items()
-        if len(runs) >= 2 and sum(is_amount(run.text) for run in runs) >= max(2, 0.7 * len(runs))
+        if len(runs) >= 2 and sum(is_amount(run.text) for run in runs) >= max(2, 0.6 * len(runs))
     }
     if len(lines) == 1 or not stacked:
         return _rows_of(_spaced_groups(lines, columns) if is_spaced else [lines], columns, edges)

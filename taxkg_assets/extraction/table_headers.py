@@ -44,7 +44,9 @@ def count_header_rows(grid: Grid) -> int:
         beside = _beside_stub(row)
         stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
         stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
-        is_words = is_numeric and not grid.drawing.is_open and not any(is_amount(text) for text in beside)
+        is_words = (
+            is_numeric and not (grid.drawing.is_open and 0 in row.cells) and not any(is_amount(text) for text in beside)
+        )
         if not (stands_out or (is_words and (beside or count == 0 or _is_bold(row)))):
             break
         if count and _is_group(grid, row) and _is_complete(grid, rows[:count]):
@@ -89,13 +91,18 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
     for i in range(header_count, len(rows) - 1):
         row = rows[i]
         texts = {column: join_text(cell) for column, cell in row.cells.items()}
-        if not _is_bold(row) or len(texts) < max(2, 0.5 * len(grid.columns)) or any(map(is_amount, texts.values())):
+        is_unnamed = grid.drawing.is_open and 0 not in row.cells
+        if (
+            not (_is_bold(row) or is_unnamed)
+            or len(texts) < max(2, 0.5 * len(grid.columns))
+            or any(map(is_amount, texts.values()))
+        ):
             continue
         above = rows[i - 1] if i > header_count else None
         if above is not None and len(above.cells) == 1 and _is_group(grid, above):
             for column, cell in above.cells.items():
                 texts[column] = f"{join_text(cell)} {texts.get(column, '')}".strip()
-        if len(texts) >= 0.9 * len(grid.columns):
+        if texts.keys() >= set(range(1, len(grid.columns))):
             found[i] = [texts.get(column, path) for column, path in enumerate(paths)]
         else:
             found[i] = [" > ".join(filter(None, (path, texts.get(k)))) for k, path in enumerate(paths)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.pages import Page, Span
-from taxkg_assets.extraction.runs import Run, is_amount
+from taxkg_assets.extraction.runs import Run, find_lines, is_amount
 from taxkg_assets.extraction.table_grid import Box
 from taxkg_assets.rules.loader import load_family
 
@@ -36,11 +36,49 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
         else:
             home.append(row)
     boxes: list[Box] = []
-    for box in (_box_of(chain, runs) for chain in chains if _is_table(chain)):
+    found = [_box_of(chain, runs) for chain in chains if _is_table(chain)]
+    for box in (*found, *_find_amount_boxes(runs, taken=[*taken, *found])):
         overlapped = [other for other in boxes if _overlap(other, box)]
         boxes = [other for other in boxes if other not in overlapped]
         boxes.append(_hull([box, *overlapped]))
     return boxes
+
+
+def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
+    """Find rectangles of rows that print two or more amounts each, in the same places, below each other."""
+    limits = load_family("tables")["regions"]
+    free = [run for run in runs if not any(box.holds(run) for box in taken)]
+    chains: list[list[list[Run]]] = []
+    for line in find_lines(free):
+        amounts = [run for run in line if is_amount(run.text) and not run.text.strip().isdigit()]
+        if len(amounts) < 2 or amounts[-1].x1 - amounts[0].x0 > limits["open_width_pt"]:
+            continue
+        label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None)
+        row = ([label] if label and amounts[0].x0 - label.x1 < 80 else []) + amounts
+        home = next((chain for chain in chains if _is_next_row(chain[-1], row)), None)
+        if home is None:
+            chains.append([row])
+        else:
+            home.append(row)
+    return [_with_headers(chain, free) for chain in chains if len(chain) >= limits["open_min_rows"]]
+
+
+def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
+    gap = row[-1].middle - last[-1].middle
+    is_near = 0 < gap <= load_family("tables")["regions"]["open_gap_pt"]
+    return is_near and all(abs(a.centre - b.centre) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
+
+
+def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
+    """Give the rectangle of rows of amounts with the short lines above that head them."""
+    rows = _hull([Box(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
+    x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
+    for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.centre < x1)):
+        is_head = all(run.x0 >= x0 - 3 and run.x1 <= x1 + 3 and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
+        if not is_head or y0 - max(run.y1 for run in line) > 0.5 * line[0].size_pt:
+            break
+        y0 = min(run.y0 for run in line)
+    return Box(x0, y0, x1, rows.y1)
 
 
 def _overlap(a: Box, b: Box) -> bool:

@@ -228,8 +228,9 @@ def _markdown(table: FoundTable) -> str:
                 refined = [new if new != old else "" for old, new in zip(shown, headers, strict=True)]
                 lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
                 shown = headers
-            group = cells[part.first].row_path if part.first in cells else next(iter(cells.values())).row_path
-            if group and group != texts[0]:
+            leading = cells[min(cells)]
+            group = leading.row_path
+            if group and group != leading.text:
                 texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
             lines.append(_markdown_line(texts))
         written.append("\n".join(lines))

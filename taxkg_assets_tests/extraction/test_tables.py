@@ -175,6 +175,20 @@ def test_indented_rows_stand_under_the_name_that_ends_with_a_colon() -> None:
     assert _lookup(cells, "$5") == [("Anybody else", "Limit")]
 
 
+def test_amounts_side_by_side_are_a_table_without_lines_or_leaders() -> None:
+    canvas = Canvas()
+    rows = [("", "With it", "Without it"), ("Income", "$15,000", "$10,000"), ("Tax", "$1,571", "$1,003")]
+    for i, (label, left, right) in enumerate(rows):
+        if label:
+            canvas.text(60, 100 + 11 * i, label)
+        canvas.right(180, 100 + 11 * i, left)
+        canvas.right(260, 100 + 11 * i, right)
+    for i in range(6):
+        canvas.text(60, 160 + 11 * i, "The amounts above are those of the example for the year.")
+    canvas.line(60, 60, 300, 60)
+    assert _lookup(_cells(canvas), "$1,003") == [("Tax", "Without it")]
+
+
 def test_a_list_of_contents_is_no_table() -> None:
     canvas = Canvas()
     for i, title in enumerate(("Introduction", "Income", "Expenses", "Index")):
