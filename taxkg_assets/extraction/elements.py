@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import dataframely as dy
@@ -93,36 +93,12 @@ def _page_blocks(
     page: Page, lines: list[Line], flow: _Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
-    furniture: list[Line] = []
-    icons: list[Line] = []
-    # What lies in one claimed rectangle stays together: tables by their number, boxes of a face from −2 downwards.
-    inside: dict[int, list[Line]] = {}
-    items: list[Item] = []
-    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
-    if len(boxes) >= thresholds()["face_boxes"]:
-        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
-    for line in lines:
-        if matches("icons", line.text):
-            icons.append(line)
-            continue
-        if is_artifact(line, page, flow.style):
-            furniture.append(line)
-            continue
-        claim_ix = _claim_of(line, claims)
-        if claim_ix is not None:
-            inside.setdefault(claim_ix, []).append(line)
-        elif line.text in _BLANK_AMOUNTS:
-            furniture.append(line)
-        else:
-            items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
-    for ix in inside:
-        claim = claims[ix]
-        items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
+    parts = _sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
     maker = _Maker(page, flow, is_face=is_face_page(page, box_count=len(boxes)), has_boxes=len(boxes) >= 2)
-    maker.icons = icons
+    maker.icons = parts.icons
     maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
-    for column in find_columns(items, separators=() if maker.is_face else _separators(page, regions)):
+    for column in find_columns(parts.items, separators=() if maker.is_face else _separators(page, regions)):
         run: list[Line] = []
         for item in column.items:
             if item.line is not None:
@@ -131,13 +107,48 @@ def _page_blocks(
             maker.add_text(run, column.x0, column.x1, column.column_ix)
             run = []
             if item.region_ix >= 0:
-                maker.add_table(inside[item.region_ix], item.region_ix, column.column_ix)
+                maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
             else:
-                maker.add(merge_lines(inside[item.region_ix]), "FormField", _SURE, column_ix=column.column_ix)
+                maker.add(merge_lines(parts.inside[item.region_ix]), "FormField", _SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
-    for line in [*icons, *furniture]:
+    for line in [*parts.icons, *parts.furniture]:
         maker.add([line], "PageArtifact", _SURE, column_ix=-1)
     return maker.blocks
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The lines of a page, sorted: furniture, icons of callouts, what rectangles claim, and items to be ordered."""
+
+    furniture: list[Line] = field(default_factory=list)
+    icons: list[Line] = field(default_factory=list)
+    inside: dict[int, list[Line]] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
+
+
+def _sort_lines(
+    page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+) -> _Parts:
+    """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
+    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
+    if len(boxes) >= thresholds()["face_boxes"]:
+        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
+    parts = _Parts()
+    for line in lines:
+        if matches("icons", line.text):
+            parts.icons.append(line)
+        elif is_artifact(line, page, style):
+            parts.furniture.append(line)
+        elif (claim_ix := _claim_of(line, claims)) is not None:
+            parts.inside.setdefault(claim_ix, []).append(line)
+        elif line.text in _BLANK_AMOUNTS:
+            parts.furniture.append(line)
+        else:
+            parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
+    for ix in parts.inside:
+        claim = claims[ix]
+        parts.items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
+    return parts
 
 
 def _separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:

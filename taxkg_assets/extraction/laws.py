@@ -55,6 +55,15 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
     )
 
 
+def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Find pages of which no element was made and that their document does not list as without text (scanned or blank)."""
+    pages = documents.select(
+        "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
+    ).explode("page")
+    silent = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
+    return silent.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+
+
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     """Find anchors whose parent does not exist in their document, or that are their own ancestor."""
     parents = dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows())

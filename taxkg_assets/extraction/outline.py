@@ -6,6 +6,7 @@ Rows of the table `anchors` are made of it in anchors.py; owners of paragraphs i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,39 +51,41 @@ def matches_grammar(group: str, text: str) -> bool:
 
 def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
     """Find the headings among blocks and give each its parent, kind and key."""
-    headings: list[Heading] = []
-    stack: list[int] = []
-    seen: dict[tuple[str, str | None, int, str, int], int] = {}
-    on_page: dict[int, int] = {}
-    is_multi = " and " in identity.form or "," in identity.form
-    is_booklet = identity.doc_type != "publication"
-    is_code = identity.doc_type == "statute"
+    outline = _Outline(identity)
     before: Block | None = None
-    face_page = 0
     for block in blocks:
-        follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
+        if block.role in HEADER_ROLES:
+            follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
+            outline.add(block, follows_heading=follows_heading)
         before = block
-        if block.role not in HEADER_ROLES:
-            continue
+    return outline.headings
+
+
+class _Outline:
+    """Takes headings in reading order; a stack holds those that are open."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self.headings: list[Heading] = []
+        self._stack: list[int] = []
+        self._seen: Counter[tuple[str, str | None, int, str, int]] = Counter()
+        self._on_page: Counter[int] = Counter()
+        self._face_page = 0
+
+    def add(self, block: Block, *, follows_heading: bool) -> None:
+        """Add one heading, or the rest of the last one after a column's end."""
+        headings = self.headings
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
-            continue
+            return
         kind, key, rank = _place(block)
-        is_top = _stands_alone(block)
-        is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
-        if block.is_face and block.page != face_page:
-            stack, face_page = [], block.page
-        while stack and (is_top or headings[stack[-1]].rank >= rank or (is_chapter and not follows_heading)):
-            stack.pop()
-        parent = stack[-1] if stack else -1
+        parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
-        form = _form_of(block, parent, headings, identity=identity, is_multi=is_multi and rank[0] == 0)
-        number = on_page.get(block.page, 0)
-        on_page[block.page] = number + 1
+        form = _form_of(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
+        number = self._on_page[block.page]
+        self._on_page[block.page] += 1
         same = (form, key, parent, block.text, block.page)
-        repeat_ix = seen.get(same, 0)
-        seen[same] = repeat_ix + 1
         document_id = block.element_id.rsplit(":", 2)[0]
         headings.append(
             Heading(
@@ -93,14 +96,27 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
                 key=key,
                 parent=parent,
                 form=form,
-                perspective=_perspective_of(block, parent, headings, identity=identity, is_code=is_code),
-                repeat_ix=repeat_ix,
+                perspective=_perspective_of(block, parent, headings, identity=self.identity),
+                repeat_ix=self._seen[same],
                 confidence=0.98 if key else 0.9 if block.is_run_in else 0.95,
                 rank=rank,
             )
         )
-        stack.append(len(headings) - 1)
-    return headings
+        self._seen[same] += 1
+        self._stack.append(len(headings) - 1)
+
+    def _find_parent(self, block: Block, rank: Rank, *, follows_heading: bool) -> int:
+        """Close what does not hold a heading of this rank; gives the heading that is left, −1 for none."""
+        if block.is_face and block.page != self._face_page:
+            self._stack, self._face_page = [], block.page
+        # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
+        is_booklet = self.identity.doc_type != "publication"
+        is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        if _stands_alone(block) or (is_chapter and not follows_heading):
+            self._stack = []
+        while self._stack and self.headings[self._stack[-1]].rank >= rank:
+            self._stack.pop()
+        return self._stack[-1] if self._stack else -1
 
 
 def _place(block: Block) -> tuple[str, str | None, Rank]:
@@ -143,9 +159,9 @@ def _slug(text: str) -> str:
     return _SLUG.sub("-", text.lower())[:_SLUG_CHARS].strip("-") or "heading"
 
 
-def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_multi: bool) -> str:
+def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
     """Tell the form that a heading speaks of: those its chapter names, else the document's."""
-    if is_multi:
+    if is_chapter and (" and " in identity.form or "," in identity.form):
         for rule in load_rules("section_grammar", "named_forms"):
             named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
             if named and (parent < 0 or headings[parent].form == identity.form):
@@ -153,12 +169,8 @@ def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity
     return headings[parent].form if parent >= 0 else identity.form
 
 
-def _perspective_of(
-    block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_code: bool
-) -> str:
+def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
     """Tell whom the text under a heading addresses."""
-    if is_code:
-        return "statute"
     if identity.doc_type == "form":
         if matches_grammar("recipient_pages", block.text):
             return "recipient"
@@ -167,4 +179,5 @@ def _perspective_of(
         "filer_instructions": "filer",
         "recipient_instructions": "recipient",
         "publication": "publication",
+        "statute": "statute",
     }.get(identity.doc_type, "other")

@@ -7,11 +7,11 @@ functions. Text files (.txt) open through PyMuPDF too and get pages of a fixed s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from sys import intern
-from typing import Any
+from typing import Any, TypeVar
 
 import pymupdf
 
@@ -106,6 +106,9 @@ class Source:
         """Give the pages that show an image and hold no text: they need OCR."""
         return tuple(page.page for page in self.pages if not page.spans and page.image_count)
 
+
+Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
+Shape = TypeVar("Shape", Rule, Fill, Widget)
 
 # A span set smaller than this cannot be read on paper: it is hidden text, not content.
 _TINY_PT = 1.5
@@ -264,14 +267,45 @@ def _read_page(document: Any, ix: int, *, page_ix: int, has_fields: bool, is_tex
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
     width, height = page.rect.width, page.rect.height
-    spans, dropped = _read_spans(content["blocks"], width=width, height=height, fills=fills, has_image=image_count > 0)
+    turn = _turn_of(page) if page.rotation else None
+    has_image = image_count > 0
+    spans, dropped = _read_spans(
+        content["blocks"], width=width, height=height, fills=fills, has_image=has_image, turn=turn
+    )
     if dropped:
         hidden.append(page_ix + 1)
+    if turn is not None:
+        rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
     return Page(page_ix + 1, width, height, spans, rules, fills, widgets, image_count)
 
 
+def _turn_of(page: Any) -> Turn:
+    """Give the function that turns a rectangle of a rotated page into the page as it is shown."""
+    matrix = page.rotation_matrix
+
+    def turn(box: Sequence[float]) -> tuple[float, float, float, float]:
+        shown = _MUPDF.Rect(*box) * matrix
+        return shown.x0, shown.y0, shown.x1, shown.y1
+
+    return turn
+
+
+def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
+    turned = []
+    for shape in shapes:
+        x0, y0, x1, y1 = turn((shape.x0, shape.y0, shape.x1, shape.y1))
+        turned.append(replace(shape, x0=x0, y0=y0, x1=x1, y1=y1))
+    return tuple(turned)
+
+
 def _read_spans(
-    blocks: list[dict[str, Any]], *, width: float, height: float, fills: tuple[Fill, ...], has_image: bool
+    blocks: list[dict[str, Any]],
+    *,
+    width: float,
+    height: float,
+    fills: tuple[Fill, ...],
+    has_image: bool,
+    turn: Turn | None,
 ) -> tuple[tuple[Span, ...], int]:
     """Read the visible spans of a page in stored order; gives them and the number of hidden ones left out."""
     spans: list[Span] = []
@@ -280,16 +314,11 @@ def _read_spans(
         for line_ix, line in enumerate(block["lines"]):
             for raw in line["spans"]:
                 text = raw["text"]
-                x0, y0, x1, y1 = raw["bbox"]
-                if (
-                    raw["size"] < _TINY_PT
-                    or x1 <= 0
-                    or y1 <= 0
-                    or x0 >= width
-                    or y0 >= height
-                    or (not raw["char_flags"] & _FILLED_OR_STROKED and not has_image)
-                    or (raw["color"] == 0xFFFFFF and not has_image and _is_white_on_white(text, x0, y0, x1, y1, fills))
-                ):
+                x0, y0, x1, y1 = turn(raw["bbox"]) if turn else raw["bbox"]
+                is_off = x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height
+                # Over an image invisible text is the reading of a scan, and white text may be its caption.
+                is_unseen = raw["size"] < _TINY_PT or (not has_image and _is_unseen(raw, fills))
+                if is_off or is_unseen:
                     dropped += bool(text.strip())
                     continue
                 font, flags = raw["font"], raw["flags"]
@@ -319,9 +348,12 @@ def _is_bold_name(font: str) -> bool:
     return bool(_BOLD_NAME.search(font))
 
 
-def _is_white_on_white(text: str, x0: float, y0: float, x1: float, y1: float, fills: tuple[Fill, ...]) -> bool:
-    """Decide whether long white text has no shading behind it; short labels may stand on a drawn icon."""
-    if len(text) < _SHORT_WHITE_CHARS:
+def _is_unseen(raw: dict[str, Any], fills: tuple[Fill, ...]) -> bool:
+    """Decide whether a span paints nothing, or is long white text on white; short labels may stand on an icon."""
+    if not raw["char_flags"] & _FILLED_OR_STROKED:
+        return True
+    if raw["color"] != 0xFFFFFF or len(raw["text"]) < _SHORT_WHITE_CHARS:
         return False
+    x0, y0, x1, y1 = raw["bbox"]
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
     return not any(fill.x0 <= x <= fill.x1 and fill.y0 <= y <= fill.y1 for fill in fills)

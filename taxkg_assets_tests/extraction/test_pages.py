@@ -100,3 +100,14 @@ def test_text_file_has_pages_and_rectangles() -> None:
     assert span.text == "Section one."
     assert span.x1 > span.x0
     assert "\xa0" not in "".join(span.text for span in source.pages[0].spans)
+
+
+def test_rotated_page_is_read_as_it_is_shown() -> None:
+    booklet = Booklet()
+    booklet.page.insert_text((100, 700), "Reads upright on the turned page.", rotate=90)
+    booklet.page.draw_line((80, 100), (80, 700))
+    booklet.page.set_rotation(90)
+    page = booklet.source().pages[0]
+    assert (page.width_pt, page.height_pt) == (792, 612)
+    assert page.spans[0].x1 - page.spans[0].x0 > 5 * (page.spans[0].y1 - page.spans[0].y0)
+    assert page.rules[0].is_horizontal
