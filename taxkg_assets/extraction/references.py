@@ -54,7 +54,8 @@ def build_references(
         if not is_item:
             led_by, lead = section["anchor_id"], section["text"]
         mentions = find_mentions(section["text"], headings=headings)
-        mentions = [_read_in_kind(section["text"], mention, doc_type=identity.doc_type) for mention in mentions]
+        readings = [_read_in_kind(section["text"], mention, doc_type=identity.doc_type) for mention in mentions]
+        mentions = [mention for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
@@ -155,16 +156,22 @@ def _expand_key(key: str) -> set[str]:
     return {f"{stem}_{name}" for name in named} | {key}
 
 
-def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention:
+def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention | None:
     """Read a bare section number as the document's kind does: a statute cites itself, all others the tax code."""
-    if doc_type != "statute":
-        if mention.rule_id != "statute_section":
-            return mention
+    after = text[mention.group[1] :]
+    if mention.rule_id == "statute_section" and doc_type != "statute":
         return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
-    names_code = re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", text[mention.group[1] :])
-    if mention.rule_id != "code_section" or names_code:
+    if mention.rule_id != "code_section" or re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", after):
         return mention
-    return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
+    if doc_type == "statute":
+        return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
+    rules = load_family("references")
+    before = text[max(0, mention.group[0] - 60) : mention.group[0]]
+    if re.search(rules["foreign_section_before"], before) or re.match(rules["foreign_section_after"], after):
+        return None
+    if re.match(rules["own_section"], mention.target):
+        return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
+    return mention
 
 
 def _inherit_forms(mentions: list[Mention]) -> list[Mention]:

@@ -18,7 +18,7 @@ _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions 
 _ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")
 _FORM_CODE = re.compile(r"Schedule \S+ \(Form [\w-]+\)|[A-Z]{1,3}-\d+[A-Za-z]*(?:-[A-Z]+)?|\d{3,4}[A-Z]?(?:-[A-Z]+)?")
 _TABLE_NAME = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix) [\w-]*\d[\w-]*", re.IGNORECASE)
-_NUMBERED = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix|chapter|part) \w", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:table|worksheet|figure|exhibit|appendix|chapter|section|part) \w", re.IGNORECASE)
 _OPENING = re.compile(
     r"^(?:(?:table|worksheet|figure|exhibit|appendix|chapter|part) )?(?:\d+[a-z]?|[ivx]+|[a-z])(?: \d+)? "
 )
@@ -223,7 +223,7 @@ class Resolver:
 
     def _find_numbered(self, document_id: str, name: str) -> list[str]:
         """Find headings that begin with a number that text calls by its kind: `Worksheet 2. …`, `Chapter 4 …`."""
-        openings = (f"{name} ", f"{name.removeprefix('chapter ')} ") if name.startswith("chapter ") else (f"{name} ",)
+        openings = [f"{name} ", *([f"{name.split()[-1]} "] if name.startswith(("chapter ", "section ")) else [])]
         return self._numbered.get((document_id, openings[0]), []) or [
             anchor_id for opening in openings[1:] for anchor_id in self._numbered.get((document_id, opening), [])
         ]
