@@ -34,6 +34,7 @@ class Block:
     is_below_rule: bool = False
     is_centred: bool = False
     is_face: bool = False
+    is_code: bool = False
     is_in_contents: bool = False
     is_continued: bool = False
 

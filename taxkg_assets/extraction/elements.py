@@ -210,6 +210,9 @@ class _Maker:
     def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
         """Append the text of a table region, one block for each run of lines that the PDF stores together."""
         table_id = f"{self.flow.document_id}:p{self.page.page:04d}:t{region_ix}"
+        caption = self.blocks[-1] if self.blocks else None
+        if caption is not None and caption.role == "BodyText" and matches("captions", caption.text):
+            caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
         run: list[Line] = []
         for line in lines:
             if run and run[-1].spans[-1].block_ix != line.spans[0].block_ix:
@@ -354,6 +357,8 @@ class _Maker:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
         begun, self.flow.open_lead = self.flow.open_lead, None
         if begun is None or not first_shown(paragraph.first).is_bold:
+            return None
+        if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):
             return None
         lead, rest = split_lead(paragraph, is_continued=True)
         if not lead or not matches("heading_ends", lead[-1].text):

@@ -43,9 +43,18 @@ def find_statute_key(text: str) -> Key | None:
     return None
 
 
+def division_word(text: str) -> str:
+    """Tell the division of a code that a line heads: title, chapter, part, …; empty for none."""
+    for rule in load_rules("section_grammar", "divisions"):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return match["word"].lower()
+    return ""
+
+
 def is_division(text: str) -> bool:
     """Decide whether a line heads a division of a code above the section."""
-    return any(rule.pattern.match(text) for rule in load_rules("section_grammar", "divisions"))
+    return bool(division_word(text))
 
 
 def _key_of(kind: str, listed: str) -> Key:

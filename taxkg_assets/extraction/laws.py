@@ -56,7 +56,7 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
 
 
 def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find pages of which no element was made and that their document does not list as without text (scanned or blank)."""
+    """Find pages of which no element was made and that their document does not list as scanned or blank."""
     pages = documents.select(
         "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
     ).explode("page")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.keys import find_key, find_statute_key
+from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
 from taxkg_assets.extraction.paragraphs import matches
 from taxkg_assets.rules.loader import load_rules
 
@@ -125,7 +125,7 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
     if found is not None:
         return found.kind, found.key, (_SECTION_RANK, 0.0)
     division = _division_rank(block.text)
-    if division is not None and not block.is_bold:
+    if division is not None and block.is_code:
         return "section", None, (0, division)
     found = find_key(block.text)
     if block.is_run_in:
@@ -148,11 +148,8 @@ def _stands_alone(block: Block) -> bool:
 
 
 def _division_rank(text: str) -> float | None:
-    for rule in load_rules("section_grammar", "divisions"):
-        match = rule.pattern.match(text)
-        if match is not None:
-            return float(_DIVISIONS.index(match["word"].lower()))
-    return None
+    word = division_word(text)
+    return float(_DIVISIONS.index(word)) if word else None
 
 
 def _slug(text: str) -> str:

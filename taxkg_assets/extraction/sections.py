@@ -130,7 +130,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
 
 def _table_row(block: Block, anchor_id: str | None, title: str) -> _Row:
     text, pieces = block.text, list(block.pieces)
-    if title.strip():
+    if title.strip() and title.strip() != text:
         text = title
         x0, y0, x1, y1 = block.bbox
         pieces = [Piece(0, len(title), block.page, x0, y0, x1, y1)]

@@ -8,7 +8,7 @@ from itertools import groupby
 from taxkg_assets.extraction.blocks import Block
 from taxkg_assets.extraction.columns import Item, find_columns
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.keys import find_statute_key, is_division
+from taxkg_assets.extraction.keys import division_word, find_statute_key, is_division
 from taxkg_assets.extraction.lines import Line, join_lines, merge_lines
 from taxkg_assets.extraction.pages import Source
 from taxkg_assets.extraction.paragraphs import matches
@@ -48,7 +48,16 @@ def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]
     at = 0
     while at < len(placed):
         at = reader.read(placed, at)
+    _name_title(reader.blocks)
     return reader.blocks
+
+
+def _name_title(blocks: Sequence[Block]) -> None:
+    """Take the one title of a code, above all its chapters, for the document's title, which heads no section."""
+    headings = [block for block in blocks if block.role == "SectionHeader" and not block.is_continued]
+    titles = [block for block in headings if division_word(block.text) == "title"]
+    if len(titles) == 1 and titles[0] is headings[0]:
+        titles[0].role = "DocTitle"
 
 
 def _is_furniture(line: Line, height: float) -> bool:
@@ -103,6 +112,7 @@ class _Reader:
                 size=lines[0].size,
                 is_bold=all(line.is_bold for line in lines),
                 is_italic=False,
+                is_code=True,
                 is_continued=is_continued,
             )
         )
@@ -137,9 +147,13 @@ def _division_end(placed: Sequence[tuple[Line, bool]], at: int) -> int:
     for stop in range(at + 1, min(len(placed), at + _DIVISION_LINES + 1)):
         if _opens(*placed[stop]):
             return stop
-        if placed[stop][1]:
+        if placed[stop][1] or not _same_type(placed[at][0], placed[stop][0]):
             break
     return at + 1
+
+
+def _same_type(line: Line, other: Line) -> bool:
+    return abs(line.size - other.size) < 0.3 and line.is_bold == other.is_bold
 
 
 def _paragraph_end(placed: Sequence[tuple[Line, bool]], at: int) -> int:
