@@ -183,6 +183,37 @@ def box(
         render.boxes(rows, out=out)
 
 
+@app.command()
+def show(
+    document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
+    page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],
+    output: Annotated[
+        Path | None, typer.Option("--out", help="Picture to write (default: <home>/reports/pages).")
+    ] = None,
+    is_opened: Annotated[bool, typer.Option("--open", help="Open the picture when it is written.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a page with its roles, columns, reading order, table cells and owners."""
+    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.serving.show import draw_page, find_page
+
+    store = Store(home_of(home))
+    content = find_page(store, document, page)
+    picture = draw_page(store, content)
+    path = output or store.folder("reports", "pages") / f"{document}-p{page:04d}.png"
+    atomic_write(path, picture.png)
+    if as_json:
+        size = {"width_px": picture.width_px, "height_px": picture.height_px}
+        print_json({"picture": str(path), **size, "elements": content.elements, "owners": content.owners})
+    else:
+        for line in content.lines():
+            out.print(line, markup=False, highlight=False)
+        out.print(f"Drawn into {path}.", markup=False, highlight=False)
+    if is_opened:
+        typer.launch(str(path))
+
+
 @app.command(name="eval")
 def evaluate(
     gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
@@ -257,11 +288,12 @@ def ui(
 
 def main() -> None:
     """Run the command line; an expected error is one message without a trace."""
-    from taxkg_assets.serving.errors import explained
-
     try:
         app()
     except Exception as error:
+        # Only here: it knows the errors of every command, and so opens every command's libraries.
+        from taxkg_assets.serving.errors import explained
+
         message = explained(error)
         if message is None:
             raise

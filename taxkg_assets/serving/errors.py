@@ -15,6 +15,7 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.instance import HomeBusyError
 from taxkg_assets.serving.released import NotReleasedError
+from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.sources.scan import SourceError
 
 EXPECTED = (
@@ -25,6 +26,7 @@ EXPECTED = (
     NotReleasedError,
     BatchError,
     BoxNotFoundError,
+    PageNotFoundError,
     GoldError,
     ModelError,
 )

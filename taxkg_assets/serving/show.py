@@ -1,0 +1,239 @@
+"""A page as a picture: what the extraction made of it, drawn over the page, so that a person can judge it by eye.
+
+Each element is a box in its role's colour with its column and its place in the reading order; cells of tables are
+outlined; where another heading takes over, its words stand above the first element that it owns. Beside the page
+stand the legend and one line for each element.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pymupdf
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.schemas import ROLES
+
+Color = tuple[float, float, float]
+Row = Mapping[str, Any]
+
+ROLE_COLORS: dict[str, Color] = {
+    "DocTitle": (0.55, 0.0, 0.55),
+    "SectionHeader": (0.80, 0.0, 0.0),
+    "SubsectionHeader": (0.95, 0.45, 0.0),
+    "BoxHeader": (0.85, 0.0, 0.45),
+    "BodyText": (0.0, 0.35, 0.80),
+    "ListBlock": (0.0, 0.60, 0.60),
+    "TableBlock": (0.0, 0.50, 0.0),
+    "Callout": (0.60, 0.45, 0.0),
+    "FormField": (0.35, 0.25, 0.80),
+    "PageArtifact": (0.50, 0.50, 0.50),
+}
+"""One colour a role; the order is that of the legend."""
+
+PANEL_PT = 300.0
+MARGIN_PT = 10.0
+LINE_PT = 8.0
+PANEL_FONT_PT = 6.0
+TAG_FONT_PT = 5.0
+CELL_COLOR: Color = (0.0, 0.65, 0.0)
+OWNER_COLOR: Color = (0.80, 0.0, 0.0)
+UNOWNED = "(no heading)"
+_PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+
+
+class PageNotFoundError(Exception):
+    """No such document or page in the home, or its file is gone; the message says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What the tables of a home say of one page, in reading order."""
+
+    document_id: str
+    page: int
+    elements: list[dict[str, Any]]
+    tables: list[dict[str, Any]]
+    owners: dict[str, str]
+
+    def lines(self) -> Iterator[str]:
+        """One line for each element: place, column, role, confidence, and the heading that owns it."""
+        for row in self.elements:
+            owner = self.owners.get(row["element_id"], "")
+            yield f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn page."""
+
+    png: bytes
+    width_px: int
+    height_px: int
+
+
+def find_page(store: Store, document_id: str, page: int) -> PageContent:
+    """What was extracted from a page.
+
+    Raises: PageNotFoundError for a document or a page that the home does not hold.
+    """
+    document = _document(store, document_id)
+    if not 1 <= page <= document["page_count"]:
+        raise PageNotFoundError(f"{document_id} has no page {page}: its pages are 1 to {document['page_count']}.")
+    here = (pl.col("document_id") == document_id) & (pl.col("page") == page)
+    elements = store.read("elements").filter(here).sort("element_ix").to_dicts()
+    tables = store.read("tables").filter(here).to_dicts()
+    return PageContent(document_id, page, elements, tables, _owners(store, document_id, elements))
+
+
+def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Picture:
+    """Draw a page with what was extracted from it.
+
+    Args:   zoom: pixels a point.
+    Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
+    """
+    source = _open_source(_document(store, content.document_id))
+    with source, _MUPDF.open() as drawing:
+        page = source[content.page - 1]
+        width, height = page.rect.width, page.rect.height
+        panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.elements) + 4)
+        canvas = drawing.new_page(width=width + PANEL_PT, height=max(height, panel_height))
+        image = page.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+        canvas.insert_image(_MUPDF.Rect(0, 0, width, height), pixmap=image)
+        _draw_elements(canvas, content)
+        _draw_tables(canvas, content.tables)
+        _draw_owners(canvas, content)
+        _draw_panel(canvas, content, x=width + MARGIN_PT)
+        drawn = canvas.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+        return Picture(drawn.tobytes("png"), drawn.width, drawn.height)
+
+
+# ------------------------------------------------------------------------------------------------- the tables
+
+
+def _document(store: Store, document_id: str) -> dict[str, Any]:
+    if not store.exists("documents"):
+        raise PageNotFoundError(f"Nothing is built in {store.home}: run `taxkg build` first, or name another --home.")
+    documents = store.read("documents")
+    rows = documents.filter(pl.col("document_id") == document_id).to_dicts()
+    if not rows:
+        near = _near(document_id, documents["document_id"].to_list())
+        raise PageNotFoundError(f"No document {document_id!r} in {store.home}. {near}")
+    return rows[0]
+
+
+def _near(document_id: str, known: Sequence[str]) -> str:
+    stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
+    like = [name for name in known if stem and stem in name.lower()]
+    return f"Documents: {', '.join(like or known) or 'none; run `taxkg build` first'}."
+
+
+def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str, str]:
+    """The words of the heading that owns each element; an element is owned as the paragraph that it is part of."""
+    mine = pl.col("document_id") == document_id
+    headings = dict(store.read("anchors").filter(mine).select("anchor_id", "heading").iter_rows())
+    owned: dict[str, str] = {}
+    for row in store.read("sections").filter(mine).iter_rows(named=True):
+        heading = headings.get(row["anchor_id"], UNOWNED)
+        for element_id in row["element_ids"]:
+            owned[element_id] = heading
+    return {row["element_id"]: owned[row["element_id"]] for row in elements if row["element_id"] in owned}
+
+
+def _open_source(document: Row) -> Any:
+    path = Path(document["source_uri"])
+    if not path.is_file():
+        raise PageNotFoundError(f"{path} is gone: put the file back, or build again with `taxkg build --corpus`.")
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != document["sha256"]:
+        raise PageNotFoundError(f"{path} has changed since it was read: run `taxkg build`, then look again.")
+    return _MUPDF.open(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")
+
+
+# ------------------------------------------------------------------------------------------------ the drawing
+
+
+def _draw_elements(canvas: Any, content: PageContent) -> None:
+    for row in content.elements:
+        color, box = ROLE_COLORS[row["role"]], _rect(row["bbox"])
+        canvas.draw_rect(box, color=color, fill=color, width=0.8, fill_opacity=0.10, overlay=True)
+        tag = _tag(row)
+        # In the gutter, so that no words of the page are hidden.
+        x = max(0.0, box.x0 - _MUPDF.get_text_length(tag, fontsize=TAG_FONT_PT) - 2.4)
+        _write_tag(canvas, tag, x=x, y=box.y0 + TAG_FONT_PT, color=color)
+
+
+def _draw_tables(canvas: Any, tables: Sequence[Row]) -> None:
+    for table in tables:
+        canvas.draw_rect(_rect(table["bbox"]), color=CELL_COLOR, width=1.5)
+        for cell in table["cells"]:
+            canvas.draw_rect(_rect(cell["bbox"]), color=CELL_COLOR, width=0.4, dashes="[2 1] 0")
+
+
+def _draw_owners(canvas: Any, content: PageContent) -> None:
+    """Name the owner above the first element of each run that it owns."""
+    before: str | None = None
+    for row in content.elements:
+        owner = content.owners.get(row["element_id"])
+        if owner is not None and owner != before:
+            box = _rect(row["bbox"])
+            words = f"< {_printable(owner)[:50]}"
+            width = _MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
+            _write_tag(canvas, words, x=max(box.x0 + 26, box.x1 - width), y=box.y0, color=OWNER_COLOR, is_filled=False)
+            before = owner
+
+
+def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_filled: bool = True) -> None:
+    """Write small words on a patch that stands on the upper edge of a box."""
+    words = _printable(words)
+    width = _MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
+    patch = _MUPDF.Rect(x, y - TAG_FONT_PT, x + width, y + 1)
+    canvas.draw_rect(patch, color=color, fill=color if is_filled else (1, 1, 1), width=0.3, fill_opacity=0.8)
+    ink = (1, 1, 1) if is_filled else color
+    canvas.insert_text((x + 1, y), words, fontsize=TAG_FONT_PT, color=ink)
+
+
+def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
+    """The legend and the list of elements beside the page."""
+    y = MARGIN_PT + LINE_PT
+    canvas.insert_text((x, y), _printable(f"{content.document_id}, page {content.page}"), fontsize=8)
+    for role, color in ROLE_COLORS.items():
+        y += LINE_PT
+        canvas.draw_rect(_MUPDF.Rect(x, y - 5, x + 8, y), color=color, fill=color, fill_opacity=0.3)
+        canvas.insert_text((x + 12, y), role, fontsize=PANEL_FONT_PT)
+    y += LINE_PT
+    notes = "element_ix . column_ix (* across columns)   < heading that owns   green dashes: cells of a table"
+    canvas.insert_text((x, y), notes, fontsize=PANEL_FONT_PT)
+    y += LINE_PT
+    width = PANEL_PT - 2 * MARGIN_PT
+    for row, line in zip(content.elements, content.lines(), strict=True):
+        y += LINE_PT
+        canvas.insert_text((x, y), _fitted(line, width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]])
+
+
+def _tag(row: Row) -> str:
+    column = "*" if row["column_ix"] < 0 else str(row["column_ix"])
+    return f"{row['element_ix']}.{column}"
+
+
+def _fitted(line: str, width: float) -> str:
+    line = _printable(line)
+    while _MUPDF.get_text_length(line, fontsize=PANEL_FONT_PT) > width:
+        line = line[:-4] + "..."
+    return line
+
+
+def _printable(words: str) -> str:
+    """Words in the letters of the built-in font."""
+    return " ".join(words.split()).translate(_PLAIN_LETTERS).encode("latin-1", "replace").decode("latin-1")
+
+
+def _rect(bbox: Row) -> Any:
+    return _MUPDF.Rect(bbox["x0_pt"], bbox["y0_pt"], bbox["x1_pt"], bbox["y1_pt"])

@@ -1,0 +1,108 @@
+"""A drawn page has the size it says, colours where the elements lie, and one sentence for a page that is not there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pymupdf
+import pytest
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.worker import read_document
+from taxkg_assets.schemas import ROLES
+from taxkg_assets.serving.show import PANEL_PT, ROLE_COLORS, PageNotFoundError, draw_page, find_page
+from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets_tests.extraction.typeset import Booklet
+from taxkg_assets_tests.serving.homes import run_cli
+
+ZOOM = 2.0
+NAME = "owls--2024"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home that holds one booklet: a page with a title, a heading and six paragraphs, and one of a single line."""
+    booklet = Booklet().set(("All About Owls", "b"), size=24).set(("Keeping of Owls", "b"), size=14, gap=30)
+    for ix in range(6):
+        booklet.lines(f"Every keeper of {ix + 2} owls shall write down the nights", "on which it was heard.", gap=8)
+    booklet.turn().lines("Mice are fed at dusk.")
+    path = tmp_path / f"{NAME}.pdf"
+    path.write_bytes(booklet.document.tobytes())
+    store, folder = Store(tmp_path / "home"), tmp_path / "read"
+    places = {"path": str(path), "source_uri": str(path), "source_root": str(tmp_path), "folder": str(folder)}
+    facts = {"document_id": NAME, "sha256": sha256_of(path), "is_text": False, "code_version": "1", "max_pages": 9}
+    assert read_document({**places, **facts}) == {"ok": True}
+    contents = json.loads((folder / "contents.json").read_text())
+    for table in ("documents", "elements", "tables", "anchors", "sections"):
+        frame = pl.read_ipc(folder / f"{table}.arrow")
+        store.replace_documents(table, frame, documents={NAME: {"reading": "1", "content": contents[table]}})
+    return store.home
+
+
+def _is_near(pixel: tuple[int, ...], color: tuple[float, float, float]) -> bool:
+    return all(abs(seen - 255 * wanted) < 90 for seen, wanted in zip(pixel, color, strict=True))
+
+
+def test_boxes_stand_where_the_elements_lie(home: Path) -> None:
+    content = find_page(Store(home), NAME, 1)
+    assert {row["role"] for row in content.elements} >= {"BodyText"}
+    assert len(content.elements) >= 6
+    picture = draw_page(Store(home), content, zoom=ZOOM)
+    image: Any = pymupdf.Pixmap(picture.png)
+    assert (image.width, image.height) == (picture.width_px, picture.height_px)
+    assert (image.width, image.height) == (round((612 + PANEL_PT) * ZOOM), round(792 * ZOOM))
+    for row in content.elements:
+        box = row["bbox"]
+        middle = round((box["y0_pt"] + box["y1_pt"]) / 2 * ZOOM)
+        left = round(box["x0_pt"] * ZOOM)
+        assert any(_is_near(image.pixel(x, middle), ROLE_COLORS[row["role"]]) for x in range(left - 2, left + 3)), row
+    assert image.pixel(round(500 * ZOOM), round(600 * ZOOM)) == (255, 255, 255)
+
+
+def test_a_paragraph_is_listed_with_the_heading_that_owns_it(home: Path) -> None:
+    content = find_page(Store(home), NAME, 1)
+    owned = {content.owners.get(row["element_id"]) for row in content.elements if row["role"] == "BodyText"}
+    headings = Store(home).read("anchors")["heading"].to_list()
+    assert owned == set(headings) == {"Keeping of Owls"}
+    assert sum(line.endswith("< Keeping of Owls") for line in content.lines()) == 6
+
+
+def test_every_role_has_a_colour_of_its_own() -> None:
+    assert tuple(ROLE_COLORS) == ROLES
+    assert len(set(ROLE_COLORS.values())) == len(ROLES)
+
+
+def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
+    done = run_cli("show", NAME, "2", "--home", str(home), "--out", str(tmp_path / "new" / "page.png"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new" / "page.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("document", "page", "remedy"),
+    [(NAME, 3, "its pages are 1 to 2"), (NAME, 0, "its pages are 1 to 2"), ("owls", 1, f"Documents: {NAME}")],
+)
+def test_an_unknown_document_or_page_says_what_there_is(home: Path, document: str, page: int, remedy: str) -> None:
+    with pytest.raises(PageNotFoundError, match=remedy):
+        find_page(Store(home), document, page)
+
+
+def test_an_empty_home_says_how_to_build_it(tmp_path: Path) -> None:
+    with pytest.raises(PageNotFoundError, match="taxkg build"):
+        find_page(Store(tmp_path / "none"), NAME, 1)
+
+
+def test_a_file_that_changed_or_went_is_not_drawn_over(home: Path) -> None:
+    store = Store(home)
+    content = find_page(store, NAME, 1)
+    path = Path(store.read("documents")["source_uri"][0])
+    kept = shutil.move(path, path.with_suffix(".kept"))
+    with pytest.raises(PageNotFoundError, match="is gone"):
+        draw_page(store, content)
+    path.write_bytes(Path(kept).read_bytes() + b"\n")
+    with pytest.raises(PageNotFoundError, match="has changed"):
+        draw_page(store, content)
