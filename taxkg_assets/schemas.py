@@ -130,7 +130,7 @@ class Documents(dy.Schema):
     source_root = _text("folder (or file) given as a source that this document belongs to")
     code_version = _text("version of the extraction code and rules that read it")
     warnings = _strings("repairs and oddities met while reading, e.g. a rebuilt cross-reference table")
-    image_only_pages = dy.List(dy.Int32(), description="pages without any text")
+    image_only_pages = dy.List(dy.Int32(), description="pages without any text: scanned or blank")
     fetched_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first seen")
 
 

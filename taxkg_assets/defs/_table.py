@@ -56,13 +56,17 @@ class Handle:
         return self.store.read(self.name, version=self.state.version)
 
 
+class Rows:
+    """What a step hands to the IO manager."""
+
+
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class Unchanged(Rows):
     """The table is made from exactly what stands there already; nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class WholeTable:
+class WholeTable(Rows):
     """New rows for a whole table and the digest of what they were made from."""
 
     frame: pl.DataFrame
@@ -70,7 +74,7 @@ class WholeTable:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentBatches:
+class DocumentBatches(Rows):
     """New rows for some documents, in batches small enough for memory."""
 
     batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
@@ -157,7 +161,7 @@ class DeltaIO(dg.ConfigurableIOManager):
 
     home: dg.ResourceDependency[Home]
 
-    def handle_output(self, context: dg.OutputContext, obj: Unchanged | WholeTable | DocumentBatches) -> None:
+    def handle_output(self, context: dg.OutputContext, obj: Rows) -> None:
         """Validate, commit, and show row count and a preview."""
         name = context.asset_key.to_user_string()
         store = self.home.store
@@ -281,7 +285,7 @@ def table(
 
     FINGERPRINTS[name] = made_from_now
 
-    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Unchanged | WholeTable:
+    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Rows:
         home: Home = context.resources.home
         made_from = FINGERPRINTS[name](home, {n: inputs[n].state for n in upstream})
         state = home.store.state(name)

@@ -5,14 +5,17 @@ from typing import Any
 
 import dagster as dg
 import dataframely as dy
+import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import (
     CONDITION,
     DOCUMENT_PARTITIONS,
+    OFFENDING_ROWS,
     UPSTREAM,
     DocumentBatches,
     Handle,
+    Rows,
     Verdict,
     asset_arguments,
     gate,
@@ -33,10 +36,21 @@ from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements
 from taxkg_assets.extraction.faces import build_faces
+from taxkg_assets.extraction.laws import (
+    find_broken_pieces,
+    find_invented_boxes,
+    find_misowned_elements,
+    find_orphan_anchors,
+    find_silent_pages,
+    find_strayed_sections,
+    find_twin_anchors,
+    find_unanchored_boxes,
+)
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.tables import build_tables, find_cells_without_path
+from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.rules.floors import load_floors
 
 
@@ -49,7 +63,7 @@ def extracted(schema: type[dy.Schema], build: Callable[..., Any], *, upstream: t
     name = snake(schema.__name__)
     UPSTREAM[name] = upstream
 
-    def step(context: dg.AssetExecutionContext, **inputs: Handle) -> DocumentBatches:
+    def step(context: dg.AssetExecutionContext, **inputs: Handle) -> Rows:
         home: Home = context.resources.home
         return DocumentBatches(publish(home, name, context.partition_keys))
 
@@ -78,7 +92,7 @@ references = extracted(schemas.References, build_references, upstream=("document
 
 
 def measured(score: LabelledScore, *, on: str, checked: int) -> Verdict:
-    """A labelled figure against the floors of a table; without labelled rows it says so and passes on the laws alone."""
+    """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws."""
     faults = find_floor_faults(score, load_floors(on))
     if not score.n_rows:
         return Verdict(faults, checked, note="not measured: no labelled row belongs to these documents", is_passed=True)
@@ -103,8 +117,41 @@ def roles_on_labelled_documents(
 def every_page_has_text(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents]
 ) -> Verdict:
-    """Every page has at least one element, or the document lists it as image-only."""
+    """Every page has an element, or its document lists it as image-only or blank."""
     return Verdict(find_silent_pages(elements, documents), int(documents["page_count"].sum()))
+
+
+@gate(on="anchors")
+def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
+    """Every parent exists in its document and none is its own ancestor; real repeats are numbered."""
+    columns = ["anchor_id", "document_id"]
+    faults = [find_orphan_anchors(anchors).select(columns), find_twin_anchors(anchors).select(columns)]
+    return Verdict(pl.concat(faults), anchors.height)
+
+
+@gate(on="anchors", reads=("faces", "documents", "elements"))
+def every_box_is_explained(
+    anchors: dy.DataFrame[schemas.Anchors],
+    faces: dy.DataFrame[schemas.Faces],
+    documents: dy.DataFrame[schemas.Documents],
+    elements: dy.DataFrame[schemas.Elements],
+) -> Verdict:
+    """Every box of a face has its anchor in the instructions, unless no line there begins with its key."""
+    found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
+    excused = found.filter("is_excused")
+    listed = ", ".join(f"{d} {k}" for d, k in excused.select("document_id", "box_key").head(OFFENDING_ROWS).iter_rows())
+    figures = {"without a line of their own": excused.height} | ({"listed": listed} if listed else {})
+    return Verdict(found.filter(~pl.col("is_excused")), faces.height, figures=figures)
+
+
+@gate(on="anchors", reads=("faces", "documents"))
+def no_box_is_invented(
+    anchors: dy.DataFrame[schemas.Anchors],
+    faces: dy.DataFrame[schemas.Faces],
+    documents: dy.DataFrame[schemas.Documents],
+) -> Verdict:
+    """No anchor speaks of a box that the face of its form and revision does not print."""
+    return Verdict(find_invented_boxes(faces, anchors, documents=documents), anchors.height)
 
 
 @gate(on="anchors", reads=("documents",))
@@ -115,6 +162,24 @@ def headings_on_labelled_documents(
     return measured(
         score_anchors(anchors, open_labels(home), documents=documents), on="anchors", checked=anchors.height
     )
+
+
+@gate(on="sections", reads=("elements", "anchors"))
+def every_element_has_one_owner(
+    sections: dy.DataFrame[schemas.Sections],
+    elements: dy.DataFrame[schemas.Elements],
+    anchors: dy.DataFrame[schemas.Anchors],
+) -> Verdict:
+    """Every content element stands in exactly one row, and every row's owner is an anchor of its document."""
+    misowned = find_misowned_elements(elements, sections).select("document_id", "element_id")
+    strayed = find_strayed_sections(sections, anchors).select("document_id", "element_id")
+    return Verdict(pl.concat([misowned, strayed]), sections.height)
+
+
+@gate(on="sections")
+def pieces_cover_the_text(sections: dy.DataFrame[schemas.Sections]) -> Verdict:
+    """The pieces of a row cover its text from end to end, each with a rectangle on a page."""
+    return Verdict(find_broken_pieces(sections), sections.height)
 
 
 @gate(on="sections", reads=("anchors", "documents"))
@@ -153,3 +218,11 @@ def references_on_labelled_documents(
     """References inside the labelled scope are right at least as often as the floor says."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
     return measured(score, on="references", checked=references.height)
+
+
+@gate(on="references", reads=("sections",))
+def evidence_is_verbatim(
+    references: dy.DataFrame[schemas.References], sections: dy.DataFrame[schemas.Sections]
+) -> Verdict:
+    """The evidence of every reference is the slice of its element's text that the offsets give."""
+    return Verdict(find_reference_faults(references, sections), references.height)

@@ -62,5 +62,5 @@ def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: 
         identity=identity,
         page_count=len(source.pages),
         warnings=source.warnings,
-        image_only_pages=source.image_only_pages,
+        image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
     )

@@ -177,20 +177,36 @@ class Searcher:
         lay_terms = find_lay_terms(query)
         extra = [term for term in lexical.find_terms(lay_terms) if term not in terms]
         by_term = self.index.lexical.score_rows(terms, extra=extra, extra_weight=legs["expansion"])
-        by_vector = vector.score_rows(self.index.vectors, self.encoder.encode_query(query))
+        meaning = self.encoder.encode_query(query)
         if lay_terms and legs["expanded_vector"]:
-            expanded = self.encoder.encode_query(f"{query} {lay_terms}")
-            by_vector = (1 - legs["expanded_vector"]) * by_vector + legs["expanded_vector"] * vector.score_rows(
-                self.index.vectors, expanded
-            )
+            share = legs["expanded_vector"]
+            meaning = (1 - share) * meaning + share * self.encoder.encode_query(f"{query} {lay_terms}")
+        by_vector = vector.score_rows(self.index.vectors, meaning)
+        about = vector.score_rows(self._document_vectors, meaning).astype(np.float64)
+        documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
+        masks = [allowed, preferred]
+        if route.perspective:
+            masks.append(preferred & (self._perspectives == route.perspective))
         rankings = [
             find_top(np.where(mask, scores, floor), depth, floor=floor)
-            for mask in (allowed, preferred)
+            for mask in masks
             for scores, floor in ((by_term, 0.0), (by_vector, -1.0))
         ]
         return _Legs(
             by_term, by_vector, rankings, {name: values[number_of] for name, values in documents.items()}, allowed
         )
+
+    @cached_property
+    def _perspectives(self) -> npt.NDArray[np.str_]:
+        return np.array(self.index.rows["perspective"].to_list())
+
+    @cached_property
+    def _document_vectors(self) -> Vectors:
+        """The mean direction of each document's passages: what it is about."""
+        sums: Vectors = np.zeros((len(self.facts.documents), self.index.vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, self.facts.number_of, self.index.vectors)
+        unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return unit
 
     @cached_property
     def _forms(self) -> list[str]:
