@@ -16,7 +16,6 @@ from taxkg_assets.extraction.lines import Line
 from taxkg_assets.extraction.pages import Span
 from taxkg_assets.rules.loader import load_family, load_rules
 
-
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
