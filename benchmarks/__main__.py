@@ -1,0 +1,44 @@
+"""`python -m benchmarks` runs all benchmarks, `python -m benchmarks NAME…` some, `--list` names them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+
+from benchmarks import extraction
+from benchmarks.documents import CorpusError
+
+BENCHMARKS = {"extraction": extraction}
+
+
+def main() -> int:
+    """Run what was asked for; 0 done, 1 where there is no corpus."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks of taxkg.")
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which to run (default: all)")
+    parser.add_argument("--list", action="store_true", help="name the benchmarks and leave")
+    parser.add_argument("--out", type=Path, default=Path("build/benchmarks"), help="folder of the results")
+    parser.add_argument("--repeat", type=int, default=7, help="repetitions of our own stages and of the floor")
+    parser.add_argument("--rival-repeat", type=int, default=3, help="repetitions of the rivals, which are slow")
+    options = parser.parse_args()
+    if options.list:
+        for name, module in BENCHMARKS.items():
+            print(f"{name}\t{(module.__doc__ or '').splitlines()[0]}")
+        return 0
+    for name in options.names or BENCHMARKS:
+        try:
+            report = BENCHMARKS[name].run(repeat=options.repeat, rival_repeat=options.rival_repeat)
+        except CorpusError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 1
+        text = report.write(options.out)
+        Console().print(Markdown(text))
+        print(f"{name}: results in {options.out / name}.json and {name}.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""How the reading behaves under load: two processes against one, and memory over a thousand pages."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from benchmarks.documents import Document, blank_page
+from taxkg_assets.defs.reader import Job, Limits, read_documents
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets.sources.scan import sha256_of
+
+_MB = 1024 * 1024
+_LIMITS = Limits(seconds=600, memory_mb=8000)
+_COPIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """The same pages read by one process and by two, by the pool that a build uses; starting the pool left out."""
+
+    pages: int
+    one_s: float
+    two_s: float
+    load_before: float
+
+    @property
+    def speedup(self) -> float:
+        return self.one_s / self.two_s
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Resident memory while pages are read, document after document."""
+
+    pages: tuple[int, ...]
+    resident_mb: tuple[float, ...]
+
+    @property
+    def growth_mb(self) -> float:
+        """Highest of the second half over the highest of the first half."""
+        half = len(self.resident_mb) // 2
+        return max(self.resident_mb[half:]) - max(self.resident_mb[:half])
+
+
+def measure_scaling(documents: Sequence[Document]) -> Scaling:
+    """Read the documents several times over with one process and with two."""
+    load_before = os.getloadavg()[0]
+    seconds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        blank = Path(folder) / "blank.pdf"
+        blank.write_bytes(blank_page())
+        paths = [d.path for d in sorted(documents, key=lambda d: -d.page_count) for _ in range(_COPIES)]
+        for workers in (1, 2):
+            start_s = _read_seconds([blank] * workers, workers=workers, folder=Path(folder) / f"start{workers}")
+            seconds[workers] = _read_seconds(paths, workers=workers, folder=Path(folder) / f"read{workers}") - start_s
+    return Scaling(_COPIES * sum(d.page_count for d in documents), seconds[1], seconds[2], load_before)
+
+
+def _read_seconds(paths: Sequence[Path], *, workers: int, folder: Path) -> float:
+    jobs = [
+        Job(f"{path.stem}-{ix}", str(path), sha256_of(path), str(path), str(path.parent), False, "bench", 10_000, out)
+        for ix, path in enumerate(paths)
+        for out in [str(folder / str(ix))]
+    ]
+    start = time.perf_counter()
+    outcomes = read_documents(jobs, workers=workers, limits=_LIMITS, on_done=lambda _: None)
+    seconds = time.perf_counter() - start
+    if refused := [outcome.reason for outcome in outcomes if not outcome.is_read]:
+        raise RuntimeError(f"documents were refused: {refused[0]}")
+    return seconds
+
+
+def measure_memory(documents: Sequence[Document], *, pages: int) -> Memory:
+    """Read real pages under new document ids until there are as many as asked, in a process of its own."""
+    paths = [str(document.path) for document in documents]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        read, resident = pool.apply(_read_and_weigh, (paths, pages))
+    return Memory(tuple(read), tuple(resident))
+
+
+def _read_and_weigh(paths: Sequence[str], pages: int) -> tuple[list[int], list[float]]:
+    own = psutil.Process()
+    read, resident, total, copy = [], [], 0, 0
+    while total < pages:
+        for path in paths:
+            total += extract(Path(path).read_bytes(), document_id=f"{Path(path).stem}-copy{copy}").page_count
+            gc.collect()
+            read.append(total)
+            resident.append(own.memory_info().rss / _MB)
+        copy += 1
+    return read, resident
