@@ -340,12 +340,12 @@ def _demote_duplicates(ranking: Ranking, index: SearchIndex) -> Iterator[Candida
     """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
     limits = load_family("ranking")["duplicates"]
     rows = [candidate.row for candidate in ranking.candidates]
-    vectors = index.vectors[rows]
+    cosines = index.vectors[rows] @ index.vectors[rows].T
     terms = [frozenset(text.split(" ")) for text in index.rows["terms"][rows]]
     kept: list[int] = []
     demoted: list[int] = []
     for position in range(len(rows)):
-        close = [other for other in kept if float(vectors[position] @ vectors[other]) >= limits["cosine"]]
+        close = [other for other in kept if cosines[position, other] >= limits["cosine"]]
         is_repeat = any(_overlap(terms[position], terms[other]) >= limits["overlap"] for other in close)
         (demoted if is_repeat else kept).append(position)
     for position in [*kept, *demoted]:
