@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,16 +53,19 @@ class _Cell:
     y1: float
 
 
-def build_faces(source: Source, *, identity: FormIdentity) -> dy.DataFrame[schemas.Faces]:
+def build_faces(
+    source: Source, *, identity: FormIdentity, found: Mapping[int, Sequence[FaceBox]] | None = None
+) -> dy.DataFrame[schemas.Faces]:
     """List each box of the form once, read from the first copy that prints it with a label.
 
     Args:     source: the document's pages. identity: form and revision; only documents of type `form` have a face.
+              found: what `find_face_boxes` gave for each page, where it is at hand already.
     Returns:  one row per (document_id, box_key); none for documents without a boxed face.
     """
     best: dict[str, FaceBox] = {}
     pages = source.pages if identity.doc_type == "form" else ()
     for page in pages:
-        for box in find_face_boxes(page):
+        for box in find_face_boxes(page) if found is None else found[page.page]:
             known = best.get(box.box_key)
             if known is None or (known.is_unlabelled and not box.is_unlabelled):
                 best[box.box_key] = box

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Fill, Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.runs import (
@@ -22,11 +21,13 @@ from taxkg_assets.extraction.table_open import find_leaders, find_open_boxes
 from taxkg_assets.rules.loader import load_family
 
 
-def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
+def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run]]:
     """Find candidate regions of a page with everything printed in them, and all runs of the page.
 
     Form faces and fields to fill in are no candidates.
     """
+    if is_face:
+        return [], []
     spans = split_leaders(page.spans)
     leaders = find_leaders(spans)
     shapes = len(page.rules) + len(page.fills)
@@ -35,8 +36,6 @@ def find_drawings(page: Page) -> tuple[list[Drawing], list[Run]]:
     drawn = merge_rules(page.rules)
     runs = find_runs(spans, ruling=drawn)
     ruling = _without_underlines(drawn, runs, page)
-    if find_face_boxes(page):
-        return [], []
     boxes = _stack(_connect(ruling, page.fills), runs)
     open_boxes = find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
     boxes += open_boxes

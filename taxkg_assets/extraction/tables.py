@@ -10,6 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
 from taxkg_assets.extraction.runs import Run, find_lines, is_caption
@@ -60,10 +61,15 @@ def find_table_regions(page: Page) -> list[TableRegion]:
     return [table.region for table in find_tables(page)]
 
 
-def find_tables(page: Page) -> list[FoundTable]:
-    """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none."""
+def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
+    """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none.
+
+    Args: is_face: the page shows the boxes of a form's face, which are no tables; left out, it is found out.
+    """
+    if is_face is None:
+        is_face = bool(find_face_boxes(page))
     tables: list[FoundTable] = []
-    drawings, runs = find_drawings(page)
+    drawings, runs = find_drawings(page, is_face=is_face)
     above: tuple[Box, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
