@@ -37,9 +37,12 @@ class _Sentence:
     terms: frozenset[str]
 
 
-def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10) -> Answer:
+def ask(
+    searcher: Searcher, question: str, *, settings: Settings, k: int = 10, is_worded: bool = True
+) -> Answer:
     """Answer a question from the index in the words of its passages, or say nothing.
 
+    Args:    is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
     Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
     """
     ranking = searcher.rank(question)
@@ -53,7 +56,7 @@ def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10) -
         is_on=settings.guardrail,
     )
     text = None
-    if results and mode != guardrail.SILENCE:
+    if is_worded and results and mode != guardrail.SILENCE:
         text = _compose(searcher, question, ranking, results=results)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
@@ -63,7 +66,7 @@ def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10) -
     return Answer(
         answer=text,
         confidence=round(relevance / 10, 4),
-        abstained=text is None,
+        abstained=not results or mode == guardrail.SILENCE,
         mode=mode if results else guardrail.SILENCE,
         results=results,
     )
@@ -83,9 +86,12 @@ def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Se
     worth = dict(zip(order.tolist(), (cosines + 0.5 * by_terms[order] + 0.2 * rank_share[order]).tolist(), strict=True))
     chosen: list[int] = []
     held: frozenset[str] = frozenset()
+    top = max(worth.values())
     while len(chosen) < limits["sentences"] and worth:
         gain = {row: value * _share_new(sentences[row].terms, held) for row, value in worth.items()}
         best = max(gain, key=lambda row: (gain[row], -row))
+        if chosen and worth[best] < limits["least_share"] * top:
+            break
         chosen.append(best)
         held |= sentences[best].terms
         del worth[best]
@@ -93,7 +99,7 @@ def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Se
 
 
 def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
-    return len(terms - held) / max(1, len(terms))
+    return 0.5 + 0.5 * len(terms - held) / max(1, len(terms))
 
 
 def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:
@@ -105,6 +111,8 @@ def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:
         parts = [part for line in result.text.splitlines() for part in pattern.split(line)]
         for position, part in enumerate(parts):
             text = part.strip()
+            if text[:1].islower():  # the rest of a sentence whose beginning stands elsewhere
+                continue
             if limits["least_words"] <= len(text.split()) <= limits["most_words"] and text not in seen:
                 seen.add(text)
                 found.append(_Sentence(text, passage, position, frozenset(find_terms(text))))

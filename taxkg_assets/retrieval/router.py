@@ -35,9 +35,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The forms that a corpus knows: patterns that name them, and the words of their titles."""
+    """The forms that a corpus knows: patterns that name them, all titles as printed, and the words of form titles."""
 
     names: tuple[tuple[str, re.Pattern[str]], ...]
+    printed: str = ""
     title_words: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -49,13 +50,16 @@ def split_forms(form: str) -> tuple[str, ...]:
 def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:
     """Collect the forms of a corpus with the patterns by which people name them."""
     words: dict[str, set[str]] = {}
+    printed: list[str] = []
     for row in documents:
+        printed.append(f"{row['form']} {row['title']}".casefold())
         for form in split_forms(row["form"]):
             own = words.setdefault(form, set())
             if row["doc_type"] == "form":
                 own |= {term for term in find_terms(row["title"]) if term.isalpha()}
     return Catalog(
         names=tuple((form, _form_pattern(form)) for form in sorted(words)),
+        printed="\n".join(printed),
         title_words={form: frozenset(own) for form, own in words.items()},
     )
 
@@ -79,8 +83,9 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     """Infer what a question says about form, year, revision, copy, box and place."""
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
     years, revisions = _find_years(question)
-    named = {term for term in find_terms(question) if re.fullmatch(r"\d{3,4}-[a-z]{1,4}|w-\d\w*", term)}
-    known = {term for form, _ in catalog.names for term in find_terms(form)}
+    named = {
+        match["form"].casefold() for rule in load_rules("router", "forms") for match in rule.pattern.finditer(question)
+    }
     balance = sum(
         rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
     )
@@ -92,7 +97,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
         wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
         places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
-        unknown_forms=tuple(sorted(named - known)),
+        unknown_forms=tuple(sorted(form for form in named if form not in catalog.printed)),
     )
 
 
