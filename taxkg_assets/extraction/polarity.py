@@ -76,14 +76,19 @@ def find_clauses(sentence: str) -> list[int]:
 
 
 def _is_condition(clause: str) -> bool:
-    return any(rule.pattern.search(clause) for rule in load_rules("polarity", "conditions"))
+    small = clause.lower()
+    return any(rule.may_match(small) and rule.pattern.search(clause) for rule in load_rules("polarity", "conditions"))
 
 
 def is_negated(clause: str) -> bool:
     """Decide whether a clause denies; set phrases that only look negative do not count."""
+    small = clause.lower()
+    negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]
+    if not negations:
+        return False
     for rule in load_rules("polarity", "weak_negations"):
         clause = rule.pattern.sub(" ", clause)
-    return any(rule.pattern.search(clause) for rule in load_rules("polarity", "negations"))
+    return any(rule.pattern.search(clause) for rule in negations)
 
 
 def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str = "") -> Relation:
@@ -101,20 +106,24 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
         "sentence": sentence[:start].replace("@", " ") + "@" + sentence[end:].replace("@", " "),
         "clause": sentence[low:start].replace("@", " ") + "@" + sentence[end:high].replace("@", " "),
     }
-    holds = {
-        "condition": _is_condition(scopes["clause"]),
-        "negation": is_negated(scopes["clause"].split("@")[0]),
-    }
+    small = {name: scope.lower() for name, scope in scopes.items()}
     for rule in load_rules("relations", "cues"):
         extra = rule.extra
-        if kind not in extra.get("kinds", (kind,)) or not holds.get(extra.get("needs", ""), True):
+        if kind not in extra.get("kinds", (kind,)) or not rule.may_match(small[extra["scope"]]):
             continue
-        if rule.pattern.search(scopes[extra["scope"]]):
+        if _holds(extra.get("needs"), scopes["clause"]) and rule.pattern.search(scopes[extra["scope"]]):
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
                 return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
             return Relation(extra["relation"], polarity, extra["confidence"], rule.id)
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
+
+
+def _holds(need: str | None, clause: str) -> bool:
+    """Decide whether a clause is what a cue asks for: a condition, or a denial of the mention."""
+    if need == "condition":
+        return _is_condition(clause)
+    return need is None or is_negated(clause.split("@")[0])
 
 
 def _find_lead(lead: str, *, kind: str) -> Relation | None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from taxkg_assets.rules.needed_words import find_needed_words
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -21,6 +23,16 @@ class Rule:
     counter_examples: tuple[str, ...]
     source: str
     extra: dict[str, Any]
+    needed_words: tuple[str, ...] = ()
+
+    def may_match(self, small: str) -> bool:
+        """Decide cheaply whether the pattern can match at all in a text, given in small letters."""
+        if not self.needed_words:
+            return True
+        for word in self.needed_words:  # noqa: SIM110 - a generator costs as much as the search that this saves
+            if word in small:
+                return True
+        return False
 
 
 @cache
@@ -43,6 +55,7 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
+            needed_words=find_needed_words(row["pattern"]),
         )
         for row in load_family(name)[group]
     )

@@ -1,0 +1,45 @@
+"""A pattern never matches a text without one of its needed words, and the words are worth looking for."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.needed_words import find_needed_words
+
+RULES = [
+    rule
+    for family, group in (
+        ("relations", "cues"),
+        ("polarity", "negations"),
+        ("polarity", "conditions"),
+        ("references", "mentions"),
+        ("references", "named_sections"),
+        ("faces", "keys"),
+    )
+    for rule in load_rules(family, group)
+]
+TEXTS = sorted({text for rule in RULES for text in (*rule.examples, *rule.counter_examples)})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"(?i)\bSee\s+(?:also\s+)?@", ("see",)),
+        (r"(?:report|enter)ed? in", ("enter", "report")),
+        (r"[Ss]ee [Nn]o[tw]", ("see no",)),
+        (r"[^s]ee", ("ee",)),
+        (r"\b(?:do|does) not\b[^@]*\bexcept(?: for)?\b", ("except",)),
+        (r"(?:shall|must)\s+\d", ("must", "shall")),
+        (r"(?:if)?\s*\w+", ()),
+        (r"(?:if|\d+)x*", ()),
+        (r"(?:when){2}", ("when",)),
+    ],
+)
+def test_needed_words_of_a_pattern(pattern: str, words: tuple[str, ...]) -> None:
+    assert find_needed_words(pattern) == words
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_what_matches_holds_a_needed_word(rule: Rule) -> None:
+    assert [text for text in TEXTS if rule.pattern.search(text) and not rule.may_match(text.lower())] == []
