@@ -37,9 +37,7 @@ class _Sentence:
     terms: frozenset[str]
 
 
-def ask(
-    searcher: Searcher, question: str, *, settings: Settings, k: int = 10, is_worded: bool = True
-) -> Answer:
+def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10, is_worded: bool = True) -> Answer:
     """Answer a question from the index in the words of its passages, or say nothing.
 
     Args:    is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
@@ -81,7 +79,7 @@ def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Se
     by_terms = np.array([score_overlap(ranking.wanted, sentence.terms) for sentence in sentences])
     rank_share = np.array([1.0 / (1 + sentence.passage) for sentence in sentences])
     order = np.argsort(-(by_terms + 0.3 * rank_share), kind="stable")[: limits["candidates"]]
-    vectors = searcher.encoder.encode_passages([sentences[row].text for row in order])
+    vectors = searcher.encoder.encode_sentences([sentences[row].text for row in order])
     cosines = vectors @ searcher.encoder.encode_query(question)
     worth = dict(zip(order.tolist(), (cosines + 0.5 * by_terms[order] + 0.2 * rank_share[order]).tolist(), strict=True))
     chosen: list[int] = []

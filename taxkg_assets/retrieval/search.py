@@ -244,21 +244,7 @@ class Searcher:
     ) -> list[Candidate]:
         if not numbers:
             return []
-        rows = self._meta[numbers].rows(named=True)
-        at = np.array(numbers)
-        coverage = np.array([rerank.score_overlap(wanted, frozenset(row["terms"].split(" "))) for row in rows])
-        features = {
-            "lexical": _stretch(legs.by_term, at, floor=0.0),
-            "vector": _stretch(legs.by_vector, at, floor=float(np.min(legs.by_vector[legs.rankings[1]], initial=1.0))),
-            "fused": np.array([fused.get(row, 0.0) for row in numbers]) / max(fused.values(), default=1.0),
-            "coverage": coverage,
-            "heading": np.array(
-                [rerank.score_overlap(wanted, self._heading_terms(row["heading_path"])) for row in rows]
-            ),
-            "edge": np.array([float(row in steps) for row in numbers]),
-            **{name: values[at] for name, values in legs.documents.items()},
-            **rerank.score_rows(rows, route),
-        }
+        features = self._find_features(numbers, legs, route, wanted=wanted, fused=fused, steps=steps)
         scores = rerank.combine_features(features)
         ranks = [{int(row): rank for rank, row in enumerate(ranking, 1)} for ranking in legs.rankings[:2]]
         found = [
@@ -268,12 +254,38 @@ class Searcher:
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
                 cosine=float(legs.by_vector[row]),
-                coverage=float(coverage[position]),
+                coverage=float(features["coverage"][position]),
                 step=steps.get(row),
             )
             for position, row in enumerate(numbers)
         ]
         return sorted(found, key=lambda candidate: (-candidate.score, candidate.row))
+
+    def _find_features(
+        self,
+        numbers: list[int],
+        legs: _Legs,
+        route: Route,
+        *,
+        wanted: dict[str, float],
+        fused: dict[int, float],
+        steps: dict[int, Step],
+    ) -> dict[str, npt.NDArray[np.float64]]:
+        rows = self._meta[numbers].rows(named=True)
+        at = np.array(numbers)
+        held = [frozenset(row["terms"].split(" ")) for row in rows]
+        headings = [self._heading_terms(row["heading_path"]) for row in rows]
+        floor = float(np.min(legs.by_vector[legs.rankings[1]], initial=1.0))
+        return {
+            "lexical": _stretch(legs.by_term, at, floor=0.0),
+            "vector": _stretch(legs.by_vector, at, floor=floor),
+            "fused": np.array([fused.get(row, 0.0) for row in numbers]) / max(fused.values(), default=1.0),
+            "coverage": np.array([rerank.score_overlap(wanted, terms) for terms in held]),
+            "heading": np.array([rerank.score_overlap(wanted, terms) for terms in headings]),
+            "edge": np.array([float(row in steps) for row in numbers]),
+            **{name: values[at] for name, values in legs.documents.items()},
+            **rerank.score_rows(rows, route),
+        }
 
     @cached_property
     def _meta(self) -> pl.DataFrame:

@@ -46,8 +46,8 @@ class Windows:
                         break
                     budget -= self._words(following)
                     low, high = min(low, following), max(high, following)
-        numbers = range(low, high + 1)
-        self.used.update(numbers)
+        self.used.update(range(low, high + 1))
+        self.used.update(self._same_unit(row))
         part = self.rows[low : high + 1]
         return Window(
             text="\n".join(part["text"]),
@@ -61,6 +61,15 @@ class Windows:
             return ()
         by_level = {"section": ("anchor",), "page": ("page",), "document": ("document",)}
         return by_level.get(self.level, ("anchor", "parent"))
+
+    def _same_unit(self, row: int) -> list[int]:
+        """The other rows of the hit's page or document, where those are what is ranked."""
+        if self.level not in ("page", "document"):
+            return []
+        columns = ["document_id", "page"] if self.level == "page" else ["document_id"]
+        own = self.rows.select(columns).row(row)
+        same = pl.all_horizontal(pl.col(name) == value for name, value in zip(columns, own, strict=True))
+        return self.rows.select(pl.arg_where(same)).to_series().to_list()
 
     def _may_join(self, row: int, other: int, scope: str) -> bool:
         rows = self.rows

@@ -59,3 +59,10 @@ def test_older_revision_of_the_same_text_comes_after_all_others(searcher: Search
 @pytest.mark.parametrize("query", ["", "???", "zzzz qqqq", "x" * 5000])
 def test_odd_questions_do_not_fail(searcher: Searcher, query: str) -> None:
     assert isinstance(searcher.search(query), list)
+
+
+@pytest.mark.parametrize(("level", "unit"), [("document", ("document",)), ("page", ("document", "page"))])
+def test_each_document_or_page_is_ranked_once(searcher: Searcher, level: str, unit: tuple[str, ...]) -> None:
+    rows = searcher.search("harbour rent of a berth", level=level, k=50)
+    places = [tuple(getattr(row, name) for name in unit) for row in rows]
+    assert len(places) == len(set(places)) == 5
