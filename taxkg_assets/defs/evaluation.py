@@ -41,7 +41,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     """The systems that are compared: the legs alone, their fusion, and the whole pipeline with its guardrail."""
 
     def full(question: str) -> Ranking:
-        answer = ask(searcher, question, settings=settings, k=RESULTS)
+        answer = ask(searcher, question, settings=settings, k=RESULTS, is_worded=False)
         rows = [result.model_dump() for result in answer.results]
         return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
 
