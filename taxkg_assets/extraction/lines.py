@@ -208,10 +208,7 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
 
 def words_of(lines: Sequence[Line]) -> set[str]:
     """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
-    words: set[str] = set()
-    for line in lines:
-        words.update(_WORD.findall(line.text.lower()))
-    return words
+    return set(_WORD.findall("\n".join([line.text for line in lines]).lower()))
 
 
 def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Piece]]:

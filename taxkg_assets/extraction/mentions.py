@@ -16,6 +16,7 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
+_CAPITALISED = re.compile(r"(?<![\w’'-])([A-Z0-9]\w*)[\w’'&-]*")
 _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
 
@@ -53,7 +54,10 @@ def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
 
 def _may_match(rule: Rule, low: str) -> bool:
     """Decide cheaply whether a rule can match: most texts hold none of its words."""
-    return any(word in low for word in rule.extra["words"])
+    for word in rule.extra["words"]:  # noqa: SIM110 - this runs for every rule on every paragraph
+        if word in low:
+            return True
+    return False
 
 
 class Headings:
@@ -75,8 +79,8 @@ class Headings:
         """Find headings that the text points at with a cue before or after them."""
         before, after = load_rules("references", "section_cues")
         last_end = -9
-        for word in re.finditer(r"(?<![\w’'-])[A-Z0-9][\w’'&-]*", text):
-            if word.start() < last_end or _FIRST_WORD.split(word.group(0), maxsplit=1)[0] not in self._openings:
+        for word in _CAPITALISED.finditer(text):
+            if word[1] not in self._openings or word.start() < last_end:
                 continue
             match = self._match(text, word.start())
             if match is None:
