@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import dagster as dg
 
-from taxkg_assets.defs import automation, chunking, evaluation, extraction, graph, retrieval, sources
+import taxkg_assets.defs.automation as automation
+import taxkg_assets.defs.chunking as chunking
+import taxkg_assets.defs.evaluation as evaluation
+import taxkg_assets.defs.extraction as extraction
+import taxkg_assets.defs.graph as graph
+import taxkg_assets.defs.retrieval as retrieval
+import taxkg_assets.defs.sources as sources
 from taxkg_assets.defs._table import DeltaIO
 from taxkg_assets.defs.resources import Home
 
