@@ -70,9 +70,7 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
         raise ModelError(
             f"The model {name!r} could not be loaded: {missing}. Give a folder or a hub name."
         ) from missing
-    return SentenceEncoder(
-        model=model, model_name=name or PACKAGED_NAME, model_hash=hashed, is_bfloat16=has_bfloat16()
-    )
+    return SentenceEncoder(model=model, model_name=name or PACKAGED_NAME, model_hash=hashed, is_bfloat16=has_bfloat16())
 
 
 def has_bfloat16() -> bool:
