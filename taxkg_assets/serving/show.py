@@ -2,7 +2,7 @@
 
 Each element is a box in its role's colour with its column and its place in the reading order; cells of tables are
 outlined; where another heading takes over, its words stand above the first element that it owns. Beside the page
-stand the legend and one line for each element.
+stand the legend and one line for each element but page furniture.
 """
 
 from __future__ import annotations
@@ -64,10 +64,18 @@ class PageContent:
     owners: dict[str, str]
 
     def lines(self) -> Iterator[str]:
-        """One line for each element: place, column, role, confidence, and the heading that owns it."""
-        for row in self.elements:
-            owner = self.owners.get(row["element_id"], "")
-            yield f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
+        """One line for each element."""
+        return (self.line(row) for row in self.elements)
+
+    def line(self, row: Row) -> str:
+        """Place and column of an element, role, confidence, and the heading that owns it."""
+        owner = self.owners.get(row["element_id"], "")
+        return f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The elements named beside the page: page furniture is drawn only, as leaders can be hundreds of dots."""
+        return [row for row in self.elements if row["role"] != "PageArtifact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
     with source, _MUPDF.open() as drawing:
         page = source[content.page - 1]
         width, height = page.rect.width, page.rect.height
-        panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.elements) + 4)
+        panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.listed) + 4)
         canvas = drawing.new_page(width=width + PANEL_PT, height=max(height, panel_height))
         image = page.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
         canvas.insert_image(_MUPDF.Rect(0, 0, width, height), pixmap=image)
@@ -213,9 +221,11 @@ def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
     canvas.insert_text((x, y), notes, fontsize=PANEL_FONT_PT)
     y += LINE_PT
     width = PANEL_PT - 2 * MARGIN_PT
-    for row, line in zip(content.elements, content.lines(), strict=True):
+    for row in content.listed:
         y += LINE_PT
-        canvas.insert_text((x, y), _fitted(line, width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]])
+        canvas.insert_text(
+            (x, y), _fitted(content.line(row), width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]]
+        )
 
 
 def _tag(row: Row) -> str:
