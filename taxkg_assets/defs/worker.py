@@ -14,6 +14,7 @@ import resource
 import shutil
 import sys
 import time
+import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +44,11 @@ def limit_memory(memory_mb: int) -> None:
 
 def read_document(job: dict[str, Any]) -> dict[str, Any]:
     """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
-    data = Path(job["path"]).read_bytes()
+    try:
+        data = Path(job["path"]).read_bytes()
+    except OSError as gone:
+        reason = f"The file cannot be read ({gone.strerror})."
+        return _refusal("open", reason, "Put it back, or remove it and build again.", is_law=False)
     if hashlib.sha256(data).hexdigest() != job["sha256"]:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
     try:
@@ -52,6 +57,10 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         return _refusal(refused.stage, refused.reason, refused.remedy, is_law=refused.is_law)
     except MemoryError:
         return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
+    except Exception as defect:
+        # A defect of the extraction on one document must not stop the others; too many of them block the build.
+        reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
+        return _refusal("extract", " ".join(reason.split())[:500], REPAIR_SCHEMA, is_law=True)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
@@ -62,6 +71,12 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         "fetched_at": datetime.now(UTC),
     }
     return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))
+
+
+def _place(defect: Exception) -> str:
+    """Where in the code it happened."""
+    last = traceback.extract_tb(defect.__traceback__)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:

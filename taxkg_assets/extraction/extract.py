@@ -14,13 +14,23 @@ import polars as pl
 
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements, find_blocks
+from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.faces import build_faces, find_face_boxes
 from taxkg_assets.extraction.identity import Identity, read_identity
+from taxkg_assets.extraction.laws import (
+    find_broken_pieces,
+    find_misowned_elements,
+    find_off_page_spans,
+    find_orphan_anchors,
+    find_strayed_sections,
+    find_twin_anchors,
+    find_unread_pages,
+)
 from taxkg_assets.extraction.pages import read_source
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.tables import build_tables, find_tables
+from taxkg_assets.extraction.tables import build_tables, find_cells_without_path, find_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,14 @@ class Extraction:
     page_count: int
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
+
+
+def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
+    """Withhold a document that breaks a law of its tables, before anything of it is written."""
+    if offending.height:
+        first = ", ".join(f"{k}={str(v)[:60]}" for k, v in offending.row(0, named=True).items())
+        remedy = "The document keeps its old rows, if any; report it with the file."
+        raise StageError(stage, f"{offending.height} {what} ({first}).", remedy, is_law=True)
 
 
 @contextmanager
@@ -51,7 +69,7 @@ def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: 
     """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
 
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF.
-    Raises: StageError with stage, reason and remedy for a document that cannot be read.
+    Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
     """
     source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
     identity = read_identity(source)
@@ -66,10 +84,19 @@ def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: 
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     anchors = build_anchors(blocks, identity=identity, document_id=document_id)
     sections = build_sections(blocks, anchors, tables, document_id=document_id)
+    spans, elements = build_spans(source), build_elements(blocks, document_id=document_id)
+    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, source))
+    _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
+    _refuse("tables", "cells have no header", find_cells_without_path(tables))
+    _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
+    _refuse("anchors", "headings cannot be told apart", find_twin_anchors(anchors))
+    _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
+    _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
+    _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
     return Extraction(
         frames={
-            "spans": build_spans(source),
-            "elements": build_elements(blocks, document_id=document_id),
+            "spans": spans,
+            "elements": elements,
             "tables": tables,
             "anchors": anchors,
             "faces": build_faces(source, identity=identity, found=faces),
