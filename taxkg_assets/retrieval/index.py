@@ -185,7 +185,7 @@ def find_unindexed_terms(connection: Any, rows: pl.DataFrame) -> pl.DataFrame:
         table = connection.open_table(level)
         for row in _sample(of_level.height):
             rarest = min(split[row], key=lambda term: (counts[term], term))
-            found = table.search(rarest, query_type="fts", fts_columns="terms").select(["chunk_id"])
+            found = table.search(rarest, query_type="fts", fts_columns="terms").select(["chunk_id", "_score"])
             ids = {item["chunk_id"] for item in found.limit(counts[rarest]).to_list()}
             if rarest and of_level["chunk_id"][row] not in ids:
                 lost.append(of_level["chunk_id"][row])

@@ -38,11 +38,15 @@ class TermEncoder:
             progress(len(texts), len(texts))
         return np.array([self.encode_query(text) for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        return self.encode_passages(texts)
+
     def encode_query(self, text: str) -> Vectors:
         vector = np.full(self.dimension, 1e-3)
         for term in find_terms(text):
             vector[sum(ord(letter) * 31**place for place, letter in enumerate(term)) % self.dimension] += 1.0
-        return (vector / np.linalg.norm(vector)).astype(np.float32)
+        unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
+        return unit
 
 
 def _document(document_id: str, **columns: Any) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""Relevance falls where a question names a form, an edition or a year that the corpus does not hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.retrieval.guardrail import score_relevance
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.search import Searcher
+
+
+def _grade(searcher: Searcher, question: str) -> float:
+    ranking = searcher.rank(question)
+    results = searcher.assemble(ranking, k=5)
+    terms = [frozenset(find_terms(row.text)) for row in results]
+    return score_relevance(ranking, results, facts=searcher.facts, terms=terms)
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    ["box 1a of Form 1042-S, harbour rent", "box 1a of Form IT-201, harbour rent", "harbour rent in box 1a in 1994"],
+)
+def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str) -> None:
+    assert _grade(searcher, lacking) < _grade(searcher, "box 1a of Form 2077-ZED, harbour rent") - 1
+
+
+def test_no_passage_means_no_relevance(searcher: Searcher) -> None:
+    ranking = searcher.rank("harbour rent")
+    assert score_relevance(ranking, [], facts=searcher.facts, terms=[]) == 0.0
+
+
+def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
+    grades = [_grade(searcher, question) for question in ("box 1a 2077-ZED harbour rent", "zzz", "Form 1042-S in 1900")]
+    assert all(0 <= grade <= 10 for grade in grades)
