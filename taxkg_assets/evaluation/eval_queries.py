@@ -14,6 +14,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.matching import find_words, squash
+from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 
@@ -47,7 +48,8 @@ def build_eval_queries(
     """Make each question's gold good on this corpus, by its own quotes or by its locator.
 
     Args:     query_sets: the rows of each set by the set's name, in the gold format.
-    Returns:  one row per question; those whose gold does not stand here are kept, not resolved, with a note why.
+    Returns:  one row per question; the set's name says so where its gold was located. Questions without gold here
+              are kept, not resolved, with a note why.
     Raises:   ValueError if an id occurs twice in a set or a row lacks a field of the format.
     """
     corpus = _read_corpus(documents, sections, anchors)
@@ -77,6 +79,7 @@ def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:
     known = {document["document_id"] for document in corpus.documents}
     away = sorted({passage["document"] for passage in gold or near_miss} - known)
     if away and row.get("locator"):
+        name += LOCATED
         gold, failed = _locate_all(row["locator"], row, corpus)
         near_miss, _ = _locate_all(row.get("near_miss_locator") or [], row, corpus)
         note = "; ".join(failed)

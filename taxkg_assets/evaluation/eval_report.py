@@ -94,7 +94,7 @@ def find_retrieval_faults(
         for floor in floors
         if floor.gate == "eval_report"
         for row in rows.filter(pl.col("system") == system, pl.col("metric") == floor.metric).iter_rows(named=True)
-        if row["value"] is not None and floor.query_set in (None, row["query_set"]) and not floor.holds(row["value"])
+        if row["value"] is not None and floor.binds(row["query_set"]) and not floor.holds(row["value"])
     ]
     return pl.DataFrame(faults, schema=_FAULTS, orient="row").sort("floor_id", "query_set")
 

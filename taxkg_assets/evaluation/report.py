@@ -212,7 +212,7 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
         )
         for floor in floors
         for row in mine.filter(pl.col("metric") == floor.metric).iter_rows(named=True)
-        if floor.query_set in (None, row["query_set"])
+        if floor.binds(row["query_set"])
     ]
     if not rows:
         return []

@@ -7,6 +7,9 @@ from functools import cache
 
 from taxkg_assets.rules.loader import load_family
 
+LOCATED = " (located)"
+"""Ends the name of a query set whose gold was found in this corpus by locators."""
+
 
 @dataclass(frozen=True, slots=True)
 class Floor:
@@ -30,6 +33,14 @@ class Floor:
     def holds(self, value: float) -> bool:
         """Whether a figure keeps the bound; meeting it exactly is enough."""
         return value >= self.floor if self.bound == "min" else value <= self.floor
+
+    def binds(self, query_set: str) -> bool:
+        """Whether a query set is held to the floor.
+
+        Located gold names one right passage of perhaps several in a corpus it was not written for: such a set is
+        reported, and bound only by a floor of its own.
+        """
+        return self.query_set == query_set or (self.query_set is None and not query_set.endswith(LOCATED))
 
     def describe(self) -> str:
         """The bound in words, for whoever reads why a gate failed."""
