@@ -26,7 +26,8 @@ def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home built from the bundled samples, once for all workers; never change it, copy it."""
     from taxkg_assets.serving.build import SAMPLES, build
 
-    root = tmp_path_factory.getbasetemp().parent
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     home = root / "built-samples"
     with (root / "built-samples.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -148,7 +148,7 @@ class Store:
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
-        return DeltaTable(self.table_uri(name), without_files=True).version() if self.exists(name) else -1
+        return DeltaTable(self.table_uri(name)).version() if self.exists(name) else -1
 
     def count(self, name: str) -> int:
         """Rows of a table."""

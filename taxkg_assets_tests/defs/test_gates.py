@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import UPSTREAM, DeltaIO
@@ -102,22 +103,24 @@ def test_materialize_on_one_asset_is_refused(failed_home: Path, instance: dg.Dag
 
 
 def test_automation_requests_nothing_below_a_failed_gate(
-    failed_home: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    sample_home: Path, wrong_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from taxkg_assets.definitions import defs
 
-    requested = {k.to_user_string() for k, n in _requested(defs, instance).items() if n}
-    assert requested.isdisjoint(DOWNSTREAM)
-    monkeypatch.delenv("TAXKG_GOLD")
-    assert build(str(failed_home), select=["elements"]).is_done
-    requested = {k.to_user_string() for k, n in _requested(defs, instance).items() if n}
-    assert "anchors" in requested
+    def tick(cursor: AssetDaemonCursor | None) -> tuple[AssetDaemonCursor, set[str]]:
+        result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)
+        return result.cursor, {n for n in UPSTREAM if result.get_num_requested(dg.AssetKey(n))}
 
-
-def _requested(defs: dg.Definitions, instance: dg.DagsterInstance) -> dict[dg.AssetKey, int]:
-    result = dg.evaluate_automation_conditions(defs=defs, instance=instance)
-    keys = [dg.AssetKey(name) for name in UPSTREAM]
-    return {key: result.get_num_requested(key) for key in keys}
+    with open_instance(Store(sample_home)) as instance:
+        cursor, _ = tick(None)
+        monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
+        assert not build(str(sample_home), roots=[add_document(sample_home, tmp_path)]).is_done
+        cursor, requested = tick(cursor)
+        assert requested.isdisjoint(DOWNSTREAM)
+        monkeypatch.delenv("TAXKG_GOLD")
+        assert build(str(sample_home), select=["elements"]).is_done
+        _, requested = tick(cursor)
+        assert "anchors" in requested
 
 
 def test_a_table_changed_behind_the_gates_is_refused(sample_home: Path) -> None:
