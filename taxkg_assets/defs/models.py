@@ -63,7 +63,9 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
     # Threads that spin while they wait make every product on a busy machine ten times slower; read when torch loads.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
 
+    transformers_logging.disable_progress_bar()
     try:
         model: Any = SentenceTransformer(str(folder or name), device="cpu")
     except OSError as missing:

@@ -15,6 +15,7 @@ from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, GATES, UPSTREAM, Delta
 from taxkg_assets.defs.automation import sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.resources import PROJECT, Home
+from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import exclusive, open_instance
 
@@ -83,6 +84,7 @@ def build(
                     _run(instance, store, selection=selection, result=result, log_level=log_level)
         if result.is_done and store.exists("documents"):
             prune_readings(Home(home=str(store.home)))
+            prune_indexes(store)
         result.quarantine = store.read_or_empty("quarantine").to_dicts()
         result.seconds = time.monotonic() - started
     return result

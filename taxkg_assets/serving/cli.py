@@ -28,6 +28,7 @@ HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: T
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 FAILED, QUARANTINED = 1, 3
+DEV_IS_SUPERSEDED = "ignore:Function `dev_command` is superseded:FutureWarning"
 
 
 class Level(StrEnum):
@@ -268,7 +269,7 @@ def ui(
     ledger = scan_sources(store, roots)
     with open_instance(store) as instance:
         sync_partitions(instance, set(ledger["files"]))
-    environment = {**os.environ, "TAXKG_HOME": str(store.home)}
+    environment = {**os.environ, "TAXKG_HOME": str(store.home), "PYTHONWARNINGS": DEV_IS_SUPERSEDED}
     command = [
         sys.executable,
         "-m",
@@ -282,7 +283,7 @@ def ui(
         str(port),
     ]
     err.print(f"Dagster UI on http://{host}:{port} for {store.home}; stop it with Ctrl-C.")
-    os.chdir(PROJECT)
+    os.chdir(store.home)
     os.execvpe(command[0], command, environment)
 
 
