@@ -65,7 +65,7 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         model: Any = SentenceTransformer(str(folder or name), device="cpu")
     except OSError as missing:
