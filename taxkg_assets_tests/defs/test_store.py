@@ -88,3 +88,11 @@ def test_a_foreign_commit_is_noticed(tmp_path: Path) -> None:
     assert after is not None
     assert after.inputs != before.inputs
     assert after.content != before.content
+
+
+def test_the_way_to_a_frame_is_no_part_of_the_content() -> None:
+    frame = Faces.sample(4)
+    other_way = pl.concat([frame.head(1), frame]).slice(1)
+    assert frame_digest(frame) == frame_digest(other_way)
+    changed = frame.with_columns(bbox=pl.col("bbox").struct.with_fields(x0_pt=pl.lit(-1.0)))
+    assert frame_digest(frame) != frame_digest(changed)

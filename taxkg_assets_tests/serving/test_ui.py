@@ -1,0 +1,194 @@
+"""The Dagster UI on a home: a real web server, asked over the GraphQL that its pages use; no browser."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
+from taxkg_assets.defs._table import PREVIEW_ROWS, UPSTREAM
+from taxkg_assets.defs.resources import PACKAGE, PROJECT
+from taxkg_assets.defs.store import Store, schema_of
+from taxkg_assets.serving.build import SAMPLES
+from taxkg_assets_tests.serving.homes import run_cli
+
+STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation"}
+START_SECONDS = 90
+RUN_SECONDS = 90
+
+NODES = """{ assetNodes { assetKey { path } groupName description
+  metadataEntries { __typename label
+    ... on TableSchemaMetadataEntry { schema { columns { name description } } }
+    ... on CodeReferencesMetadataEntry { codeReferences {
+      ... on LocalFileCodeReference { filePath lineNumber label } } } }
+  assetMaterializations(limit: 1) { metadataEntries { __typename label
+    ... on IntMetadataEntry { intValue }
+    ... on TableMetadataEntry { table { records } } } } } }"""
+
+HISTORY = """query ($table: [String!]!, $check: String!) { assetCheckExecutions(
+  assetKey: {path: $table}, checkName: $check, limit: 10) { runId status evaluation { metadataEntries { label
+    ... on TableMetadataEntry { table { records } } } } } }"""
+
+LAUNCH = """mutation ($table: [String!]!) { launchPipelineExecution(executionParams: {
+  selector: {repositoryLocationName: "taxkg_assets.definitions", repositoryName: "__repository__",
+    pipelineName: "__ASSET_JOB", assetSelection: [{path: $table}], assetCheckSelection: []}, mode: "default"}) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+
+RUN = """query ($id: ID!) { runOrError(runId: $id) { ... on Run { status
+  eventConnection { events { ... on ExecutionStepFailureEvent { error { message } } } } } } }"""
+
+
+class Server:
+    """A running UI, asked as its pages ask it."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """The data of a GraphQL answer."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(f"{self.url}/graphql", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            answer = json.load(reply)
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
+    def is_up(self) -> bool:
+        """Whether it answers yet."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/server_info", timeout=5) as reply:
+                return bool(reply.status == 200)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def await_run(self, run_id: str) -> tuple[str, str]:
+        """Status of a run when it is over, and what its failed steps said."""
+        deadline = time.monotonic() + RUN_SECONDS
+        while time.monotonic() < deadline:
+            run = self.ask(RUN, id=run_id)["runOrError"]
+            if run["status"] in {"SUCCESS", "FAILURE", "CANCELED"}:
+                errors = [e["error"]["message"] for e in run["eventConnection"]["events"] if e.get("error")]
+                return run["status"], "\n".join(errors)
+            time.sleep(0.5)
+        raise TimeoutError(f"Run {run_id} is not over after {RUN_SECONDS} s.")
+
+
+@contextmanager
+def open_ui(home: Path) -> Iterator[Server]:
+    """`taxkg ui` on a free port: web server, code server and daemon."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "taxkg_assets.serving.cli", "ui", "--home", str(home), "--port", str(port)]
+    log = home.with_name("ui.log")
+    with log.open("w") as sink, subprocess.Popen(command, stdout=sink, stderr=sink) as process:
+        try:
+            server = Server(port)
+            deadline = time.monotonic() + START_SECONDS
+            while not server.is_up():
+                assert process.poll() is None, log.read_text()
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.3)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def refused_home(built_samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built home on which the command line has just seen a gate on `elements` fail."""
+    folder = tmp_path_factory.mktemp("ui")
+    home = Path(shutil.copytree(built_samples, folder / "home"))
+    gold = folder / "gold"
+    gold.mkdir()
+    rows = [json.loads(line) for line in (SAMPLES.parent / "eval" / "roles.jsonl").read_text().splitlines()]
+    (gold / "roles.jsonl").write_text("\n".join(json.dumps({**row, "role": "Callout"}) for row in rows))
+    done = run_cli("build", "--home", str(home), "--select", "elements", environment={"TAXKG_GOLD": str(gold)})
+    assert done.returncode == 1, done.stderr
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(refused_home: Path) -> Iterator[Server]:
+    with open_ui(refused_home) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def shown(server: Server) -> dict[str, Any]:
+    """What the asset pages show, by table."""
+    nodes = server.ask(NODES)["assetNodes"]
+    return {"/".join(node["assetKey"]["path"]): node for node in nodes}
+
+
+def entries(metadata: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Metadata by label."""
+    return {entry["label"]: entry for entry in metadata}
+
+
+def test_the_ui_installs_the_settings_of_the_instance(server: Server, refused_home: Path) -> None:
+    installed = refused_home / "dagster" / "dagster.yaml"
+    assert installed.read_bytes() == (PROJECT / "dagster.yaml").read_bytes()
+
+
+def test_every_table_is_described_from_its_schema_in_the_group_of_its_stage(shown: dict[str, Any]) -> None:
+    assert shown.keys() == UPSTREAM.keys()
+    for name, node in shown.items():
+        schema = schema_of(name)
+        assert node["groupName"] in STAGES
+        assert node["description"] == inspect.getdoc(schema)
+        columns = entries(node["metadataEntries"])["dagster/column_schema"]["schema"]["columns"]
+        assert [c["name"] for c in columns] == list(schema.columns())
+        assert all(c["description"] for c in columns), name
+
+
+def test_an_asset_is_one_step_from_its_code(shown: dict[str, Any]) -> None:
+    for name, node in shown.items():
+        links = {r["label"]: r for r in entries(node["metadataEntries"])["dagster/code_references"]["codeReferences"]}
+        assert links.keys() == {"builder", "wiring"}
+        builder = Path(links["builder"]["filePath"]).read_text().splitlines()
+        assert builder[links["builder"]["lineNumber"] - 1].startswith("def build_"), name
+        wiring, line = Path(links["wiring"]["filePath"]), links["wiring"]["lineNumber"]
+        assert wiring == PACKAGE / "defs" / f"{node['groupName']}.py"
+        assert name in "".join(wiring.read_text().splitlines()[line - 1 : line + 4])
+
+
+def test_every_table_shows_its_row_count_and_a_preview(shown: dict[str, Any], refused_home: Path) -> None:
+    store = Store(refused_home)
+    for name, node in shown.items():
+        latest = entries(node["assetMaterializations"][0]["metadataEntries"])
+        rows = store.count(name)
+        assert latest["dagster/row_count"]["intValue"] == rows
+        assert len(latest["preview"]["table"]["records"]) == min(rows, PREVIEW_ROWS), name
+
+
+def test_the_gates_of_the_command_line_stand_in_the_ui_with_their_history(server: Server) -> None:
+    history = server.ask(HISTORY, table=["elements"], check="roles_on_labelled_documents")["assetCheckExecutions"]
+    assert [execution["status"] for execution in history] == ["FAILED", "SUCCEEDED"]
+    found = entries(history[0]["evaluation"]["metadataEntries"])["first offending rows"]["table"]["records"]
+    assert "element_id" in json.loads(found[0])
+
+
+def test_materialize_on_one_table_below_a_failed_gate_is_refused(server: Server, refused_home: Path) -> None:
+    store = Store(refused_home)
+    before = {name: store.version(name) for name in UPSTREAM}
+    launched = server.ask(LAUNCH, table=["chunks"])["launchPipelineExecution"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    status, errors = server.await_run(launched["run"]["runId"])
+    assert status == "FAILURE"
+    assert "elements:roles_on_labelled_documents has failed" in errors
+    assert {name: store.version(name) for name in UPSTREAM} == before
