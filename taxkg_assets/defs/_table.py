@@ -9,18 +9,21 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import dataframely as dy
 import polars as pl
+import polars.selectors as cs
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
 
 from taxkg_assets.defs.progress import stage_progress
-from taxkg_assets.defs.resources import Home, code_version, source_line, stage_of
+from taxkg_assets.defs.resources import PACKAGE, Home, code_version, source_line, stage_of
 from taxkg_assets.defs.store import Store, TableState, digest, schema_of
 
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
@@ -39,7 +42,9 @@ FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 """For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
 
 GATED_VERSION = "table version"
-PREVIEW_ROWS = 8
+PREVIEW_ROWS = 6
+CELL_CHARACTERS = 80
+ID_CHARACTERS = 26
 OFFENDING_ROWS = 20
 
 
@@ -113,6 +118,11 @@ def ancestors(names: Iterable[str]) -> set[str]:
     return seen
 
 
+def pipeline_order() -> list[str]:
+    """All tables, each after those that it is made from."""
+    return list(TopologicalSorter(UPSTREAM).static_order())
+
+
 # ------------------------------------------------------------------------------------------------- IO manager
 
 
@@ -137,8 +147,10 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
         table_name = key.asset_key.to_user_string()
         record, entry = latest.get(key), made.get(key.asset_key)
         stored = entry.last_materialization_record if entry is not None else None
-        if record is None or record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+        if record is None:
             reason = "has not been run"
+        elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+            reason = "was due in a run that has not come to it"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
         elif stored is not None and record.event.timestamp < stored.timestamp:
@@ -177,10 +189,12 @@ class DeltaIO(dg.ConfigurableIOManager):
             state = store.state(name)
         if state is None:
             state = store.write(name, schema_of(name).create_empty(), inputs="")
+        # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
+        context.step_context.set_data_version(context.asset_key, dg.DataVersion(state.content))
         context.add_output_metadata(
             {
                 "dagster/row_count": store.count(name),
-                "preview": dg.MetadataValue.md(markdown_table(store.head(name, PREVIEW_ROWS))),
+                "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
                 "version": state.version,
                 "content": state.content,
                 "unchanged": state.version == before,
@@ -203,20 +217,36 @@ class DeltaIO(dg.ConfigurableIOManager):
         return Handle(name, self.home.store, state)
 
 
-def markdown_table(frame: pl.DataFrame) -> str:
-    """A frame as a Markdown table; cell text is data and never markup."""
-    if frame.is_empty():
-        return "(no rows)"
-    head = "| " + " | ".join(frame.columns) + " |\n|" + "---|" * frame.width
-    return head + "".join("\n| " + " | ".join(_cell(v) for v in row) + " |" for row in frame.rows())
+def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
+    """A frame as the UI shows it: long texts cut, lists and rectangles on one line."""
+    columns = [dg.TableColumn(name, str(kind.base_type())) for name, kind in frame.schema.items()]
+    records = [dg.TableRecord({c: _cell(v) for c, v in row.items()}) for row in frame.iter_rows(named=True)]
+    return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
 
 
-def _cell(value: Any) -> str:
+def shortened(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame narrow enough to look at: no nested columns, and of long ids the end, where they differ."""
+    tail = pl.format("…{}", pl.col(pl.String).str.tail(ID_CHARACTERS - 1)).name.keep()
+    is_long_id = ~pl.col(pl.String).str.contains(" ") & (pl.col(pl.String).str.len_chars() > ID_CHARACTERS)
+    return frame.select(~cs.nested()).with_columns(pl.when(is_long_id).then(tail).otherwise(pl.col(pl.String)))
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
     if isinstance(value, float):
-        value = round(value, 3)
-    text = " ".join(str("" if value is None else value).split())
-    text = text if len(text) <= 80 else text[:79] + "…"
-    return re.sub(r"([\\`*_{}\[\]<>|#!~&$])", r"\\\1", text)
+        return round(value, 3)
+    if value is None or isinstance(value, int):
+        return value
+    text = " ".join(_flat(value).split())
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+
+
+def _flat(value: Any) -> str:
+    """A nested value without its field names: a rectangle is `50.4 108.2 78.9 119.5`."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return " ".join(_flat(v) for v in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # ------------------------------------------------------------------------------------------------------ assets
@@ -245,9 +275,9 @@ def asset_arguments(schema: type[dy.Schema], build: Callable[..., Any], *, group
 
 
 def _wiring(group: str) -> tuple[str, int]:
-    """The file of `defs` that wires the caller's stage."""
+    """The statement of `defs` that wires a table."""
     for frame in inspect.stack():
-        if frame.filename.endswith((".py",)) and "/defs/" in frame.filename and "_table.py" not in frame.filename:
+        if frame.function == "<module>" and Path(frame.filename).parent == PACKAGE / "defs":
             return frame.filename, frame.lineno
     raise LookupError(f"No file of defs wires {group}.")
 
@@ -355,5 +385,5 @@ def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
     if verdict.note:
         shown["note"] = verdict.note
     if not verdict.offending.is_empty():
-        shown["first offending rows"] = dg.MetadataValue.md(markdown_table(verdict.offending.head(OFFENDING_ROWS)))
+        shown["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
     return shown

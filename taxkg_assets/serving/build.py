@@ -66,6 +66,8 @@ def build(
             select: assets to materialize; the gates of everything they are made from run first.
     Raises: SourceError, SelectionError, HomeBusyError.
     """
+    import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
+
     store = Store(home)
     started = time.monotonic()
     with exclusive(store):
@@ -119,13 +121,17 @@ def _run(
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = dg.materialize(
-            [*(defs.assets or ()), *(defs.asset_checks or ())],  # type: ignore[list-item]
-            instance=instance,
+        job = dg.Definitions(
+            assets=defs.assets,
+            asset_checks=defs.asset_checks,
+            jobs=[dg.define_asset_job("build", selection=selection)],
             resources={"home": home, "io_manager": DeltaIO(home=home)},
+            executor=dg.in_process_executor,
+        ).resolve_job_def("build")
+        run = job.execute_in_process(
+            instance=instance,
             run_config={"loggers": {"console": {"config": {"log_level": log_level}}}},
             tags=partition_range(partitions),
-            selection=selection,
             raise_on_error=False,
         )
     _record(run, result)
@@ -136,7 +142,7 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
     result.run_ids.append(run.run_id)
     result.is_done = result.is_done and run.success
     for evaluation in run.get_asset_check_evaluations():
-        figures = {k: v.value for k, v in evaluation.metadata.items()}
+        figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
         table = evaluation.asset_key.to_user_string()
         result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
     for event in run.get_asset_materialization_events():
@@ -154,3 +160,8 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             deepest = error.cause or error if error else None
             if deepest is not None and "DagsterAssetCheckFailedError" not in deepest.message:
                 result.errors.append(f"{event.step_key}: {deepest.message.strip()}")
+
+
+def _figure(value: dg.MetadataValue) -> Any:
+    """A figure of a gate as plain data; rows as mappings."""
+    return [dict(r.data) for r in value.records] if isinstance(value, dg.TableMetadataValue) else value.value

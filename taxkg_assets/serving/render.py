@@ -42,14 +42,24 @@ def build_result(result: BuildResult, *, out: Console) -> None:
     for gate in result.gates:
         if not gate.is_passed:
             out.print(f"[bold red]{gate.table}: {gate.check}[/] found")
-            out.print(
-                escape(str(gate.figures.get("first offending rows", gate.figures.get("note", "")))), highlight=False
-            )
+            offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False)
     quarantine(result.quarantine, out=out)
     word = "[green]Built" if result.is_done else "[bold red]Stopped: nothing downstream of the failure was touched"
     out.print(f"{word}[/] in {result.seconds:.1f} s.")
+
+
+def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
+    """The first rows that a gate refuses, or its note where a figure alone decides."""
+    rows = figures.get("first offending rows", [])
+    if not rows:
+        out.print(escape(str(figures.get("note", ""))), highlight=False)
+        return
+    shown = Table(*rows[0])
+    for row in rows:
+        shown.add_row(*(escape(str(value)) for value in row.values()))
+    out.print(shown)
 
 
 def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:

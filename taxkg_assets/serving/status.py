@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated
+from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
 from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
@@ -39,7 +39,7 @@ def table_statuses(store: Store) -> list[TableStatus]:
 
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     home = Home(home=str(store.home))
-    states = {name: store.state(name) for name in UPSTREAM}
+    states = {name: store.state(name) for name in pipeline_order()}
     faults = find_ungated(instance, store, UPSTREAM)
     stale = find_stale(home, states)
     rows: list[TableStatus] = []
@@ -57,8 +57,8 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     stale = {"documents"} if _documents_changed(home) else set()
     admitted = states["documents"].documents if states["documents"] is not None else {}
     wanted = {d: s["content"] for d, s in admitted.items()}
-    for name, upstream in UPSTREAM.items():
-        state = states[name]
+    for name in pipeline_order():
+        state, upstream = states[name], UPSTREAM[name]
         if (
             state is None
             or any(u in stale or states[u] is None for u in upstream)
