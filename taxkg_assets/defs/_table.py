@@ -22,6 +22,7 @@ from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecordStatus,
 )
 
+from taxkg_assets.defs.gold import gold_fingerprint
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.resources import PACKAGE, Home, code_version, source_line, stage_of
 from taxkg_assets.defs.store import Store, TableState, digest, schema_of
@@ -42,6 +43,7 @@ FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 """For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
 
 GATED_VERSION = "table version"
+GATED_BY = "code and labels"
 PREVIEW_ROWS = 6
 CELL_CHARACTERS = 80
 ID_CHARACTERS = 26
@@ -161,6 +163,14 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             continue
         faults[f"{table_name}:{key.name}"] = reason
     return faults
+
+
+def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
+    """What each gate said last, in pipeline order; gates that were never run are left out."""
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in pipeline_order() for check in GATES.get(n, ())]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    records = [latest[key] for key in keys if key in latest]
+    return [record.evaluation for record in records if record.evaluation is not None]
 
 
 def _gated_version(record: AssetCheckExecutionRecord) -> int | None:
@@ -370,12 +380,18 @@ def gate(
             found = law(**frames, **({"home": home} if "home" in parameters else {}))
             checked = frames[on].height if on in frames else 0
             verdict = found if isinstance(found, Verdict) else Verdict(found, checked)
-            version = {GATED_VERSION: home.store.version(on)}
-            return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | version)
+            looked = {GATED_VERSION: home.store.version(on), GATED_BY: gate_fingerprint(home)}
+            return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | looked)
 
         return check
 
     return bind
+
+
+def gate_fingerprint(home: Home) -> str:
+    """Digest of what gates judge by: the code of all stages, rules and floors among it, and the labelled folders."""
+    stages = ("sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "defs")
+    return digest(*(code_version(stage) for stage in stages), gold_fingerprint(home))
 
 
 def verdict_metadata(verdict: Verdict) -> dict[str, Any]:

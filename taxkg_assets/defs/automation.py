@@ -1,5 +1,6 @@
 """What runs by itself: the sensor that sees new and changed PDFs, the jobs, and the automation of the tables."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -7,9 +8,11 @@ import dagster as dg
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.intake import scan_sources
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.sources.scan import SourceError, sha256_of
 
 SENSOR_SECONDS = 30
+INTAKE = ("documents", "quarantine")
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
@@ -26,36 +29,55 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 
 
 @dg.sensor(
-    asset_selection=dg.AssetSelection.assets("documents", "quarantine"),
+    asset_selection=dg.AssetSelection.assets(*INTAKE),
     minimum_interval_seconds=SENSOR_SECONDS,
     default_status=dg.DefaultSensorStatus.STOPPED,
     required_resource_keys={"home"},
 )
 def sources_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Scan the recorded sources; request `documents` for new and changed files, let automation carry them on."""
+    """Scan the recorded sources; request `documents` for new, changed and gone files, let automation carry them on."""
     home: Home = context.resources.home
     try:
         ledger = scan_sources(home.store)
     except SourceError as clash:
         return dg.SkipReason(str(clash))
     files = {d: Path(f["path"]) for d, f in ledger["files"].items()}
-    _, removed = sync_partitions(context.instance, set(files))
+    sync_partitions(context.instance, set(files))
     hashes = {d: sha256_of(path) for d, path in files.items() if path.exists()}
-    known: dict[str, str] = {}
-    for name in ("quarantine", "documents"):
-        known |= dict(home.store.read_or_empty(name).select("document_id", "sha256").iter_rows())
-    changed = sorted(d for d, sha256 in hashes.items() if known.get(d) != sha256)
-    if not changed and not removed:
+    known = known_bytes(home.store)
+    changed = sorted(d for d, sha256 in hashes.items() if sha256 not in known.get(d, ()))
+    gone = sorted(known.keys() - files.keys())
+    if not changed and not gone:
         return dg.SkipReason("Every document is as it was.")
+    if not files:
+        return dg.SkipReason("No document is left in the recorded sources: the tables stay as they are.")
     targets = changed or sorted(files)[:1]
+    versions = [str(home.store.version(name)) for name in INTAKE]
     return dg.SensorResult(
         run_requests=[
             dg.RunRequest(
-                run_key=f"{'+'.join(hashes[d][:12] for d in targets)}-{len(removed)}",
-                tags={
-                    "dagster/asset_partition_range_start": targets[0],
-                    "dagster/asset_partition_range_end": targets[-1],
-                },
+                # A request that came to nothing is not repeated until a document or a table changes.
+                run_key=digest(*versions, *(hashes[d] for d in changed), *gone),
+                tags=partition_range(targets),
             )
         ]
     )
+
+
+def known_bytes(store: Store) -> dict[str, set[str]]:
+    """Hashes under which each document was admitted or refused."""
+    known: dict[str, set[str]] = {}
+    for name in INTAKE:
+        for document_id, sha256 in store.read_or_empty(name).select("document_id", "sha256").iter_rows():
+            known.setdefault(document_id, set()).add(sha256)
+    return known
+
+
+def partition_range(partitions: Sequence[str]) -> dict[str, str]:
+    """Run tags that make one run cover these contiguous partitions."""
+    if not partitions:
+        return {}
+    return {
+        "dagster/asset_partition_range_start": partitions[0],
+        "dagster/asset_partition_range_end": partitions[-1],
+    }

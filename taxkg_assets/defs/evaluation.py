@@ -9,7 +9,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
-from taxkg_assets.defs.gold import open_query_sets, query_fingerprint
+from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.store import Store, atomic_write
 from taxkg_assets.evaluation.ablation import Step, score_ablation
@@ -30,7 +30,7 @@ eval_queries = table(
     build_eval_queries,
     group="evaluation",
     handles={"query_sets": open_query_sets},
-    fingerprint=query_fingerprint,
+    fingerprint=gold_fingerprint,
 )
 
 System = Callable[[str], Ranking | list[dict[str, Any]]]

@@ -60,8 +60,8 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
     return sets
 
 
-def query_fingerprint(home: Home) -> str:
-    """Digest of the query sets' bytes."""
+def gold_fingerprint(home: Home) -> str:
+    """Digest of the labels' and query sets' bytes."""
     return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
 
 

@@ -5,7 +5,6 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import (
-    CONDITION,
     DOCUMENT_PARTITIONS,
     UPSTREAM,
     DocumentBatches,
@@ -24,7 +23,7 @@ UPSTREAM["documents"] = UPSTREAM["quarantine"] = ()
 @dg.multi_asset(
     name="intake",
     outs={
-        name: dg.AssetOut(**asset_arguments(schema, build, group="sources"), automation_condition=CONDITION)
+        name: dg.AssetOut(**asset_arguments(schema, build, group="sources"))
         for name, schema, build in (
             ("documents", schemas.Documents, build_documents),
             ("quarantine", schemas.Quarantine, build_quarantine),

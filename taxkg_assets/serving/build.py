@@ -11,13 +11,25 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, GATES, UPSTREAM, DeltaIO, ancestors
-from taxkg_assets.defs.automation import sync_partitions
+from taxkg_assets.defs._table import (
+    DOCUMENT_PARTITIONS,
+    GATED_BY,
+    GATES,
+    UPSTREAM,
+    DeltaIO,
+    ancestors,
+    find_ungated,
+    gate_fingerprint,
+    latest_evaluations,
+    pipeline_order,
+)
+from taxkg_assets.defs.automation import partition_range, sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import exclusive, open_instance
+from taxkg_assets.serving.status import find_stale
 
 SAMPLES = PROJECT / "data" / "samples"
 
@@ -81,7 +93,10 @@ def build(
         with open_instance(store) as instance:
             sync_partitions(instance, set(ledger["files"]))
             result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
-            for selection in _phases(select):
+            is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
+            if is_current:
+                _report_unchanged(instance, store, result=result)
+            for selection in () if is_current else _phases(select):
                 if result.is_done:
                     _run(instance, store, selection=selection, result=result, log_level=log_level)
         if result.is_done and store.exists("documents"):
@@ -92,6 +107,33 @@ def build(
     return result
 
 
+def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
+    """Whether a run would write nothing, and every gate has passed on these very tables by today's code and labels."""
+    tables = pipeline_order()
+    if find_stale(home, {name: home.store.state(name) for name in tables}):
+        return False
+    if find_ungated(instance, home.store, tables):
+        return False
+    today = gate_fingerprint(home)
+    judged = [evaluation.metadata.get(GATED_BY) for evaluation in latest_evaluations(instance)]
+    return all(found is not None and found.value == today for found in judged)
+
+
+def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
+    """Tell what stands, with what the gates said of it; no run is needed."""
+    for evaluation in latest_evaluations(instance):
+        _record_gate(evaluation, result)
+    for name in pipeline_order():
+        result.rows[name] = store.count(name)
+        result.unchanged.append(name)
+
+
+def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
+    figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
+    table = evaluation.asset_key.to_user_string()
+    result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
+
+
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
     if not select:
@@ -99,16 +141,6 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
     return [*phases, dg.AssetSelection.assets(*select)]
-
-
-def partition_range(partitions: Sequence[str]) -> dict[str, str]:
-    """Run tags that make one run cover these contiguous partitions."""
-    if not partitions:
-        return {}
-    return {
-        "dagster/asset_partition_range_start": partitions[0],
-        "dagster/asset_partition_range_end": partitions[-1],
-    }
 
 
 def _run(
@@ -142,9 +174,7 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
     result.run_ids.append(run.run_id)
     result.is_done = result.is_done and run.success
     for evaluation in run.get_asset_check_evaluations():
-        figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
-        table = evaluation.asset_key.to_user_string()
-        result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
+        _record_gate(evaluation, result)
     for event in run.get_asset_materialization_events():
         table = event.asset_key.to_user_string() if event.asset_key else ""
         metadata = event.step_materialization_data.materialization.metadata

@@ -21,7 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Tax forms and instructions to a gated knowledge graph and cited answers.",
 )
-out = Console()
+# A pipe has no width: tables get one that a wide terminal would have.
+out = Console(width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True)
 
 HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
