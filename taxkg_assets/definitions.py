@@ -17,7 +17,7 @@ from taxkg_assets.defs.resources import Home
 _stages = [sources, extraction, graph, chunking, retrieval, evaluation]
 
 defs = dg.Definitions(
-    assets=dg.load_assets_from_modules(_stages),
+    assets=automation.followed(dg.load_assets_from_modules(_stages)),
     asset_checks=dg.load_asset_checks_from_modules(_stages),
     sensors=[
         automation.sources_changed,

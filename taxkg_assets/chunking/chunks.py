@@ -7,7 +7,7 @@ surroundings is the search's business, not done here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Any
@@ -20,7 +20,8 @@ from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.settings import Settings
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
-_AFTER_HEADING = dict.fromkeys(("section", "subsection", "part", "statute_section"), "\n")
+_OWN_LINE = ("section", "subsection", "part", "statute_section")
+_RUN_IN_ENDS = (".", ":", "—", "–")
 _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 
@@ -155,6 +156,12 @@ def _chunk_document(
     return rows
 
 
+def _after_heading(anchor: Mapping[str, Any]) -> str:
+    """A heading on a line of its own stays one; a run-in heading is read as the beginning of its sentence."""
+    is_run_in = anchor["kind"] not in _OWN_LINE and anchor["heading"].endswith(_RUN_IN_ENDS)
+    return " " if is_run_in else "\n"
+
+
 def _paragraph_rows(
     sections: Sequence[dict[str, Any]], owner: _Owner, *, with_heading: bool
 ) -> Iterator[dict[str, Any]]:
@@ -163,7 +170,7 @@ def _paragraph_rows(
         boxes = _placed_boxes(piece for part in unit for piece in part.pieces)
         anchor = owner.anchor
         if number == 0 and with_heading and anchor is not None and not text.startswith(anchor["heading"]):
-            text = f"{anchor['heading']}{_AFTER_HEADING.get(anchor['kind'], ' ')}{text}"
+            text = f"{anchor['heading']}{_after_heading(anchor)}{text}"
             boxes = _placed_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
         first = unit[0]
         yield _row(

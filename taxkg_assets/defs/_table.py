@@ -30,9 +30,6 @@ from taxkg_assets.defs.store import Store, TableState, digest, schema_of
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
 
-CONDITION = dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
-"""`eager` alone runs downstream on failed data."""
-
 GATES: dict[str, list[str]] = {}
 """Blocking checks by table."""
 
@@ -342,7 +339,6 @@ def table(
         name=name,
         ins={n: dg.AssetIn(n) for n in upstream},
         required_resource_keys={"home"},
-        automation_condition=CONDITION,
         **asset_arguments(schema, build, group=group),
     )(compute)
     return made

@@ -1,11 +1,12 @@
 """What runs by itself: the sensor that sees new and changed PDFs, the jobs, and the automation of the tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM, ancestors
 from taxkg_assets.defs.intake import scan_sources
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
@@ -13,6 +14,27 @@ from taxkg_assets.sources.scan import SourceError, sha256_of
 
 SENSOR_SECONDS = 30
 INTAKE = ("documents", "quarantine")
+
+
+def followed(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
+    """The assets, each told when to be materialized by itself."""
+    return [asset.map_asset_specs(_follow) for asset in assets]
+
+
+def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
+    """When the last of its upstream tables has changed and all their gates have passed.
+
+    `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
+    ignored: `index` is made from `documents` too, but not before `embeddings` is.
+    """
+    upstream = UPSTREAM[spec.key.to_user_string()]
+    if not upstream:
+        return spec
+    earlier = {n for n in upstream if any(n in ancestors([other]) for other in upstream if other != n)}
+    waiting = dg.AutomationCondition.eager().ignore(dg.AssetSelection.assets(*sorted(earlier)))
+    return spec.replace_attributes(
+        automation_condition=waiting & dg.AutomationCondition.all_deps_blocking_checks_passed()
+    )
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:

@@ -9,7 +9,6 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import (
-    CONDITION,
     DOCUMENT_PARTITIONS,
     OFFENDING_ROWS,
     UPSTREAM,
@@ -73,7 +72,6 @@ def extracted(schema: type[dy.Schema], build: Callable[..., Any], *, upstream: t
         partitions_def=DOCUMENT_PARTITIONS,
         backfill_policy=dg.BackfillPolicy.single_run(),
         required_resource_keys={"home"},
-        automation_condition=CONDITION,
         **asset_arguments(schema, build, group="extraction"),
     )(step)
     return made

@@ -76,7 +76,7 @@ def test_short_paragraphs_of_one_anchor_stand_together_under_its_heading() -> No
     chunks = _build(
         [_section(0, "Enter the rent."), _section(1, "Leave out fees."), _section(2, "Ask.", anchor_id="d#2")]
     )
-    assert chunks["text"].to_list() == ["Box 7. Rent Enter the rent.\nLeave out fees.", "Fees\nAsk."]
+    assert chunks["text"].to_list() == ["Box 7. Rent\nEnter the rent.\nLeave out fees.", "Fees\nAsk."]
     assert chunks["anchor_key"].to_list() == ["box_7", "box_7"]
     assert chunks["context"][1] == (
         "Instructions for Form 2077-ZED (2031), instructions for filers > Specific Instructions > Box 7. Rent > Fees"
