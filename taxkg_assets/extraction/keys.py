@@ -62,7 +62,7 @@ def _key_of(kind: str, listed: str) -> Key:
         return Key("part", f"part_{listed}")
     if kind == "checkbox":
         return Key("box", f"box_{listed.lower()}")
-    members = _members(listed)
+    members = read_members(listed)
     if len(members) == 1 and "-" not in members[0]:
         return Key({"code": "runin"}.get(kind, kind), f"{kind}_{members[0]}")
     plural = {"box": "boxes", "code": "codes", "line": "lines"}[kind]
@@ -70,7 +70,7 @@ def _key_of(kind: str, listed: str) -> Key:
     return Key(grouped, f"{plural}_{'_'.join(members)}")
 
 
-def _members(listed: str) -> list[str]:
+def read_members(listed: str) -> list[str]:
     """Read a list of keys; runs and two neighbours are written `first-last`."""
     members: list[str] = []
     is_range = False

@@ -7,20 +7,23 @@ here: they need labelled documents.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.blocks import CONTENT_ROLES
+from taxkg_assets.extraction.keys import read_members
 from taxkg_assets.extraction.pages import Source
+from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Sections, Spans
 
 # A letter's foot may hang over the page's edge by this much.
 _EDGE_PT = 12.0
+_GUIDES = ("filer_instructions", "recipient_instructions")
+_BOX_KINDS = ("box", "box_group")
+_AND = " and "
 _MEMBER = re.compile(r"^(?P<number>\d*)(?P<letter>[a-z]*)$")
-_BOX_WORD = re.compile(r"^Box(?:es)?\s+(?P<keys>[\w,–—\- ]+)")
-_KEY = re.compile(r"\d{1,2}[a-z]?|\b[a-z]\b")
 # Unnumbered checkboxes of information returns: the instructions head them, the faces number nothing.
 _UNNUMBERED = frozenset({"void", "corrected"})
 
@@ -138,26 +141,34 @@ def find_unanchored_boxes(
 ) -> pl.DataFrame:
     """Find boxes of a face without an anchor in its filer instructions or on its recipient pages.
 
-    Returns:  one row per box and document; `is_excused` where no text line of that document begins with its key.
+    Which documents have to explain a face is decided without looking at anchors: a reader that lost them all is caught.
+
+    Returns:  one row per box and document; `is_excused` where no text line of that document begins with its key, lines
+              that head a box of another form aside.
     """
     rows: list[dict[str, object]] = []
-    begun: dict[str, set[str]] = {}
-    for (face_id, form, revision), group in faces.group_by("document_id", "form", "revision", maintain_order=True):
-        keys = [key.removeprefix("box_") for key in group["box_key"]]
-        for document_id, found in _instructions_of(str(face_id), str(form), str(revision), anchors, documents):
-            covered = _covered(found, keys)
+    boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
+    begun: dict[str, dict[str, list[str]]] = {}
+    for face_id, form, revision, keys in _face_keys(faces):
+        for document_id in [face_id, *_find_guides(documents, form=form, revision=revision)]:
             if document_id not in begun:
                 begun[document_id] = _keys_begun(elements, document_id)
+            found = _boxes_of(boxes, document_id, form=form, documents=documents)
+            others = set(boxes["element_id"]) - set(found["element_id"])
+            lines = _covered((part for e, ps in begun[document_id].items() if e not in others for part in ps), keys)
+            if document_id == face_id and not lines and found.is_empty():
+                continue  # a form without recipient pages explains nothing itself
+            missing = set(keys) - _covered((part for key in found["key"] for part in _parts(key)), keys)
             rows += [
                 {
                     "document_id": document_id,
                     "form": form,
                     "revision": revision,
                     "box_key": f"box_{key}",
-                    "is_excused": key not in begun[document_id],
+                    "is_excused": key not in lines,
                 }
                 for key in keys
-                if key not in covered
+                if key in missing
             ]
     schema = {
         "document_id": pl.String,
@@ -166,18 +177,22 @@ def find_unanchored_boxes(
         "box_key": pl.String,
         "is_excused": pl.Boolean,
     }
-    return pl.DataFrame(rows, schema=schema).sort("document_id", "form", "box_key")
+    return pl.DataFrame(rows, schema=schema).sort("document_id", "form", "revision", "box_key")
 
 
 def find_invented_boxes(
     faces: dy.DataFrame[Faces], anchors: dy.DataFrame[Anchors], *, documents: dy.DataFrame[Documents]
 ) -> pl.DataFrame:
-    """Find anchors of boxes that the face of their form and revision does not print."""
+    """Find anchors of boxes that the face of their form and revision does not print.
+
+    Older instructions are left out: they may well speak of a box that the face has dropped since.
+    """
     invented: list[str] = []
-    for (face_id, form, revision), group in faces.group_by("document_id", "form", "revision", maintain_order=True):
-        keys = [key.removeprefix("box_") for key in group["box_key"]]
+    boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
+    for face_id, form, revision, keys in _face_keys(faces):
         printed = {*keys, *(key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys), *_UNNUMBERED}
-        for _, found in _instructions_of(str(face_id), str(form), str(revision), anchors, documents):
+        for document_id in [face_id, *_find_guides(documents, form=form, revision=revision, is_same=True)]:
+            found = _boxes_of(boxes, document_id, form=form, documents=documents)
             for anchor_id, key in found.select("anchor_id", "key").iter_rows():
                 ends = [end for part in _parts(key) for end in part.split("-")]
                 if any(end not in printed for end in ends):
@@ -187,35 +202,50 @@ def find_invented_boxes(
     )
 
 
-def _instructions_of(
-    face_id: str, form: str, revision: str, anchors: pl.DataFrame, documents: pl.DataFrame
-) -> list[tuple[str, pl.DataFrame]]:
-    """Give the documents that explain a face, its own back and its instructions, each with its anchors of boxes."""
-    boxes = anchors.filter(pl.col("kind").is_in(["box", "box_group"]) & (pl.col("form") == form))
-    own = boxes.filter(pl.col("document_id") == face_id)
-    guides = documents.filter(
-        pl.col("doc_type").is_in(["filer_instructions", "recipient_instructions"]) & (pl.col("revision") == revision)
-    )
-    found = [(face_id, own)] if not own.is_empty() else []
-    for document_id in guides["document_id"]:
-        mine = boxes.filter(pl.col("document_id") == document_id)
-        if not mine.is_empty():
-            found.append((document_id, mine))
-    return found
+def _face_keys(faces: pl.DataFrame) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Give each face: document, form, revision and the keys it prints, without `box_`."""
+    for (face_id, form, revision), group in faces.group_by("document_id", "form", "revision", maintain_order=True):
+        yield str(face_id), str(form), str(revision), [key.removeprefix("box_") for key in group["box_key"]]
+
+
+def _find_guides(documents: pl.DataFrame, *, form: str, revision: str, is_same: bool = False) -> list[str]:
+    """Find the instructions for a face: of its revision; for continuous use also the latest that are not newer."""
+    guides: list[str] = []
+    for doc_type in _GUIDES:
+        kin = documents.filter(
+            (pl.col("doc_type") == doc_type) & pl.col("form").str.split(_AND).list.contains(form)
+        ).sort("document_id")
+        same = kin.filter(pl.col("revision") == revision)
+        if same.is_empty() and not is_same and _is_continuous(revision):
+            older = kin.filter(pl.col("revision").str.contains("-", literal=True) & (pl.col("revision") < revision))
+            same = older.filter(pl.col("revision") == pl.col("revision").max())
+        guides += same["document_id"].to_list()
+    return guides
+
+
+def _is_continuous(revision: str) -> bool:
+    """Tell a revision in continuous use (year and month) from the form of one tax year."""
+    return "-" in revision
+
+
+def _boxes_of(boxes: pl.DataFrame, document_id: str, *, form: str, documents: pl.DataFrame) -> pl.DataFrame:
+    """Select a document's boxes that speak of a form; in a document of one form also those that name none."""
+    named = documents.filter(pl.col("document_id") == document_id)["form"]
+    forms = [form] if any(_AND in name for name in named) else [form, ""]
+    return boxes.filter((pl.col("document_id") == document_id) & pl.col("form").is_in(forms))
 
 
 def _parts(key: str) -> list[str]:
     return key.split("_")[1:]
 
 
-def _covered(found: pl.DataFrame, keys: Sequence[str]) -> set[str]:
-    """Tell which of a face's keys the anchors of one document head, groups and bare numbers included."""
+def _covered(parts: Iterable[str], keys: Sequence[str]) -> set[str]:
+    """Tell which of a face's keys some parts of keys (`3`, `14-16`) name, groups and bare numbers included."""
     covered: set[str] = set()
-    for key in found["key"]:
-        for part in _parts(key):
-            first, _, last = part.partition("-")
-            low, high = _order(first), _order(last or first, is_last=True)
-            covered.update(name for name in keys if low <= _order(name) <= high)
+    for part in parts:
+        first, _, last = part.partition("-")
+        low, high = _order(first), _order(last or first, is_last=True)
+        covered.update(name for name in keys if low <= _order(name) <= high)
     return covered
 
 
@@ -228,12 +258,13 @@ def _order(key: str, *, is_last: bool = False) -> tuple[int, str]:
     return (int(match["number"] or 0), letter)
 
 
-def _keys_begun(elements: pl.DataFrame, document_id: str) -> set[str]:
-    """Collect the keys with which a text line of a document begins (`Box 3 …`, `Boxes 3 and 4 …`), faces left aside."""
+def _keys_begun(elements: pl.DataFrame, document_id: str) -> dict[str, list[str]]:
+    """Give the keys of each line of a document that begins with some (`Box 3 …`, `Boxes 3–5 …`); faces left aside."""
     prose = elements.filter((pl.col("document_id") == document_id) & ~pl.col("role").is_in(["FormField", "TableBlock"]))
-    keys: set[str] = set()
-    for text in prose["text"]:
-        match = _BOX_WORD.match(text)
-        if match is not None:
-            keys.update(_KEY.findall(match["keys"].split(". ")[0]))
-    return keys
+    begun: dict[str, list[str]] = {}
+    for rule in load_rules("box_grammar", "lines"):
+        for element_id, text in prose.select("element_id", "text").iter_rows():
+            match = rule.pattern.match(text)
+            if match is not None:
+                begun.setdefault(element_id, []).extend(read_members(match["list"]))
+    return begun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataframely as dy
+import polars as pl
 import pytest
 
 from taxkg_assets.extraction.laws import find_invented_boxes, find_unanchored_boxes
@@ -29,9 +30,16 @@ def _anchors(*keys: str) -> dy.DataFrame[Anchors]:
     return Anchors.sample(overrides=rows)
 
 
-def _documents(revision: str = "2031-01") -> dy.DataFrame[Documents]:
-    row = {"document_id": "i9", "form": "9999-X", "doc_type": "filer_instructions", "revision": revision}
+def _document(
+    document_id: str, doc_type: str, revision: str = "2031-01", *, form: str = "9999-X"
+) -> dy.DataFrame[Documents]:
+    """One document."""
+    row = {"document_id": document_id, "form": form, "doc_type": doc_type, "revision": revision}
     return Documents.sample(overrides=[row])
+
+
+def _documents(revision: str = "2031-01") -> dy.DataFrame[Documents]:
+    return _document("i9", "filer_instructions", revision)
 
 
 def _elements(*texts: str) -> dy.DataFrame[Elements]:
@@ -67,11 +75,76 @@ def test_box_whose_text_was_overlooked_is_not_excused() -> None:
     assert found.select("box_key", "is_excused").rows() == [("box_2", False)]
 
 
-def test_instructions_of_another_revision_do_not_count() -> None:
+_PRINTED = ("1", "2a", "2b", "3", "14", "15")
+_LINES = ("Box 1. Pay of the year.", "Boxes 2a and 2b. Tips.", "Box 3 shows dues.", "Boxes 14–15. State.")
+
+
+@pytest.mark.parametrize(
+    ("kept", "missing"),
+    [
+        ((), ["box_1", "box_14", "box_15", "box_2a", "box_2b", "box_3"]),
+        (("box_1", "boxes_2a-2b", "boxes_14-15"), ["box_3"]),
+        (("box_1", "boxes_2a-2b", "box_3"), ["box_14", "box_15"]),
+        (("box_1", "boxes_2a-2b", "box_3", "boxes_14-15"), []),
+    ],
+)
+def test_every_lost_anchor_is_noticed_even_if_all_are_lost(kept: tuple[str, ...], missing: list[str]) -> None:
     found = find_unanchored_boxes(
-        _faces("1"), _anchors("box_2"), documents=_documents("2030-01"), elements=_elements("Box 1 is gone.")
+        _faces(*_PRINTED), _anchors(*kept), documents=_documents(), elements=_elements(*_LINES)
     )
-    assert found.is_empty()
+    assert found.select("box_key", "is_excused").rows() == [(key, False) for key in missing]
+
+
+def test_recipient_pages_of_the_form_itself_must_explain_its_boxes() -> None:
+    face, form = _faces("1", "2"), _document("f9", "form")
+    none = _anchors("box_1").clear()
+    back = _elements("Box 1. Pay.").with_columns(document_id=pl.lit("f9")).pipe(Elements.validate)
+    found = find_unanchored_boxes(face, none, documents=form, elements=back)
+    assert found.select("document_id", "box_key", "is_excused").rows() == [
+        ("f9", "box_1", False),
+        ("f9", "box_2", True),
+    ]
+    on_the_face = back.with_columns(role=pl.lit("FormField")).pipe(Elements.validate)
+    assert find_unanchored_boxes(face, none, documents=form, elements=on_the_face).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("revisions", "asked"),
+    [
+        (("2031-01",), ["i0"]),
+        (("2032-01",), []),
+        (("2027-01", "2029-01", "2032-01"), ["i1"]),
+        (("2029-01", "2031-01"), ["i1"]),
+        (("2030",), []),
+    ],
+)
+def test_the_latest_instructions_that_are_not_newer_must_explain_a_face(
+    revisions: tuple[str, ...], asked: list[str]
+) -> None:
+    guides = pl.concat([_document(f"i{ix}", "filer_instructions", r) for ix, r in enumerate(revisions)])
+    found = find_unanchored_boxes(
+        _faces("1"), _anchors("box_1").clear(), documents=Documents.validate(guides), elements=_elements("No key.")
+    )
+    assert found["document_id"].to_list() == asked
+
+
+def test_an_annual_form_waits_for_the_instructions_of_its_year() -> None:
+    face = _faces("1").with_columns(revision=pl.lit("2031")).pipe(Faces.validate)
+    lines, none = _elements("Box 1. Pay."), _anchors("box_1").clear()
+    for revision, missing in (("2030", []), ("2031", ["box_1"])):
+        found = find_unanchored_boxes(face, none, documents=_documents(revision), elements=lines)
+        assert found["box_key"].to_list() == missing
+
+
+def test_a_line_that_heads_a_box_of_another_form_is_no_line_of_this_one() -> None:
+    booklet = _document("i9", "filer_instructions", form="9999-X and 9999-Y")
+    lines = _elements("Box 1. Pay.", "Box 2. Dues of the other form.")
+    heads = [
+        {"anchor_id": f"i9#{form}", "document_id": "i9", "form": form, "key": key, "kind": "box", "element_id": place}
+        for form, key, place in (("9999-X", "box_1", "e0"), ("9999-Y", "box_2", "e1"))
+    ]
+    found = find_unanchored_boxes(_faces("1", "2"), Anchors.sample(overrides=heads), documents=booklet, elements=lines)
+    assert found.select("box_key", "is_excused").rows() == [("box_2", True)]
 
 
 def test_anchor_of_a_box_that_the_face_does_not_print() -> None:
@@ -79,3 +152,12 @@ def test_anchor_of_a_box_that_the_face_does_not_print() -> None:
         _faces("1", "2a"), _anchors("box_1", "box_2", "box_7", "box_void"), documents=_documents()
     )
     assert found["key"].to_list() == ["box_7"]
+
+
+def test_an_anchor_without_a_form_is_judged_by_the_only_form_of_its_document() -> None:
+    nameless = _anchors("box_1", "box_7").with_columns(form=pl.lit("")).pipe(Anchors.validate)
+    assert find_invented_boxes(_faces("1"), nameless, documents=_documents())["key"].to_list() == ["box_7"]
+
+
+def test_older_instructions_may_speak_of_boxes_that_are_gone() -> None:
+    assert find_invented_boxes(_faces("1"), _anchors("box_7"), documents=_documents("2029-01")).is_empty()
