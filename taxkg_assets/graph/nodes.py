@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.catalogue import Catalogue, split_forms
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
-from taxkg_assets.schemas import Anchors, Documents, Faces, Nodes, References, Registry, Sections, Tables
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 
 _PATH = " > "
 _WORD = re.compile(r"[a-z0-9$%]+")
@@ -22,6 +22,7 @@ def build_nodes(
     documents: dy.DataFrame[Documents],
     anchors: dy.DataFrame[Anchors],
     *,
+    elements: dy.DataFrame[Elements],
     sections: dy.DataFrame[Sections],
     tables: dy.DataFrame[Tables],
     references: dy.DataFrame[References],
@@ -30,8 +31,9 @@ def build_nodes(
 ) -> dy.DataFrame[Nodes]:
     """Name everything the graph speaks of: one row per document, heading, paragraph, table, face box, outside thing.
 
-    Args:     sections: one row per content element; a table's row becomes the table's node. faces: places of the
-              registry's boxes. references: what they reach outside the corpus becomes an external node.
+    Args:     elements: where a document's first page prints. sections: one row per content element; a table's row
+              becomes the table's node. faces: places of the registry's boxes. references: what they reach outside the
+              corpus becomes an external node.
     Returns:  a tree per document by `parent_id`; external nodes stand alone.
     """
     catalogue = Catalogue(documents.to_dicts())
@@ -41,7 +43,7 @@ def build_nodes(
     resolver = Resolver(catalogue, anchors=anchor_rows, registry=registry_rows, tables=titles)
     context = _Context(catalogue, resolver, registry_rows=registry_rows)
     rows = [
-        *_document_rows(documents, sections, context=context),
+        *_document_rows(documents, elements, context=context),
         *(_anchor_row(row, context=context) for row in anchor_rows),
         *_section_rows(sections, tables, context=context),
         *_face_rows(faces, context=context),
@@ -158,16 +160,14 @@ def _boxes_column(boxes: list[list[dict[str, Any]]]) -> pl.Series:
 
 
 def _document_rows(
-    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], *, context: _Context
+    documents: dy.DataFrame[Documents], elements: dy.DataFrame[Elements], *, context: _Context
 ) -> Iterator[dict[str, Any]]:
-    first = {
-        row["document_id"]: row["pieces"]
-        for row in sections.sort("document_id", "paragraph_ix").unique("document_id", keep="first").to_dicts()
-    }
+    """One node per document, placed on what its first page with text prints; a document without text has no place."""
+    places = _first_pages(elements)
     for row in documents.to_dicts():
         context.titles[row["document_id"]] = row["title"] or row["document_id"]
         entry = context.catalogue.entries[row["document_id"]]
-        boxes = _merge_pieces(first.get(row["document_id"]) or [])
+        place = places.get(row["document_id"])
         yield {
             "node_id": row["document_id"],
             "document_id": row["document_id"],
@@ -179,10 +179,23 @@ def _document_rows(
             "heading_path": context.titles[row["document_id"]],
             "text": context.titles[row["document_id"]],
             "concepts": [],
-            "page": 1,
-            "bboxes": boxes or [{"page": 1, "x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 612.0, "y1_pt": 792.0}],
+            "page": place["page"] if place else None,
+            "bboxes": [place] if place else [],
             "order": "",
         }
+
+
+def _first_pages(elements: dy.DataFrame[Elements]) -> dict[str, dict[str, Any]]:
+    """Draw one rectangle per document around all elements of its first page with any."""
+    first = elements.select("document_id", "page", "bbox").filter(
+        pl.col("page") == pl.col("page").min().over("document_id")
+    )
+    around = (
+        first.unnest("bbox")
+        .group_by("document_id")
+        .agg(pl.col("page").first(), pl.col("x0_pt", "y0_pt").min(), pl.col("x1_pt", "y1_pt").max())
+    )
+    return {row.pop("document_id"): row for row in around.to_dicts()}
 
 
 def _anchor_row(row: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from taxkg_assets.schemas import (
     Anchors,
     Documents,
     Edges,
+    Elements,
     Faces,
     Nodes,
     References,
@@ -105,6 +106,24 @@ def registered(row: dict[str, Any], revision: str) -> dict[str, Any]:
     }
 
 
+def element(document_id: str, page: int, ix: int, **corners: float) -> dict[str, Any]:
+    """One row of `elements`."""
+    return {
+        "element_id": f"{document_id}:p{page:04d}:e{ix:04d}",
+        "document_id": document_id,
+        "page": page,
+        "element_ix": ix,
+        "column_ix": 0,
+        "role": "BodyText",
+        "role_confidence": 1.0,
+        "text": "Printed words.",
+        "bbox": {**_BOX, **corners},
+        "table_id": None,
+        "size_pt": 9.0,
+        "is_bold": False,
+    }
+
+
 def section(element_id: str, anchor_id: str | None, ix: int, text: str) -> dict[str, Any]:
     """One row of `sections`."""
     return {
@@ -154,6 +173,7 @@ class Corpus:
             document("i9--2030-01", "9", "filer_instructions", "2030-01"),
             document("f8--2031", "8", "form", "2031"),
         ]
+        self.elements = [element(row["document_id"], 1, 0) for row in self.documents]
         self.anchors = [
             anchor("f9--2031-01#01", "section", None, "Instructions for Recipient", perspective="recipient"),
             anchor("f9--2031-01#02", "box", "box_1", "Box 1.", perspective="recipient", parent="f9--2031-01#01"),
@@ -190,6 +210,7 @@ class Corpus:
         return {
             "documents": frame_of(Documents, self.documents),
             "anchors": frame_of(Anchors, self.anchors),
+            "elements": frame_of(Elements, self.elements),
             "sections": frame_of(Sections, self.sections),
             "tables": Tables.create_empty(),
             "references": frame_of(References, self.references),

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from taxkg_assets.graph.integrity import find_tree_faults, find_unplaced_nodes
-from taxkg_assets_tests.graph.corpora import Corpus
+from taxkg_assets_tests.graph.corpora import Corpus, document, element
 
 
 def test_every_document_is_a_tree_with_places() -> None:
     nodes, _ = Corpus().graph()
     assert find_tree_faults(nodes).is_empty()
     assert find_unplaced_nodes(nodes).is_empty()
+
+
+def test_a_document_is_placed_on_what_its_first_page_holds() -> None:
+    corpus = Corpus()
+    corpus.elements += [
+        element("f9--2031-01", 1, 1, x0_pt=20.0, y0_pt=0.5, x1_pt=40.0, y1_pt=50.0),
+        element("f9--2031-01", 2, 0, x1_pt=99.0),
+    ]
+    nodes, _ = corpus.graph()
+    row = next(row for row in nodes.to_dicts() if row["node_id"] == "f9--2031-01")
+    assert row["bboxes"] == [{"page": 1, "x0_pt": 1.0, "y0_pt": 0.5, "x1_pt": 40.0, "y1_pt": 50.0}]
+
+
+def test_a_document_that_prints_nothing_has_no_place_and_the_gate_says_so() -> None:
+    corpus = Corpus()
+    corpus.documents.append(document("p7--2031", "Pub. 7", "publication", "2031"))
+    nodes, _ = corpus.graph()
+    assert find_unplaced_nodes(nodes)["node_id"].to_list() == ["p7--2031"]
 
 
 def test_a_paragraph_inherits_path_key_and_identity() -> None:
