@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
@@ -103,24 +102,14 @@ def test_silence_stays_silence() -> None:
     assert (found.doc_type, found.form, found.revision, found.tax_year) == ("other", "", "", None)
 
 
-def _manifest() -> list[dict[str, str]]:
-    root = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared"))
-    path = root / "corpus" / "MANIFEST.csv"
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf8", newline="") as lines:
-        return [
-            {**row, "path": str(path.parent / row["file"])}
-            for row in csv.DictReader(lines)
-            if row["irs_name"] and int(row["pages"]) <= 45
-        ]
-
-
-@pytest.mark.skipif(not _manifest(), reason="needs TAXKG_TEST_CORPUS: a folder with corpus/MANIFEST.csv and its PDFs")
-def test_real_documents_by_their_pages_alone() -> None:
+@pytest.mark.corpus
+def test_real_documents_by_their_pages_alone(corpus: Path) -> None:
+    with (corpus / "corpus" / "MANIFEST.csv").open(encoding="utf8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["irs_name"] and int(row["pages"]) <= 45]
+    assert rows
     wrong = []
-    for row in _manifest():
-        source = read_source(Path(row["path"]).read_bytes(), document_id="scan 17")
+    for row in rows:
+        source = read_source((corpus / "corpus" / row["file"]).read_bytes(), document_id="scan 17")
         found = read_identity(source)
         revision = f"{found.revision} (draft)" if found.is_draft else found.revision
         if (found.irs_name, revision) != (row["irs_name"], row["revision"]):
