@@ -54,11 +54,9 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
     asset_selection=dg.AssetSelection.assets(*INTAKE),
     minimum_interval_seconds=SENSOR_SECONDS,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    required_resource_keys={"home"},
 )
-def sources_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
     """Scan the recorded sources; request `documents` for new, changed and gone files, let automation carry them on."""
-    home: Home = context.resources.home
     try:
         ledger = scan_sources(home.store)
     except SourceError as clash:

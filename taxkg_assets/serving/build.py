@@ -140,7 +140,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
         return [dg.AssetSelection.all()]
     above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
-    return [*phases, dg.AssetSelection.assets(*select)]
+    return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]
 
 
 def _run(

@@ -1,0 +1,88 @@
+"""What runs by itself: which documents the sensor asks for, and which tables follow them when."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from taxkg_assets.definitions import defs
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM
+from taxkg_assets.defs.automation import sources_changed
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES, build
+from taxkg_assets.serving.instance import open_instance
+
+NAME = "another-code"
+
+
+@pytest.fixture
+def inbox(sample_home: Path, tmp_path: Path) -> Path:
+    """A recorded folder of the home with one document."""
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    text = next(SAMPLES.glob("*.txt")).read_text(encoding="utf8")
+    (folder / f"{NAME}.txt").write_text(text.replace("7-", "9-"), encoding="utf8")
+    assert build(str(sample_home), roots=[folder], select=["documents"]).is_done
+    return folder
+
+
+@pytest.fixture
+def instance(sample_home: Path) -> Iterator[dg.DagsterInstance]:
+    with open_instance(Store(sample_home)) as opened:
+        yield opened
+
+
+def look(instance: dg.DagsterInstance, home: Path) -> dg.SensorResult | dg.SkipReason:
+    """One tick of the sensor."""
+    context = dg.build_sensor_context(instance=instance, resources={"home": Home(home=str(home))})
+    found = sources_changed(context)
+    assert isinstance(found, dg.SensorResult | dg.SkipReason)
+    return found
+
+
+def asked(result: dg.SensorResult | dg.SkipReason) -> tuple[str, str]:
+    """First partition and run key of the one request."""
+    assert isinstance(result, dg.SensorResult)
+    assert result.run_requests is not None
+    (request,) = result.run_requests
+    assert request.run_key is not None
+    return request.tags["dagster/asset_partition_range_start"], request.run_key
+
+
+def test_a_new_a_changed_and_a_gone_file_are_asked_for_once(
+    instance: dg.DagsterInstance, sample_home: Path, inbox: Path
+) -> None:
+    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    new = inbox / "new.txt"
+    shutil.copy(inbox / f"{NAME}.txt", new)
+    first = asked(look(instance, sample_home))
+    assert first[0] == "new"
+    assert asked(look(instance, sample_home)) == first
+    new.write_text("changed", encoding="utf8")
+    assert asked(look(instance, sample_home))[1] != first[1]
+    new.unlink()
+    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    (inbox / f"{NAME}.txt").unlink()
+    partition, _ = asked(look(instance, sample_home))
+    assert DOCUMENT_PARTITIONS.name is not None
+    held = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
+    assert NAME not in held
+    assert partition in held
+
+
+def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.DagsterInstance, sample_home: Path) -> None:
+    """`index` and `eval_report` are made from `documents` too; asked for at once they would only be refused."""
+
+    def tick(cursor: object = None) -> tuple[object, set[str]]:
+        result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)  # type: ignore[arg-type]
+        return result.cursor, {n for n in UPSTREAM if result.get_num_requested(dg.AssetKey(n))}
+
+    cursor, _ = tick()
+    assert build(str(sample_home), select=["documents", "quarantine"]).is_done
+    _, requested = tick(cursor)
+    assert requested == {"spans", "elements", "tables", "anchors", "faces", "sections", "references"}
