@@ -1,0 +1,63 @@
+"""Quarantine: one row per refused document, and how many withheld ones are too many."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from dataframely.exc import ValidationError
+
+from taxkg_assets.schemas import Documents
+from taxkg_assets.sources.quarantine import build_quarantine, find_withheld
+
+
+def _refusal(document_id: str, *, is_law: bool = True) -> dict[str, Any]:
+    return {
+        "document_id": document_id,
+        "sha256": "0" * 64,
+        "source_uri": f"memory/{document_id}",
+        "stage": "sections" if is_law else "open",
+        "reason": "An element has two owners." if is_law else "The file is encrypted.",
+        "remedy": "Look at the page.",
+        "is_law": is_law,
+        "code_version": "1",
+        "first_seen_at": datetime(2031, 1, 1, tzinfo=UTC),
+    }
+
+
+@pytest.mark.parametrize(
+    ("total", "withheld", "unreadable", "blocks"),
+    [
+        (10, 0, 0, False),
+        (10, 1, 0, False),  # one alone never blocks, though it is 10 %
+        (10, 2, 0, True),
+        (200, 2, 0, False),  # 1 %
+        (200, 4, 0, False),  # 2 % exactly is still allowed
+        (200, 5, 0, True),
+        (10, 0, 9, False),
+        (10, 1, 5, False),
+        (10, 2, 5, True),
+    ],
+)
+def test_too_many_documents_withheld_by_laws_block(total: int, withheld: int, unreadable: int, blocks: bool) -> None:
+    names = [f"d{ix:03}" for ix in range(total)]
+    refused = names[: withheld + unreadable]
+    quarantine = build_quarantine([_refusal(name, is_law=ix < withheld) for ix, name in enumerate(refused)])
+    documents = Documents.sample(overrides=[{"document_id": name} for name in names[len(refused) :]])
+    found = find_withheld(documents, quarantine)
+    assert found["document_id"].to_list() == (names[:withheld] if blocks else [])
+
+
+def test_a_document_that_stands_in_an_older_version_counts_once() -> None:
+    names = [f"d{ix:03}" for ix in range(100)]
+    documents = Documents.sample(overrides=[{"document_id": name} for name in names])
+    assert find_withheld(documents, build_quarantine([_refusal(name) for name in names[:2]])).is_empty()
+    assert find_withheld(documents, build_quarantine([_refusal(name) for name in names[:3]])).height == 3
+
+
+def test_rows_leave_sorted_and_once_per_document() -> None:
+    assert build_quarantine([_refusal("b"), _refusal("a")])["document_id"].to_list() == ["a", "b"]
+    assert build_quarantine([]).is_empty()
+    with pytest.raises(ValidationError, match="primary_key"):
+        build_quarantine([_refusal("a"), _refusal("a", is_law=False)])
