@@ -26,7 +26,11 @@ class Settings(BaseSettings):
 
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
-        return self.model_dump_json(exclude=set(_OPERATIONAL))
+        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING})
+
+    def judging(self) -> str:
+        """The settings that decide between answer, guidance and silence, as JSON."""
+        return self.model_dump_json(include=set(_JUDGING))
 
 
 _OPERATIONAL = (
@@ -37,7 +41,5 @@ _OPERATIONAL = (
     "document_memory_mb",
     "max_pages",
     "tables_in_memory_mb",
-    "guardrail",
-    "answer_relevance",
-    "guidance_relevance",
 )
+_JUDGING = ("guardrail", "answer_relevance", "guidance_relevance")

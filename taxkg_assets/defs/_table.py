@@ -6,9 +6,11 @@ failed data. A gate is a blocking asset check around one pure function that retu
 """
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,7 @@ UPSTREAM: dict[str, tuple[str, ...]] = {}
 FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 """For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
 
-GATED_VERSION = "table version"
+GATED_VERSIONS = "table versions"
 GATED_BY = "code and labels"
 PREVIEW_ROWS = 6
 CELL_CHARACTERS = 80
@@ -132,7 +134,8 @@ class UngatedInputError(dg.DagsterInvariantViolationError):
 def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
     """Gates (as `table:check`) of these tables that are not passed and current, with the reason.
 
-    Current means: evaluated on the very version of the table that lies there now, after its last materialization.
+    Current means: evaluated on the very versions of all tables it reads that lie there now, after the last
+    materialization of its own.
     """
     faults: dict[str, str] = {}
     tables = sorted(n for n in names if GATES.get(n))
@@ -141,7 +144,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
     }
     keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in tables for check in GATES[n]]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
-    versions = {n: store.version(n) for n in tables}
+    version_of = cache(store.version)
     for key in keys:
         table_name = key.asset_key.to_user_string()
         record, entry = latest.get(key), made.get(key.asset_key)
@@ -154,8 +157,8 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             reason = "has failed"
         elif stored is not None and record.event.timestamp < stored.timestamp:
             reason = "is older than the table"
-        elif _gated_version(record) != versions[table_name]:
-            reason = "looked at another version of the table"
+        elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
+            reason = f"looked at another version of {', '.join(others)}"
         else:
             continue
         faults[f"{table_name}:{key.name}"] = reason
@@ -170,9 +173,13 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
     return [record.evaluation for record in records if record.evaluation is not None]
 
 
-def _gated_version(record: AssetCheckExecutionRecord) -> int | None:
-    found = record.evaluation.metadata.get(GATED_VERSION) if record.evaluation is not None else None
-    return found.value if isinstance(found, dg.IntMetadataValue) else None
+def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
+    """The versions of all tables that a gate looked at."""
+    found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
+    versions: dict[str, int] = (
+        json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
+    )
+    return versions
 
 
 class DeltaIO(dg.ConfigurableIOManager):
@@ -372,11 +379,12 @@ def gate(
         )
         def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
             home: Home = context.resources.home
-            frames = {n: home.store.read(n) for n in parameters if n != "home"}
+            versions = {n: home.store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
+            frames = {n: home.store.read(n, version=versions[n]) for n in parameters if n != "home"}
             found = law(**frames, **({"home": home} if "home" in parameters else {}))
             checked = frames[on].height if on in frames else 0
             verdict = found if isinstance(found, Verdict) else Verdict(found, checked)
-            looked = {GATED_VERSION: home.store.version(on), GATED_BY: gate_fingerprint(home)}
+            looked = {GATED_VERSIONS: json.dumps(versions), GATED_BY: gate_fingerprint(home)}
             return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | looked)
 
         return check

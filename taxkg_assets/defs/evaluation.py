@@ -11,7 +11,7 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.models import model_hash, open_encoder
-from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.defs.store import Store, atomic_write, digest
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
@@ -71,7 +71,7 @@ eval_runs = table(
     group="evaluation",
     stages=("evaluation", "retrieval"),
     handles={"encoder": open_encoder, "store": lambda home: home.store},
-    fingerprint=model_hash,
+    fingerprint=lambda home: digest(model_hash(home), home.settings.judging()),
 )
 
 ABLATION = (
@@ -117,5 +117,7 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
         for row in figures.iter_rows(named=True)
         if row["metric"] in {floor.metric for floor in floors} and row["value"] is not None
     }
-    asked = figures.filter(pl.col("metric") == floors[0].metric)["n"].sum()
-    return Verdict(faults, int(asked), note="" if asked else "not measured: no question resolves", figures=shown)
+    bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
+    asked = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
+    note = "" if asked else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
+    return Verdict(faults, asked, note=note, figures=shown)

@@ -68,7 +68,11 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
-    bad = [_quarantine_row(o, j, now) for o, j in zip(outcomes, jobs, strict=True) if not o.is_read]
+    bad = [
+        _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
+        for o, j in zip(outcomes, jobs, strict=True)
+        if not o.is_read
+    ]
     gone = (known.keys() | refused.keys()) - ledger.keys()
     documents = {d: {"content": reading_of(j.sha256, j.code_version)} for d, j in admitted.items()}
     healed = (cleared | admitted.keys()) & refused.keys()
@@ -80,11 +84,11 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
 
 
 def forget_refusals(store: Store) -> None:
-    """Let the next build try quarantined documents again."""
-    if store.exists("quarantine"):
-        everyone = store.read("quarantine")["document_id"].to_list()
-        if everyone:
-            store.replace_documents("quarantine", build_quarantine([]), documents=dict.fromkeys(everyone))
+    """Let the next build try quarantined documents again; when each was first refused is kept."""
+    refused = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
+    if refused.height:
+        documents = {name: {"content": "to be tried again"} for name in refused["document_id"]}
+        store.replace_documents("quarantine", refused, documents=documents)
 
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
@@ -202,7 +206,12 @@ def _document_row(job: Job, old: Mapping[str, Any] | None, now: datetime) -> dic
     return {**row, "fetched_at": old["fetched_at"] if is_same and old is not None else now}
 
 
-def _quarantine_row(outcome: Outcome, job: Job, now: datetime) -> dict[str, Any]:
+def _first_seen(old: Mapping[str, Any] | None, job: Job, now: datetime) -> datetime:
+    """When these very bytes were refused for the first time."""
+    return old["first_seen_at"] if old is not None and old["sha256"] == job.sha256 else now
+
+
+def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> dict[str, Any]:
     return {
         "document_id": outcome.document_id,
         "sha256": job.sha256,
@@ -212,5 +221,5 @@ def _quarantine_row(outcome: Outcome, job: Job, now: datetime) -> dict[str, Any]
         "remedy": outcome.remedy,
         "is_law": outcome.is_law,
         "code_version": job.code_version,
-        "first_seen_at": now,
+        "first_seen_at": first_seen,
     }

@@ -21,12 +21,12 @@ class ModelError(Exception):
 
 def open_encoder(home: Home) -> SentenceEncoder:
     """The encoder of the setting `model`; loaded once a process."""
-    return _load(home.settings.model, _model_hash(home.settings.model))
+    return _load(home.settings.model, _stored_hash(home.settings.model))
 
 
 def model_hash(home: Home) -> str:
     """Hash of the encoder's weights, without loading it."""
-    return _model_hash(home.settings.model)
+    return _stored_hash(home.settings.model)
 
 
 def _folder(name: str) -> Path | None:
@@ -75,6 +75,12 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
     return SentenceEncoder(model=model, model_name=name or PACKAGED_NAME, model_hash=hashed, is_bfloat16=has_bfloat16())
 
 
+def _stored_hash(name: str) -> str:
+    """The weights, and the arithmetic where it is not single precision: vectors of both must not mix."""
+    return _model_hash(name) + ("-bf16" if has_bfloat16() else "")
+
+
+@cache
 def has_bfloat16() -> bool:
     """Whether the processor multiplies bfloat16 in hardware; elsewhere it would be slower than single precision."""
     flags = Path("/proc/cpuinfo")

@@ -22,6 +22,8 @@ import psutil
 
 MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
 TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
+CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
+REMEDIES = {"memory": MEMORY_REMEDY, "longer": TIME_REMEDY, "": CRASH_REMEDY}
 START_SECONDS = 120.0
 POLL_SECONDS = 0.05
 
@@ -184,7 +186,7 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
             if "lost" in reply:
                 child.close()
                 child = None
-                remedy = MEMORY_REMEDY if "memory" in reply["lost"] else TIME_REMEDY
+                remedy = next(r for word, r in REMEDIES.items() if word in reply["lost"])
                 record(Outcome(job.document_id, False, seconds, "limits", reply["lost"], remedy))
             elif reply["ok"]:
                 record(Outcome(job.document_id, True, seconds))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -19,12 +20,22 @@ from taxkg_assets.settings import Settings
 
 PACKAGE = Path(taxkg_assets.__file__).parent
 PROJECT = PACKAGE.parent
+PACKAGES = ("pymupdf", "polars", "lancedb", "bm25s", "sentence-transformers")
 
 
 class Home(dg.ConfigurableResource["Home"]):
     """The home that a run works on; empty means the setting `home`."""
 
     home: str = ""
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
+        """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock."""
+        if context.run is None:
+            yield self
+            return
+        with self.store.exclusive():
+            yield self
 
     @property
     def settings(self) -> Settings:
@@ -39,17 +50,17 @@ class Home(dg.ConfigurableResource["Home"]):
 
 @cache
 def code_version(stage: str) -> str:
-    """Digest of a stage's code, of the rules and schemas it reads, and of the parser's version.
+    """Digest of a stage's code, of the rules and schemas it reads, and of the packages that shape tables.
 
     A change of code is a change of input: tables made by older code are rebuilt.
     """
     files = sorted((PACKAGE / stage).rglob("*.py")) + sorted((PACKAGE / "rules").glob("*.yaml"))
-    files += [PACKAGE / "schemas.py", PACKAGE / "rules" / "loader.py"]
+    files += [PACKAGE / "schemas.py", *sorted((PACKAGE / "rules").glob("*.py"))]
     hashed = hashlib.sha256()
     for path in files:
         hashed.update(path.relative_to(PACKAGE).as_posix().encode())
         hashed.update(path.read_bytes())
-    return digest(hashed.hexdigest(), version("pymupdf"), version("polars"))
+    return digest(hashed.hexdigest(), *(version(package) for package in PACKAGES))
 
 
 def stage_of(build: Callable[..., Any]) -> str:

@@ -33,12 +33,19 @@ Schema = type[dy.Schema]
 
 _HASH_SEED = 7
 
+_held: set[str] = set()
+"""Homes that this process holds: a run inside a build needs no second lock."""
+
 _retry_on_conflict = retry(
     retry=retry_if_exception_type(CommitFailedError),
     stop=stop_after_attempt(12),
     wait=wait_random_exponential(multiplier=0.05, max=2.0),
     reraise=True,
 )
+
+
+class HomeBusyError(Exception):
+    """Another build works on this home."""
 
 
 class ContractError(Exception):
@@ -123,6 +130,24 @@ class Store:
     def table_uri(self, name: str) -> str:
         """Where a table lies."""
         return str(self.home / "tables" / name)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the home for one build; another process is told so at once. The lock dies with its process."""
+        if str(self.home) in _held:
+            yield
+            return
+        with (self.folder() / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as busy:
+                remedy = "Wait for it, or choose another home with --home."
+                raise HomeBusyError(f"Another build is working on {self.home}. {remedy}") from busy
+            _held.add(str(self.home))
+            try:
+                yield
+            finally:
+                _held.discard(str(self.home))
 
     # ------------------------------------------------------------------------------------------------ reading
 

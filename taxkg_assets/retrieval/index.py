@@ -25,6 +25,7 @@ from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
 DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
+_HASH_SEED = 7
 CHECK_SAMPLE = 50
 CHECK_K = 10
 APPROXIMATE_ABOVE = 100_000
@@ -124,9 +125,9 @@ def build_index(
 
 
 def _hash_rows(rows: pl.DataFrame, made_with: str) -> str:
-    version = hashlib.sha256(made_with.encode())
-    for row in rows.select("chunk_id", "text", "context", "terms").iter_rows():
-        version.update("\x1f".join(row).encode())
+    """Digest of all that readers may be shown, rectangles and document columns among it."""
+    version = hashlib.sha256(f"{made_with}{rows.schema!r}".encode())
+    version.update(rows.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return version.hexdigest()[:16]
 
 

@@ -28,7 +28,7 @@ from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sourc
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
-from taxkg_assets.serving.instance import exclusive, open_instance
+from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -82,7 +82,7 @@ def build(
 
     store = Store(home)
     started = time.monotonic()
-    with exclusive(store):
+    with store.exclusive():
         if unknown := sorted(set(select) - UPSTREAM.keys()):
             raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
         if not roots and not store.read_ledger()["roots"]:

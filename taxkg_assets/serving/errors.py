@@ -6,14 +6,15 @@ Anything else is a defect and keeps its trace.
 from __future__ import annotations
 
 from deltalake.exceptions import TableNotFoundError
+from pydantic import ValidationError
 from rich.markup import escape
 
 from taxkg_assets.defs.gold import GoldError
 from taxkg_assets.defs.models import ModelError
+from taxkg_assets.defs.store import HomeBusyError
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
-from taxkg_assets.serving.instance import HomeBusyError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.sources.scan import SourceError
@@ -36,6 +37,11 @@ def explained(error: Exception) -> str | None:
     """The message for an expected error; None for a defect."""
     if isinstance(error, EXPECTED):
         return escape(str(error))
+    if isinstance(error, ValidationError) and error.title == "Settings":
+        wrong = "; ".join(
+            f"TAXKG_{str(e['loc'][0]).upper()}: {e['msg']} (it is {e['input']!r})" for e in error.errors()
+        )
+        return escape(f"A setting is wrong: {wrong}. Mend or unset the variable.")
     if isinstance(error, PermissionError | OSError):
         return escape(
             f"{error.strerror or error}: {error.filename or ''} - check the path, its rights and the free space."

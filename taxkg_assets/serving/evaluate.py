@@ -33,12 +33,12 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:
         rows = [json.loads(line) for line in gold.read_text(encoding="utf8").splitlines() if line.strip()]
     except json.JSONDecodeError as broken:
         raise BatchError(f"{gold}: not JSON Lines ({broken}). Mend the file and run it again.") from broken
-    documents = Documents.cast(released.store.read("documents"))
+    documents = Documents.cast(released.table("documents"))
     queries = build_eval_queries(
         {gold.stem: rows},
         documents,
-        sections=Sections.cast(released.store.read("sections")),
-        anchors=Anchors.cast(released.store.read("anchors")),
+        sections=Sections.cast(released.table("sections")),
+        anchors=Anchors.cast(released.table("anchors")),
     )
     runs = build_eval_runs(queries, open_systems(released.searcher, Settings()))
     report = build_eval_report(queries, runs, documents=documents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,10 +11,6 @@ import dagster as dg
 
 from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
-
-
-class HomeBusyError(Exception):
-    """Another build works on this home."""
 
 
 def install_instance(store: Store) -> str:
@@ -33,16 +28,3 @@ def open_instance(store: Store) -> Iterator[dg.DagsterInstance]:
     os.environ["DAGSTER_HOME"] = install_instance(store)
     with dg.DagsterInstance.get() as instance:
         yield instance
-
-
-@contextmanager
-def exclusive(store: Store) -> Iterator[None]:
-    """Hold the home for one build; a second one is told so at once. The lock dies with its process."""
-    with (store.folder() / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as busy:
-            raise HomeBusyError(
-                f"Another build is working on {store.home}. Wait for it, or choose another home with --home."
-            ) from busy
-        yield

@@ -17,7 +17,7 @@ from taxkg_assets.retrieval.search import Result
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 
-HIDDEN_FIGURES = {"rows checked", "offending rows", "table version", "code and labels", "first offending rows"}
+HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels", "first offending rows"}
 
 
 def build_result(result: BuildResult, *, out: Console) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
-from taxkg_assets.serving.instance import HomeBusyError, exclusive
 from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
@@ -115,8 +114,18 @@ def test_a_killed_build_goes_on_where_it_was(moment: str, built_samples: Path, t
 
 
 def test_a_home_takes_one_build_at_a_time(sample_home: Path) -> None:
-    with exclusive(Store(sample_home)), pytest.raises(HomeBusyError, match="Wait for it"):
-        build(str(sample_home))
+    holder = (
+        "import sys; from taxkg_assets.defs.store import Store\n"
+        "with Store(sys.argv[1]).exclusive(): print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", holder, str(sample_home)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(HomeBusyError, match="Wait for it"):
+            build(str(sample_home))
+        other.communicate("")
+    assert build(str(sample_home)).is_done
 
 
 def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> None:
