@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.router import build_catalog, covers_key, find_route
+from taxkg_assets.retrieval.router import build_catalog, covers_key, find_lay_terms, find_route
+from taxkg_assets.rules.loader import load_family, load_rules
 
 CATALOG = build_catalog(
     [
@@ -35,7 +37,14 @@ CATALOG = build_catalog(
         ("in 2025, and 2026?", {"years": (2025, 2026)}),
         ("paid $2,025 in total", {"years": ()}),
         ("the draft", {"wants_draft": True}),
+        ("the January 2024 1099-INT", {"revisions": ("2024-01",), "forms": ("1099-INT",)}),
+        ("paid in January 2024 by us", {"years": (2024,), "revisions": (), "perspective": "filer"}),
+        ("as the shareholder, may I use it", {"perspective": "recipient"}),
+        ("outside the US", {"perspective": ""}),
         ("a shop in Brooklyn", {"places": ("new_york_city",)}),
+        ("an office in west virginia", {"places": ("west_virginia",)}),
+        ("an office in Washington, D.C.", {"places": ("district_of_columbia",)}),
+        ("an office in Arkansas", {"places": ("arkansas",)}),
         ("1098-T box 5", {"unknown_forms": ("1098-t",), "forms": ()}),
     ],
 )
@@ -57,3 +66,29 @@ def test_route(question: str, expected: dict[str, Any]) -> None:
 )
 def test_ranges_cover_their_keys(anchor_key: str | None, keys: list[str], covered: bool) -> None:
     assert covers_key(anchor_key, keys) is covered
+
+
+def test_every_state_is_a_place_and_no_two_share_a_name() -> None:
+    states = [rule for rule in load_rules("router", "places") if "Census" in rule.source]
+    assert len(states) == 50
+    for state in states:
+        assert find_route(state.examples[0], catalog=CATALOG).places == (state.id,)
+
+
+def test_the_ranker_reads_place_patterns_as_the_router_does() -> None:
+    for rule in load_rules("router", "places"):
+        texts = [*rule.examples, *rule.counter_examples]
+        found = pl.Series(texts).str.contains(rule.pattern.pattern).to_list()
+        assert found == [rule.pattern.search(text) is not None for text in texts], rule.id
+
+
+def test_the_router_has_no_group_of_rules_that_nothing_reads() -> None:
+    read = {"years", "forms", "drafts", "keys", "perspectives", "nicknames", "places"}
+    assert set(load_family("router")) == read
+
+
+def test_everyday_words_bring_the_printed_terms() -> None:
+    assert find_lay_terms("did my wife inherit the REIT") == (
+        "REIT real estate investment trust inherited inheritance decedent spouse married filing jointly"
+    )
+    assert find_lay_terms("nothing to translate here") == ""
