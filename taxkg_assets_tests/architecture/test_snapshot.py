@@ -24,7 +24,7 @@ COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-def
 
 
 def read_graph() -> dict[str, dict[str, list[str]]]:
-    """For each asset what it is made from, its gates with the further tables they read, and checks that do not block."""
+    """For each asset what it is made from, its gates with the further tables they read, and checks that never block."""
     graph = defs.resolve_asset_graph()
     found = {
         key.to_user_string(): {
