@@ -89,7 +89,6 @@ def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFr
 
 def _against_floor(metric: str, value: float, *, checked: int) -> Verdict:
     floor = next(f for f in load_floors("edges") if f.metric == metric)
-    nothing = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]}).filter(
-        not floor.holds(value)
-    )
-    return Verdict(nothing, checked, note=floor.describe(), figures={metric: value})
+    figure = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]})
+    is_broken = checked >= floor.least_n and not floor.holds(value)
+    return Verdict(figure.filter(pl.lit(is_broken)), checked, note=floor.describe(), figures={metric: value})

@@ -22,7 +22,7 @@ from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, digest, schema_of
 from taxkg_assets.sources.documents import build_documents
 from taxkg_assets.sources.quarantine import build_quarantine
-from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, sha256_of
+from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable, sha256_of
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
@@ -146,8 +146,8 @@ def _job(home: Home, document_id: str, file: Mapping[str, str], version: str) ->
         document_id=document_id,
         path=file["path"],
         sha256=sha256,
-        source_uri=file["path"],
-        source_root=file["root"],
+        source_uri=printable(file["path"]),
+        source_root=printable(file["root"]),
         is_text=path.suffix.lower() == ".txt",
         code_version=version,
         max_pages=home.settings.max_pages,

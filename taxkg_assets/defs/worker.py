@@ -28,6 +28,7 @@ from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.documents import build_documents
 
+DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
 REPAIR_SCHEMA = "The document breaks a law of the tables; its old rows stay. Report it with the file."
 
 
@@ -58,9 +59,9 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
     except Exception as defect:
-        # A defect of the extraction on one document must not stop the others; too many of them block the build.
+        # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
-        return _refusal("extract", " ".join(reason.split())[:500], REPAIR_SCHEMA, is_law=True)
+        return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),

@@ -162,6 +162,10 @@ def _read_pdf(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[
             for ix in range(document.page_count)
         )
         return pages, _metadata(document), warnings
+    except (RuntimeError, ValueError, IndexError) as error:
+        # What is left of a truncated file can be repaired into something whose parts are missing.
+        reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
+        raise StageError("open", reason, _REDOWNLOAD) from error
     finally:
         document.close()
 

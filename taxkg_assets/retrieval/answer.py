@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
-from taxkg_assets.retrieval.search import Ranking, Result, Searcher
+from taxkg_assets.retrieval.search import Ranking, Result, Searcher, tidy_query
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.settings import Settings
 
@@ -43,6 +43,7 @@ def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10, i
     Args:    is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
     Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
     """
+    question = tidy_query(question)
     ranking = searcher.rank(question)
     results = searcher.assemble(ranking, k=k)
     terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results]

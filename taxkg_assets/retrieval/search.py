@@ -79,6 +79,15 @@ class Ranking:
     wanted: dict[str, float]
 
 
+MOST_CHARACTERS = 2_000
+"""Of a question; no more is read of a longer one, which is no question but a text."""
+
+
+def tidy_query(query: str) -> str:
+    """A question as text that every leg can read: no lone surrogates, no endless length."""
+    return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
+
+
 @dataclass(frozen=True)
 class Searcher:
     """Everything a search needs, opened once: the index, the encoder, and the edges of the graph if there are any."""
@@ -105,6 +114,7 @@ class Searcher:
         self, query: str, *, form: str | None = None, year: int | None = None, document: str | None = None
     ) -> Ranking:
         """Order candidate rows without assembling passages."""
+        query = tidy_query(query)
         route = find_route(query, catalog=self._catalog)
         if form:
             asked = find_route(form, catalog=self._catalog).forms

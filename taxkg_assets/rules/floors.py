@@ -13,7 +13,10 @@ LOCATED = " (located)"
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """One bound of a gate, and the measurement that it was taken from."""
+    """One bound of a gate, and the measurement that it was taken from.
+
+    A share of fewer than `least_n` rows says nothing and is not judged.
+    """
 
     id: str
     gate: str
@@ -25,6 +28,7 @@ class Floor:
     source: str
     date: str
     query_set: str | None = None
+    least_n: int = 0
 
     def __post_init__(self) -> None:
         if self.bound not in ("min", "max"):

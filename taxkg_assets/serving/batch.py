@@ -23,7 +23,11 @@ class BatchError(Exception):
 def read_queries(path: Path) -> list[tuple[str, str]]:
     """Ids and questions of a file with one `{"id", "query"}` a line; other fields do not matter."""
     rows: list[tuple[str, str]] = []
-    for number, line in enumerate(path.read_text(encoding="utf8").splitlines(), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as broken:
+        raise BatchError(f"{path} is not UTF-8 ({broken.reason}): save it as UTF-8 and run it again.") from broken
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:

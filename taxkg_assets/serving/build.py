@@ -30,6 +30,7 @@ from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale
+from taxkg_assets.sources.scan import MissingSourceError
 
 SAMPLES = PROJECT / "data" / "samples"
 
@@ -88,6 +89,9 @@ def build(
         if not roots and not store.read_ledger()["roots"]:
             roots = [SAMPLES]
         ledger = scan_sources(store, roots)
+        if not ledger["files"]:
+            looked = ", ".join(ledger["roots"])
+            raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")
         if retry:
             forget_refusals(store)
         with open_instance(store) as instance:

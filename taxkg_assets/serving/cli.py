@@ -28,7 +28,7 @@ err = Console(stderr=True)
 HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
-FAILED, QUARANTINED = 1, 3
+FAILED, USAGE, QUARANTINED = 1, 2, 3
 DEV_IS_SUPERSEDED = "ignore:Function `dev_command` is superseded:FutureWarning"
 
 
@@ -294,13 +294,13 @@ def main() -> None:
         app()
     except Exception as error:
         # Only here: it knows the errors of every command, and so opens every command's libraries.
-        from taxkg_assets.serving.errors import explained
+        from taxkg_assets.serving.errors import BAD_USAGE, explained
 
         message = explained(error)
         if message is None:
             raise
         err.print(f"[bold red]taxkg:[/] {message}", highlight=False, markup=True)
-        sys.exit(FAILED)
+        sys.exit(USAGE if isinstance(error, BAD_USAGE) else FAILED)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.show import PageNotFoundError
-from taxkg_assets.sources.scan import SourceError
+from taxkg_assets.sources.scan import MissingSourceError, SourceError
+
+BAD_USAGE = (MissingSourceError, SelectionError, ValidationError)
+"""What the call itself got wrong: exit status 2."""
 
 EXPECTED = (
     SourceError,

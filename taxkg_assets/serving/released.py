@@ -40,8 +40,9 @@ class Released:
         encoder = open_encoder(Home(home=str(self.store.home)))
         if encoder.model_hash != self.row["model_hash"]:
             raise NotReleasedError(
-                f"The release was made with the model {self.row['model_name']}, the setting names "
-                f"{encoder.model_name}: run `taxkg build`, or set TAXKG_MODEL back."
+                f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
+                f"machine and its settings give {encoder.model_name} ({encoder.model_hash}): run `taxkg build`, "
+                "or set TAXKG_MODEL back."
             )
         connection = lancedb.connect(self.store.home / self.row["index_path"])
         index = read_index(connection, model_hash=self.row["model_hash"])

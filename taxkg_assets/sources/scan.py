@@ -14,25 +14,41 @@ SUFFIXES = (".pdf", ".txt")
 
 
 class SourceError(Exception):
-    """The sources contradict each other or are not there; the message names them and the remedy."""
+    """The sources contradict each other; the message names them and the remedy."""
+
+
+class MissingSourceError(SourceError):
+    """A source that was named is not there, or holds nothing that could be read."""
 
 
 def find_source_files(root: Path) -> dict[str, Path]:
     """The documents of one source, document id to path: every .pdf and .txt of a folder (not of folders in it)."""
     if root.is_file():
         if root.suffix.lower() not in SUFFIXES:
-            raise SourceError(f"{root} is neither a .pdf nor a .txt file: give a folder or a file of these kinds.")
-        return {root.stem: root}
+            raise MissingSourceError(
+                f"{root} is neither a .pdf nor a .txt file: give a folder or a file of these kinds."
+            )
+        return {name_of(root): root}
     if not root.is_dir():
-        raise SourceError(f"{root} does not exist: give a folder or a file of PDFs or .txt statutes.")
+        raise MissingSourceError(f"{root} does not exist: give a folder or a file of PDFs or .txt statutes.")
     found: dict[str, Path] = {}
     for path in sorted(root.iterdir()):
         if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
-            other = found.get(path.stem)
+            other = found.get(name_of(path))
             if other is not None and sha256_of(other) != sha256_of(path):
-                raise SourceError(_clash(path.stem, other, path))
-            found.setdefault(path.stem, path)
+                raise SourceError(_clash(name_of(path), other, path))
+            found.setdefault(name_of(path), path)
     return found
+
+
+def name_of(path: Path) -> str:
+    """The document id of a file: its name without ending; bytes that are no UTF-8 become question marks."""
+    return printable(path.stem)
+
+
+def printable(path: str) -> str:
+    """A path as text that a table can hold."""
+    return path.encode("utf8", errors="replace").decode("utf8")
 
 
 def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, Path]]) -> dict[str, Any]:

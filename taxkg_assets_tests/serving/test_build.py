@@ -15,6 +15,7 @@ import pytest
 
 from taxkg_assets.defs.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
+from taxkg_assets.sources.scan import MissingSourceError
 from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
@@ -131,3 +132,28 @@ def test_a_home_takes_one_build_at_a_time(sample_home: Path) -> None:
 def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> None:
     with pytest.raises(SelectionError, match=r"No asset named nonsense.*edges"):
         build(str(sample_home), select=["nonsense"])
+
+
+def test_files_cut_in_half_are_unreadable_not_unlawful(tmp_path: Path) -> None:
+    folder, home = tmp_path / "corpus", tmp_path / "home"
+    folder.mkdir()
+    for number, path in enumerate(sorted(SAMPLES.glob("*.pdf"))):
+        data = path.read_bytes()
+        (folder / f"cut-{number}.pdf").write_bytes(data[: len(data) // 2])
+    shutil.copy(next(SAMPLES.glob("*.txt")), folder)
+    result = build(str(home), roots=[folder])
+    assert result.is_done
+    assert {row["stage"] for row in result.quarantine} == {"open"}
+    assert not any(row["is_law"] for row in result.quarantine)
+    assert Store(home).read("documents").height + len(result.quarantine) == 5
+
+
+def test_odd_names_are_built_and_an_empty_folder_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    with pytest.raises(MissingSourceError, match=r"No .pdf or .txt document in .*corpus"):
+        build(str(tmp_path / "home"), roots=[folder])
+    Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(sound_pdf())
+    assert build(str(tmp_path / "home"), roots=[folder]).is_done
+    assert Store(tmp_path / "home").read("documents")["document_id"].to_list() == ["in? 'quoted'"]
+    assert run_cli("build", "--corpus", str(tmp_path / "absent"), "--home", str(tmp_path / "x")).returncode == 2
