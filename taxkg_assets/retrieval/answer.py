@@ -46,8 +46,7 @@ def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10, i
     question = tidy_query(question)
     ranking = searcher.rank(question)
     results = searcher.assemble(ranking, k=k)
-    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results]
-    relevance = guardrail.score_relevance(ranking, results, facts=searcher.facts, terms=terms)
+    relevance = score_results(searcher, ranking, results=results)
     mode = guardrail.find_mode(
         relevance,
         answer_at=settings.answer_relevance,
@@ -69,6 +68,12 @@ def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10, i
         mode=mode if results else guardrail.SILENCE,
         results=results,
     )
+
+
+def score_results(searcher: Searcher, ranking: Ranking, *, results: Sequence[Result]) -> float:
+    """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for."""
+    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results]
+    return guardrail.score_relevance(ranking, results, facts=searcher.facts, terms=terms)
 
 
 def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:

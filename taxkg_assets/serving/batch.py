@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.progress import track
 
-from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answer import ask, score_results
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 
@@ -44,6 +44,20 @@ def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Setting
     """One line of a run: up to 50 ranked rows, the answer or silence, and the confidence."""
     answer = ask(searcher, query, settings=settings, k=RESULTS)
     return {"id": query_id, **answer.model_dump()}
+
+
+def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[str, Any]) -> dict[str, Any]:
+    """One line of a run without an answer: up to 50 ranked rows and how likely they are to hold one."""
+    narrowed = {name: filters[name] for name in ("form", "year", "document")}
+    ranking = searcher.rank(query, **narrowed)
+    results = searcher.assemble(ranking, k=RESULTS, level=filters["level"])
+    return {
+        "id": query_id,
+        "results": [result.model_dump() for result in results],
+        "abstained": False,
+        "answer": None,
+        "confidence": round(score_results(searcher, ranking, results=results) / 10, 4),
+    }
 
 
 def run_batch(queries: Path, out: Path, *, line: Callable[[str, str], dict[str, Any]]) -> int:

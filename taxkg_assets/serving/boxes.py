@@ -9,6 +9,8 @@ import polars as pl
 
 from taxkg_assets.serving.released import Released
 
+ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
+
 
 class BoxNotFoundError(Exception):
     """No such form, or no such box on it; the message lists what there is."""
@@ -31,15 +33,19 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
     if rows.is_empty():
         keys = ", ".join(k.removeprefix("box_") for k in mine["box_key"].unique(maintain_order=True))
         raise BoxNotFoundError(f"Form {form} has no box {key!r}. Boxes: {keys}.")
-    nodes = released.table("nodes").filter(pl.col("level") != "anchor")
-    return [{**row, "passages": _passages(nodes, row["canonical_id"])} for row in rows.iter_rows(named=True)]
+    nodes, edges = released.table("nodes"), released.table("edges")
+    return [{**row, "passages": _passages(row, nodes=nodes, edges=edges)} for row in rows.iter_rows(named=True)]
 
 
 def _bare(form: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.sub(r"^(form\s+|f(?=\d))", "", form.strip().lower()))
 
 
-def _passages(nodes: pl.DataFrame, canonical_id: str) -> list[dict[str, Any]]:
+def _passages(row: dict[str, Any], *, nodes: pl.DataFrame, edges: pl.DataFrame) -> list[dict[str, Any]]:
+    """Paragraphs under the headings that the graph aligns with the box, groups of boxes among them."""
+    face = f"{row['document_id']}#face-{row['box_key']}"
+    aligned = edges.filter(pl.col("source_id") == face, pl.col("relation").is_in(ALIGNED))
+    headings = aligned.select(parent_id="target_id").unique()
     columns = ("document_id", "perspective", "page", "heading_path", "text", "node_id", "bboxes")
-    found = nodes.filter(pl.col("canonical_id") == canonical_id).sort("document_id", "ordinal")
+    found = nodes.filter(pl.col("level") != "anchor").join(headings, on="parent_id").sort("document_id", "ordinal")
     return found.select(columns).to_dicts()

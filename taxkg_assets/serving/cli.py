@@ -110,13 +110,10 @@ def search(
     searcher = open_release(home_of(home)).searcher
     filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
     if queries is not None and output is not None:
-        from taxkg_assets.serving.batch import RESULTS
+        from taxkg_assets.serving.batch import search_line
 
         def line(query_id: str, text: str) -> dict[str, Any]:
-            results = searcher.search(text, k=RESULTS, **filters)
-            top = min(1.0, max(0.0, results[0].score)) if results else 0.0
-            rows = [result.model_dump() for result in results]
-            return {"id": query_id, "results": rows, "abstained": False, "answer": None, "confidence": top}
+            return search_line(searcher, query_id, text, filters=filters)
 
         err.print(f"{run_batch(queries, output, line=line)} questions answered into {output}.")
         return

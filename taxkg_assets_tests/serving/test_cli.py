@@ -1,0 +1,94 @@
+"""What the commands print: result rows as the contract has them, batch lines, messages that name the remedy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from taxkg_assets.serving.batch import BatchError, read_queries
+from taxkg_assets.serving.boxes import BoxNotFoundError, find_box
+from taxkg_assets.serving.cli import app
+from taxkg_assets.serving.released import NotReleasedError, open_release
+
+ROW = {
+    *("rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"),
+    *("text", "node_id", "chunk_id", "via"),
+}
+TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
+
+
+def run(*arguments: str) -> Any:
+    """The JSON that a command prints."""
+    done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_search_gives_contract_rows_within_its_filters(built_samples: Path) -> None:
+    rows = run("search", "what is reported in box 2e", "-k", "3", "--home", str(built_samples))
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    assert all(row.keys() == ROW for row in rows)
+    assert all(box.keys() == {"page", "x0", "y0", "x1", "y1"} for row in rows for box in row["bboxes"])
+    only = "sample-f1099div--2026-01"
+    rows = run("search", "exempt-interest dividends", "--document", only, "--home", str(built_samples))
+    assert {row["document"] for row in rows} == {only}
+
+
+def test_an_answer_cites_the_passages_that_it_quotes(built_samples: Path) -> None:
+    found = run("ask", TWO_BOXES, "--home", str(built_samples))
+    assert not found["abstained"]
+    texts = {row["rank"]: " ".join(row["text"].split()) for row in found["results"]}
+    for line in found["answer"].splitlines():
+        sentence, _, number = line.rpartition(" [")
+        assert sentence in texts[int(number.rstrip("]"))]
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tmp_path: Path) -> None:
+    questions, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
+    rows = [{"id": "a", "query": "box 1a"}, {"id": "b", "query": "two\u2028lines and a lone \ud800 surrogate"}]
+    questions.write_text("\ufeff" + "\n".join(json.dumps(row) for row in rows), encoding="utf8")
+    arguments = [command, "--queries", str(questions), "--out", str(out), "--home", str(built_samples)]
+    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf8").split("\n") if line]
+    assert [line["id"] for line in lines] == ["a", "b"]
+    assert all({"id", "results", "abstained", "answer", "confidence"} <= line.keys() for line in lines)
+    assert all(0 <= line["confidence"] <= 1 and len(line["results"]) <= 50 for line in lines)
+
+
+def test_a_box_shows_its_revisions_and_what_is_said_of_it(built_samples: Path) -> None:
+    rows = run("box", "1099-DIV", "2e", "--home", str(built_samples))
+    assert [row["revision"] for row in rows] == ["2026-01", "2024-01"]
+    assert {passage["perspective"] for passage in rows[1]["passages"]} >= {"filer", "recipient"}
+
+
+def test_status_and_eval_tell_what_stands(built_samples: Path) -> None:
+    status = run("status", "--home", str(built_samples))
+    assert {table["state"] for table in status["tables"]} == {"current"}
+    figures = run("eval", "--home", str(built_samples))["figures"]
+    assert {row["system"] for row in figures} == {"bm25", "dense", "hybrid", "full"}
+
+
+def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path: Path) -> None:
+    released = open_release(str(built_samples))
+    with pytest.raises(BoxNotFoundError, match="Forms: 1099-DIV"):
+        find_box(released, "1099-XYZ", "1a")
+    with pytest.raises(BoxNotFoundError, match=r"no box '99z'.*2e"):
+        find_box(released, "f1099div", "99z")
+    with pytest.raises(NotReleasedError, match="run `taxkg build`"):
+        open_release(str(tmp_path))
+    (tmp_path / "q.jsonl").write_text('{"id": "a"}')
+    with pytest.raises(BatchError, match=r"line 1: not a JSON object"):
+        read_queries(tmp_path / "q.jsonl")
+    (tmp_path / "q.jsonl").write_bytes("Prüfung".encode("latin-1"))
+    with pytest.raises(BatchError, match="is not UTF-8"):
+        read_queries(tmp_path / "q.jsonl")
+
+
+def test_a_question_or_a_file_but_not_both() -> None:
+    assert CliRunner().invoke(app, ["ask"]).exit_code == 2
+    assert CliRunner().invoke(app, ["ask", "x", "--queries", "q", "--out", "o"]).exit_code == 2
