@@ -26,8 +26,8 @@ from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets_tests.serving.homes import run_cli
 
 STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation"}
-START_SECONDS = 90
-RUN_SECONDS = 90
+START_SECONDS = 240.0
+RUN_SECONDS = 240.0
 
 NODES = """{ assetNodes { assetKey { path } groupName description
   metadataEntries { __typename label
