@@ -28,6 +28,9 @@ from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.documents import build_documents
 
+_ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
+NEAR_LIMIT_FRAC = 0.7
+_at_start = {"data": 0, "resident": 0}
 DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
 REPAIR_SCHEMA = "The document breaks a law of the tables; its old rows stay. Report it with the file."
 
@@ -39,6 +42,8 @@ def limit_memory(memory_mb: int) -> None:
         return
     match = re.search(r"VmData:\s+(\d+) kB", status.read_text())
     taken = int(match.group(1)) * 1024 if match else 0
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    _at_start.update(data=taken, resident=resident)
     limit = taken + memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
@@ -54,11 +59,12 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
     try:
         read = extract(data, document_id=job["document_id"], is_text=job["is_text"], max_pages=job["max_pages"])
-    except StageError as refused:
-        return _refusal(refused.stage, refused.reason, refused.remedy, is_law=refused.is_law)
-    except MemoryError:
-        return _refusal("limits", "Reading the document took more memory than allowed.", MEMORY_REMEDY, is_law=False)
     except Exception as defect:
+        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and _has_met_limit()):
+            reason = "Reading the document took more memory than allowed."
+            return _refusal("limits", reason, MEMORY_REMEDY, is_law=False)
+        if isinstance(defect, StageError):
+            return _refusal(defect.stage, defect.reason, defect.remedy, is_law=defect.is_law)
         # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
@@ -72,6 +78,22 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         "fetched_at": datetime.now(UTC),
     }
     return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))
+
+
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether the limit was met: as itself, or in the words of a library that could not allocate."""
+    while error is not None:
+        if isinstance(error, MemoryError) or _ALLOCATION.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _has_met_limit() -> bool:
+    """Whether the process has come near its limit: libraries fail there in words of their own."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - _at_start["resident"]
+    return limit != resource.RLIM_INFINITY and grown > NEAR_LIMIT_FRAC * (limit - _at_start["data"])
 
 
 def _place(defect: Exception) -> str:

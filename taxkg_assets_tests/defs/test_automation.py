@@ -39,8 +39,8 @@ def instance(sample_home: Path) -> Iterator[dg.DagsterInstance]:
 
 def look(instance: dg.DagsterInstance, home: Path) -> dg.SensorResult | dg.SkipReason:
     """One tick of the sensor."""
-    context = dg.build_sensor_context(instance=instance, resources={"home": Home(home=str(home))})
-    found = sources_changed(context)
+    with dg.build_sensor_context(instance=instance, resources={"home": Home(home=str(home))}) as context:
+        found = sources_changed(context)
     assert isinstance(found, dg.SensorResult | dg.SkipReason)
     return found
 
