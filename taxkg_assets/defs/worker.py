@@ -32,7 +32,7 @@ _ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory
 NEAR_LIMIT_FRAC = 0.7
 _at_start = {"data": 0, "resident": 0}
 DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
-REPAIR_SCHEMA = "The document breaks a law of the tables; its old rows stay. Report it with the file."
+LAW_REMEDY = "The document breaks a law of the tables; its old rows stay. Report it with the file."
 
 
 def limit_memory(memory_mb: int) -> None:
@@ -113,7 +113,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
             sound = validated(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
-            return _refusal(name, " ".join(str(broken).split())[:500], REPAIR_SCHEMA, is_law=True)
+            return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law=True)
         sound.write_ipc(temporary / f"{name}.arrow")
         contents[name] = frame_digest(sound)
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
