@@ -102,6 +102,16 @@ def is_numbered(text: str) -> bool:
     return _matches("worksheet_lines", text)
 
 
+def is_year(text: str) -> bool:
+    """Decide whether a text is a year and nothing else."""
+    return _matches("years", text)
+
+
+def is_note(text: str) -> bool:
+    """Decide whether a line begins like a footnote or a note."""
+    return _matches("notes", text)
+
+
 def is_filing_note(text: str) -> bool:
     """Decide whether a line is the note beside a worksheet's caption."""
     return _matches("filing_notes", text)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.runs import Run, is_filing_note, join_text
+from taxkg_assets.extraction.runs import Run, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.table_grid import Box, Grid, Row
 from taxkg_assets.extraction.table_headers import Part, group_columns, is_group_row
 
 PATH_SEPARATOR = " > "
+NOTE_COLUMN = -1
+"""Column of a note that stands inside a table and belongs to none of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ def _heads_indented(row: Row, below: Row) -> bool:
     name, first = row.cells.get(0), below.cells.get(0)
     if len(row.cells) != 1 or not name or not first or len(below.cells) < 2:
         return False
-    return join_text(name).endswith(":") and first[0].x0 > name[0].x0 + 3
+    if first[0].x0 <= name[0].x0 + 3 or is_note(join_text(name)):
+        return False
+    return join_text(name).endswith(":") or not (first[0].text[:1].islower() or is_numbered(first[0].text))
 
 
 def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
@@ -76,7 +80,12 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
             continue
         if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
             continue
-        if is_filing_note(join_text(row.runs)) or groups.take(grid, row_ix):
+        if is_filing_note(join_text(row.runs)):
+            continue
+        if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
+            cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, _cell_box(row.runs)))
+            continue
+        if groups.take(grid, row_ix):
             continue
         for part in parts:
             named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]

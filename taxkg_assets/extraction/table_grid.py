@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Fill
 from taxkg_assets.extraction.ruling import Line, Ruling
-from taxkg_assets.extraction.runs import Run, find_lines, is_amount, is_numbered
+from taxkg_assets.extraction.runs import Run, find_lines, is_amount, is_numbered, is_year
 from taxkg_assets.rules.loader import load_family
 
 
@@ -246,7 +246,11 @@ def _group_lines(
     lines: list[list[Run]], columns: Sequence[tuple[float, float]], stacked: set[int]
 ) -> list[list[list[Run]]]:
     """Attach lines without an amount to the row that they belong to."""
-    anchors = [any(is_amount(run.text) and column_of(run, columns) in stacked for run in line) for line in lines]
+    anchors = [
+        any(is_amount(run.text) and column_of(run, columns) in stacked for run in line)
+        and not all(is_year(run.text) for run in line)
+        for line in lines
+    ]
     groups: list[list[list[Run]]] = []
     waiting: list[list[Run]] = []
     has_row = False
@@ -254,7 +258,11 @@ def _group_lines(
         if anchors[i]:
             groups.append([*waiting, line])
             waiting, has_row = [], True
-        elif all(run.is_bold for run in line) or (not has_row and not _continues_upwards(line, i, lines, anchors)):
+        elif (
+            all(run.is_bold or is_year(run.text) for run in line)
+            or _names_indented(i, lines, anchors)
+            or (not has_row and not _continues_upwards(line, i, lines, anchors))
+        ):
             groups += [[waiting_line] for waiting_line in waiting]
             groups.append([line])
             waiting = []
@@ -266,6 +274,19 @@ def _group_lines(
     if waiting:
         groups[-1].extend(waiting)
     return groups
+
+
+def _names_indented(i: int, lines: list[list[Run]], anchors: list[bool]) -> bool:
+    """Decide whether a line without amount names the indented rows below it, rather than being a wrapped name."""
+    if len(lines[i]) != 1 or i + 1 >= len(lines) or not anchors[i + 1]:
+        return False
+    name, below = lines[i][0], lines[i + 1][0]
+    if below.x0 <= name.x0 + 3 or below.text[:1].islower():
+        return False
+    if name.text.endswith(":"):
+        return True
+    after = lines[i + 2][0] if i + 2 < len(lines) and anchors[i + 2] else None
+    return after is not None and abs(after.x0 - below.x0) <= 2 and not after.text[:1].islower()
 
 
 def _continues_upwards(line: list[Run], i: int, lines: list[list[Run]], anchors: list[bool]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.runs import Run, is_amount, is_numbered, join_text
+from taxkg_assets.extraction.runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.table_grid import Box, Grid, Row, column_of
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -99,7 +99,10 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
         ):
             continue
         above = rows[i - 1] if i > header_count else None
-        if above is not None and len(above.cells) == 1 and _is_group(grid, above):
+        if above is not None and _is_years(above):
+            year = join_text(above.runs)
+            texts = {column: f"{year} > {text}" if column else text for column, text in texts.items()}
+        elif above is not None and len(above.cells) == 1 and _is_group(grid, above):
             for column, cell in above.cells.items():
                 texts[column] = f"{join_text(cell)} {texts.get(column, '')}".strip()
         if texts.keys() >= set(range(1, len(grid.columns))):
@@ -128,12 +131,17 @@ def _is_group(grid: Grid, row: Row) -> bool:
     runs = row.runs
     if not runs or any(is_amount(run.text) for run in runs):
         return False
-    if not (_is_bold(row) or _is_filled(grid, row)):
+    if not (_is_bold(row) or _is_filled(grid, row)) or is_note(runs[0].text):
         return False
     if len(row.cells) == 1:
         return len(grid.columns) >= 3 or abs(_middle(grid) - runs[0].centre) < 0.1 * grid.drawing.box.width
     centred = [run for run in runs if _slab_span(grid, run) is not None]
     return len(centred) == len(runs) and len(runs) <= max(1, len(grid.columns) // 2)
+
+
+def _is_years(row: Row) -> bool:
+    """Decide whether a row prints one year that heads the columns below it."""
+    return len(row.cells) == 1 and all(is_year(run.text) for run in row.runs)
 
 
 def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
@@ -284,9 +292,20 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
     while count < most and all(bold[: count + 1]) and not bold[-1]:
         count += 1
-    while count < min(2, most) and not _tells_apart(grid, first, count):
+    while count < min(2, most) and (
+        not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
+    ):
         count += 1
     return min(count, max(most, 1))
+
+
+def _is_shared(grid: Grid, column: int, last: int) -> bool:
+    """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
+    rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
+    beside = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
+    unnamed = sum(column not in row.cells for row in rows)
+    is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
+    return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
 
 
 def _is_bold_column(grid: Grid, column: int) -> bool:

@@ -50,16 +50,19 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
     chains: list[list[list[Run]]] = []
     for line in find_lines(free):
-        amounts = [run for run in line if is_amount(run.text) and not run.text.strip().isdigit()]
-        if len(amounts) < 2 or amounts[-1].x1 - amounts[0].x0 > limits["open_width_pt"]:
+        amounts = [run for run in line if is_amount(run.text)]
+        is_counting = all(run.text.strip().isdigit() for run in amounts)
+        label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None) if amounts else None
+        is_whole_line = label is not None and len(line) == len(amounts) + 1
+        if len(amounts) < 2 or (amounts[-1].x1 - amounts[0].x0 > limits["open_width_pt"] and not is_whole_line):
             continue
-        label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None)
-        row = ([label] if label and amounts[0].x0 - label.x1 < 80 else []) + amounts
+        is_near = label is not None and amounts[0].x0 - label.x1 < limits["open_label_pt"]
+        row = ([label] if label and (is_near or is_whole_line) else []) + amounts
         home = next((chain for chain in chains if _is_next_row(chain[-1], row)), None)
-        if home is None:
-            chains.append([row])
-        else:
+        if home is not None:
             home.append(row)
+        elif not is_counting:
+            chains.append([row])
     return [_with_headers(chain, free) for chain in chains if len(chain) >= limits["open_min_rows"]]
 
 

@@ -31,7 +31,9 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
     spans = split_leaders(page.spans)
     leaders = find_leaders(spans)
     shapes = len(page.rules) + len(page.fills)
-    if (not shapes and not leaders) or shapes > load_family("tables")["drawings"]["max_rules"]:
+    if shapes > load_family("tables")["drawings"]["max_rules"]:
+        return [], []
+    if not shapes and not leaders and not _has_amounts(page):
         return [], []
     drawn = merge_rules(page.rules)
     runs = find_runs(spans, ruling=drawn)
@@ -50,6 +52,12 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
         if len(drawing.runs) >= 4:
             drawings.append(replace(drawing, is_open=box in open_boxes))
     return drawings, runs
+
+
+def _has_amounts(page: Page) -> bool:
+    """Decide whether a page prints enough amounts by themselves for a table without any line."""
+    least = int(load_family("tables")["regions"]["open_amounts"])
+    return sum(span.text[-1:].isdigit() and is_amount(span.text) for span in page.spans) >= least
 
 
 def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
@@ -177,12 +185,15 @@ def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling
 
 
 def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
-    """Decide whether every line of a strip has several cells or an amount, so that it is no prose and no caption."""
+    """Decide whether the lines of a strip have several cells or amounts, so that it is no prose and no caption.
+
+    A short line by itself speaks for neither: it may be the name of a group, a wrapped name or a spanning header.
+    """
     lines = find_lines(run for run in runs if strip.holds(run))
-    if not lines:
-        return False
     several = sum(len(line) >= 2 and (len(line) >= 3 or any(is_amount(run.text) for run in line)) for line in lines)
-    return several >= 0.7 * len(lines)
+    is_wide = strip.width >= load_family("tables")["regions"]["wide_pt"]
+    short = sum(is_wide and len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width for line in lines)
+    return several > 0 and several >= 0.7 * (len(lines) - short) and several >= 0.4 * len(lines)
 
 
 def _cut_out(box: Box, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:

@@ -14,7 +14,7 @@ from taxkg_assets.extraction.faces import find_face_boxes
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
 from taxkg_assets.extraction.runs import Run, find_lines, is_caption
-from taxkg_assets.extraction.table_cells import PATH_SEPARATOR, Cell, find_cells
+from taxkg_assets.extraction.table_cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, find_cells
 from taxkg_assets.extraction.table_grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.table_headers import (
     Part,
@@ -142,21 +142,22 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     if len(beside) == 1 and beside[0].is_bold and is_caption(beside[0].text):
         return beside[0].text
     picked: list[str] = []
-    edge, has_head = box.y0, False
+    edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
         if gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt):
             break
-        if picked and not is_caption(line[0].text) and not line[0].is_bold:
-            break
         picked.append(" ".join(run.text for run in line))
         edge = min(run.y0 for run in line)
-        has_head = has_head or any(run.is_bold for run in line)
         if is_caption(line[0].text):
             return " ".join(reversed(picked))
+        # A caption may run on in lines that are not bold; without a number above them they are no title.
+        if titled == len(picked) - 1 and (not titled or line[0].is_bold):
+            titled += 1
+            has_head = has_head or any(run.is_bold for run in line)
         if len(picked) >= limits["caption_lines"]:
             break
-    return " ".join(reversed(picked[: limits["title_lines"]])) if has_head else ""
+    return " ".join(reversed(picked[: min(titled, limits["title_lines"])])) if has_head else ""
 
 
 def _follows(above: Box, below: Box) -> bool:
@@ -171,10 +172,17 @@ def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
     for table in tables:
         before = carried[-1] if carried else None
         if before is not None and _goes_on(before, table):
-            cells = tuple(replace(cell, col_path=before.headers[cell.col_ix]) for cell in table.cells)
+            cells = tuple(_with_header(cell, before.headers) for cell in table.cells)
             table = replace(table, headers=before.headers, cells=cells, title=table.title or before.title)
         carried.append(table)
     return carried
+
+
+def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
+    """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
+    if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
+        return cell
+    return replace(cell, col_path=headers[cell.col_ix], row_path="" if cell.row_path == cell.text else cell.row_path)
 
 
 def _goes_on(before: FoundTable, table: FoundTable) -> bool:
@@ -240,6 +248,7 @@ def _markdown(table: FoundTable) -> str:
                 texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
             lines.append(_markdown_line(texts))
         written.append("\n".join(lines))
+    written += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]
     return "\n\n".join(written)
 
 
