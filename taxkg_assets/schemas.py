@@ -10,6 +10,8 @@ offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a U
 
 from __future__ import annotations
 
+from functools import cache
+
 import dataframely as dy
 import polars as pl
 
@@ -67,6 +69,12 @@ QUERY_TYPES = (
     "table_value",
     "unanswerable",
 )
+
+
+@cache
+def dtypes(schema: type[dy.Schema]) -> pl.Schema:
+    """Give a table's columns with their types; worked out once a process, every document needs them."""
+    return schema.create_empty().schema
 
 
 def _one_of(values: tuple[str, ...]) -> str:

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.outline import find_outline
-from taxkg_assets.schemas import Anchors
-
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+from taxkg_assets.schemas import Anchors, dtypes
 
 
 def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
@@ -22,27 +20,20 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
     Returns:  the outline as a tree: `parent_anchor_id` is null at the top.
     """
     headings = find_outline(blocks, identity=identity)
-    frame = pl.DataFrame(
-        {
-            "anchor_id": pl.Series([heading.anchor_id for heading in headings], dtype=pl.String),
-            "document_id": pl.Series([document_id] * len(headings), dtype=pl.String),
-            "page": pl.Series([heading.block.page for heading in headings], dtype=pl.Int32),
-            "kind": pl.Series([heading.kind for heading in headings], dtype=pl.String),
-            "key": pl.Series([heading.key for heading in headings], dtype=pl.String),
-            "heading": pl.Series([heading.text for heading in headings], dtype=pl.String),
-            "parent_anchor_id": pl.Series(
-                [headings[heading.parent].anchor_id if heading.parent >= 0 else None for heading in headings],
-                dtype=pl.String,
-            ),
-            "form": pl.Series([heading.form for heading in headings], dtype=pl.String),
-            "perspective": pl.Series([heading.perspective for heading in headings], dtype=pl.String),
-            "repeat_ix": pl.Series([heading.repeat_ix for heading in headings], dtype=pl.Int32),
-            "element_id": pl.Series([heading.block.element_id for heading in headings], dtype=pl.String),
-            "confidence": pl.Series([heading.confidence for heading in headings], dtype=pl.Float64),
-            "bbox": pl.Series(
-                [dict(zip(_CORNERS, heading.block.bbox, strict=True)) for heading in headings],
-                dtype=pl.Struct(dict.fromkeys(_CORNERS, pl.Float64)),
-            ),
-        }
-    )
-    return Anchors.validate(frame.sort("anchor_id"), cast=True)
+    ids = [heading.anchor_id for heading in headings]
+    columns = {
+        "anchor_id": ids,
+        "document_id": [document_id] * len(headings),
+        "page": [heading.block.page for heading in headings],
+        "kind": [heading.kind for heading in headings],
+        "key": [heading.key for heading in headings],
+        "heading": [heading.text for heading in headings],
+        "parent_anchor_id": [ids[heading.parent] if heading.parent >= 0 else None for heading in headings],
+        "form": [heading.form for heading in headings],
+        "perspective": [heading.perspective for heading in headings],
+        "repeat_ix": [heading.repeat_ix for heading in headings],
+        "element_id": [heading.block.element_id for heading in headings],
+        "confidence": [heading.confidence for heading in headings],
+        "bbox": build_boxes([heading.block.bbox for heading in headings]),
+    }
+    return Anchors.validate(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"))

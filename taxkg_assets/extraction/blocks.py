@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import polars as pl
 
 from taxkg_assets.extraction.lines import Line, Piece
 
@@ -40,9 +43,14 @@ class Block:
 
     @property
     def bbox(self) -> tuple[float, float, float, float]:
-        return (
-            min(line.x0 for line in self.lines),
-            min(line.y0 for line in self.lines),
-            max(line.x1 for line in self.lines),
-            max(line.y1 for line in self.lines),
-        )
+        first = self.lines[0]
+        x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
+        for line in self.lines[1:]:
+            x0, y0, x1, y1 = min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1)
+        return x0, y0, x1, y1
+
+
+def build_boxes(boxes: Sequence[tuple[float, float, float, float]]) -> pl.Series:
+    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries."""
+    corners = dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)
+    return pl.DataFrame(boxes, schema=corners, orient="row").to_struct("bbox")

@@ -13,7 +13,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.columns import Item, find_columns
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import find_key
@@ -42,7 +42,7 @@ from taxkg_assets.extraction.roles import (
     split_lead,
 )
 from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
-from taxkg_assets.schemas import Elements
+from taxkg_assets.schemas import Elements, dtypes
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
@@ -372,24 +372,18 @@ class _Maker:
 
 def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame[Elements]:
     """Build one row per block of a document, in reading order."""
-    boxes = [block.bbox for block in blocks]
-    frame = pl.DataFrame(
-        {
-            "element_id": [block.element_id for block in blocks],
-            "document_id": [document_id] * len(blocks),
-            "page": pl.Series([block.page for block in blocks], dtype=pl.Int32),
-            "element_ix": pl.Series([block.element_ix for block in blocks], dtype=pl.Int32),
-            "column_ix": pl.Series([block.column_ix for block in blocks], dtype=pl.Int32),
-            "role": [block.role for block in blocks],
-            "role_confidence": [block.confidence for block in blocks],
-            "text": [block.text for block in blocks],
-            "bbox": pl.Series(
-                [{"x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1} for x0, y0, x1, y1 in boxes],
-                dtype=pl.Struct(dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)),
-            ),
-            "table_id": pl.Series([block.table_id for block in blocks], dtype=pl.String),
-            "size_pt": pl.Series([block.size for block in blocks], dtype=pl.Float64),
-            "is_bold": pl.Series([block.is_bold for block in blocks], dtype=pl.Boolean),
-        },
-    )
-    return Elements.validate(frame.sort("element_id"), cast=True)
+    columns = {
+        "element_id": [block.element_id for block in blocks],
+        "document_id": [document_id] * len(blocks),
+        "page": [block.page for block in blocks],
+        "element_ix": [block.element_ix for block in blocks],
+        "column_ix": [block.column_ix for block in blocks],
+        "role": [block.role for block in blocks],
+        "role_confidence": [block.confidence for block in blocks],
+        "text": [block.text for block in blocks],
+        "bbox": build_boxes([block.bbox for block in blocks]),
+        "table_id": [block.table_id for block in blocks],
+        "size_pt": [block.size for block in blocks],
+        "is_bold": [block.is_bold for block in blocks],
+    }
+    return Elements.validate(pl.DataFrame(columns, schema=dtypes(Elements)).sort("element_id"))

@@ -63,14 +63,15 @@ def build_faces(
     Returns:  one row per (document_id, box_key); none for documents without a boxed face.
     """
     best: dict[str, FaceBox] = {}
-    pages = source.pages if identity.doc_type == "form" else ()
-    for page in pages:
+    for page in source.pages if identity.doc_type == "form" else ():
         for box in find_face_boxes(page) if found is None else found[page.page]:
             known = best.get(box.box_key)
             if known is None or (known.is_unlabelled and not box.is_unlabelled):
                 best[box.box_key] = box
+    if not best:
+        return schemas.Faces.create_empty()
     rows = [_row(source, identity, box) for _, box in sorted(best.items())]
-    frame = pl.DataFrame(rows, schema=schemas.Faces.create_empty().schema)
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
     return schemas.Faces.validate(frame)
 
 

@@ -18,7 +18,7 @@ from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
 from taxkg_assets.extraction.polarity import find_relation, find_sentence_at, find_sentences
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.schemas import Anchors, References, Sections
+from taxkg_assets.schemas import Anchors, References, Sections, dtypes
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
 _COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", "pieces"]
@@ -61,7 +61,7 @@ def build_references(
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
         is_led = is_item and led_by == section["anchor_id"]
         rows.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
-    frame = pl.DataFrame(rows, schema=References.create_empty().schema, orient="row").sort(_KEY)
+    frame = pl.DataFrame(rows, schema=dtypes(References), orient="row").sort(_KEY)
     return References.validate(frame)
 
 

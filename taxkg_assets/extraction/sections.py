@@ -12,7 +12,7 @@ from taxkg_assets.extraction.blocks import CONTENT_ROLES, HEADER_ROLES, Block
 from taxkg_assets.extraction.lines import Piece
 from taxkg_assets.extraction.outline import matches_grammar
 from taxkg_assets.extraction.paragraphs import matches
-from taxkg_assets.schemas import Anchors, Sections, Tables
+from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes
 
 _PIECE = {
     "start": pl.Int32,
@@ -183,21 +183,19 @@ def _append(row: _Row, block: Block) -> None:
 
 
 def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
-    frame = pl.DataFrame(
-        {
-            "element_id": pl.Series([row.block.element_id for row in rows], dtype=pl.String),
-            "anchor_id": pl.Series([row.anchor_id for row in rows], dtype=pl.String),
-            "document_id": pl.Series([document_id] * len(rows), dtype=pl.String),
-            "page": pl.Series([row.block.page for row in rows], dtype=pl.Int32),
-            "paragraph_ix": pl.Series(range(len(rows)), dtype=pl.Int32),
-            "role": pl.Series([row.block.role for row in rows], dtype=pl.String),
-            "table_id": pl.Series([row.table_id for row in rows], dtype=pl.String),
-            "text": pl.Series([row.text for row in rows], dtype=pl.String),
-            "element_ids": pl.Series([row.element_ids for row in rows], dtype=pl.List(pl.String)),
-            "pieces": _pieces(rows),
-        }
-    )
-    return Sections.validate(frame.sort("element_id"), cast=True)
+    columns = {
+        "element_id": [row.block.element_id for row in rows],
+        "anchor_id": [row.anchor_id for row in rows],
+        "document_id": [document_id] * len(rows),
+        "page": [row.block.page for row in rows],
+        "paragraph_ix": range(len(rows)),
+        "role": [row.block.role for row in rows],
+        "table_id": [row.table_id for row in rows],
+        "text": [row.text for row in rows],
+        "element_ids": [row.element_ids for row in rows],
+        "pieces": _pieces(rows),
+    }
+    return Sections.validate(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"))
 
 
 def _pieces(rows: Sequence[_Row]) -> pl.Series:

@@ -46,13 +46,15 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
     Returns:  one row per table; a table that goes on without headers takes those of the page before.
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
+    if not tables:
+        return schemas.Tables.create_empty()
     counts: dict[int, int] = {}
     rows = []
     for table in _carry_headers(tables):
         number = counts.get(table.region.page, 0)
         counts[table.region.page] = number + 1
         rows.append(_row(source.document_id, number, table))
-    frame = pl.DataFrame(rows, schema=schemas.Tables.create_empty().schema)
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Tables))
     return schemas.Tables.validate(frame.sort("table_id"))
 
 
