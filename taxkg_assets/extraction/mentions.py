@@ -16,11 +16,13 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
+_WORD_GOES_ON = re.compile(r"[\w-]")
 _CAPITALISED = re.compile(r"(?<![\w’'-])([A-Z0-9]\w*)[\w’'&-]*")
 _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as a long booklet has thousands of them; never changed all the same.
+@dataclass(slots=True)
 class Mention:
     """One target named in a text; `group` is the span of the whole list that it stands in."""
 
@@ -39,25 +41,34 @@ def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
     found: list[Mention] = list(headings.find_in(text))
     taken = [mention.group for mention in found]
     low = text.lower()
-    for rule in load_rules("references", "mentions"):
-        for mentions in _read_rule(text, rule) if _may_match(rule, low) else ():
+    for rule in _usable_rules("mentions", low):
+        for mentions in _read_rule(text, rule):
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in load_rules("references", "named_sections"):
-        if _may_match(rule, low):
-            found.extend(_read_titles(text, rule, taken=taken))
+    for rule in _usable_rules("named_sections", low):
+        found.extend(_read_titles(text, rule, taken=taken))
+    if not found:
+        return found
     found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
     return _attach_forms(text, found)
 
 
-def _may_match(rule: Rule, low: str) -> bool:
-    """Decide cheaply whether a rule can match: most texts hold none of its words."""
-    for word in rule.extra["words"]:  # noqa: SIM110 - this runs for every rule on every paragraph
-        if word in low:
-            return True
-    return False
+def _usable_rules(group: str, low: str) -> list[Rule]:
+    """Find the rules that can match at all in a text in small letters: most texts hold none of a rule's words."""
+    usable = []
+    for rule, words in _rules_with_words(group):
+        for word in words:
+            if word in low:
+                usable.append(rule)
+                break
+    return usable
+
+
+@cache
+def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[str, ...]], ...]:
+    return tuple((rule, tuple(rule.extra["words"])) for rule in load_rules("references", group))
 
 
 class Headings:
@@ -79,10 +90,12 @@ class Headings:
         """Find headings that the text points at with a cue before or after them."""
         before, after = load_rules("references", "section_cues")
         last_end = -9
+        flat = ""
         for word in _CAPITALISED.finditer(text):
             if word[1] not in self._openings or word.start() < last_end:
                 continue
-            match = self._match(text, word.start())
+            flat = flat or _fold(text)
+            match = self._match(flat, word.start())
             if match is None:
                 continue
             end, kind, target = match
@@ -95,15 +108,15 @@ class Headings:
                 confidence = load_family("references")["confidence"]["known_heading"]
                 yield Mention(kind, target, word.start(), end, (word.start(), end), "known_heading", confidence)
 
-    def _match(self, text: str, start: int) -> tuple[int, str, str] | None:
-        """Match the longest heading that begins at `start`."""
-        window = text[start : start + 200]
-        flat = _fold(window)
-        first = flat.split(" ", 1)[0]
+    def _match(self, flat: str, start: int) -> tuple[int, str, str] | None:
+        """Match the longest heading that begins at `start` of a folded text."""
+        blank = flat.find(" ", start)
+        first = flat[start:blank] if blank >= 0 else flat[start:]
         for key in (first, first.rstrip(".,;:?!)")):
             for words, kind, target in self._by_word.get(key, ()):
-                if flat.startswith(words) and not re.match(r"[\w-]", flat[len(words) : len(words) + 1]):
-                    return start + len(words), kind, target
+                end = start + len(words)
+                if flat.startswith(words, start) and not _WORD_GOES_ON.match(flat, end):
+                    return end, kind, target
         return None
 
 

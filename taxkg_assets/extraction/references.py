@@ -16,12 +16,14 @@ import polars as pl
 
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
-from taxkg_assets.extraction.polarity import find_relation, find_sentence_at, find_sentences
+from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at, find_sentences
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, References, Sections, dtypes
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
-_COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", "pieces"]
+# Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
+_TURNS_PAGE = pl.col("pieces").list.eval(pl.element().struct.field("page")).list.n_unique() > 1
+_COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", pl.when(_TURNS_PAGE).then("pieces")]
 _KEY = ["element_id", "start", "mention_start", "kind", "target"]
 
 
@@ -93,14 +95,18 @@ def _read_section(
     sentences = find_sentences(text) if mentions else []
     led_by = lead[slice(*find_sentences(lead)[-1])] if mentions and lead else ""
     seen: set[tuple[int, str, str]] = set()
+    said_of: dict[tuple[int, int, tuple[int, int], str], Relation] = {}
     for mention in mentions:
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         mention = _localise(mention, own_forms=owner.forms)
         if (start, mention.kind, mention.target) in seen:
             continue
         seen.add((start, mention.kind, mention.target))
-        low, high = mention.group[0] - start, mention.group[1] - start
-        said = find_relation(text[start:end], kind=mention.kind, start=low, end=high, lead=led_by)
+        listed = (start, end, mention.group, mention.kind)
+        if listed not in said_of:
+            low, high = mention.group[0] - start, mention.group[1] - start
+            said_of[listed] = find_relation(text[start:end], kind=mention.kind, start=low, end=high, lead=led_by)
+        said = said_of[listed]
         yield {
             "document_id": section["document_id"],
             "page": _find_page(section, mention.start),
@@ -125,7 +131,7 @@ def _read_section(
 
 def _find_page(section: dict[str, Any], at: int) -> int:
     """Take the page of the printed line that holds a character; a paragraph may run over a page's end."""
-    for piece in section["pieces"]:
+    for piece in section["pieces"] or ():
         if piece["start"] <= at < piece["end"]:
             return int(piece["page"])
     return int(section["page"])
