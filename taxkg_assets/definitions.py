@@ -9,12 +9,13 @@ import taxkg_assets.defs.chunking as chunking
 import taxkg_assets.defs.evaluation as evaluation
 import taxkg_assets.defs.extraction as extraction
 import taxkg_assets.defs.graph as graph
+import taxkg_assets.defs.llm as llm
 import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
 from taxkg_assets.defs._table import DeltaIO
 from taxkg_assets.defs.resources import Home
 
-_stages = [sources, extraction, graph, chunking, retrieval, evaluation]
+_stages = [sources, extraction, graph, chunking, retrieval, evaluation, llm]
 
 defs = dg.Definitions(
     assets=automation.followed(dg.load_assets_from_modules(_stages)),

@@ -421,6 +421,29 @@ class Release(dy.Schema):
     released_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it became visible")
 
 
+# -------------------------------------------------------------------------------------------------------- llm
+
+
+class LlmCalls(dy.Schema):
+    """One call of a language model, kept as it came back: equal calls are answered from here."""
+
+    call_id = _key("content hash of task, prompt, model, input and limits")
+    task = _text("task, named like its prompt file")
+    prompt_hash = _text("SHA-256 of the prompt file, shortened")
+    provider = _text("bedrock, openai, …")
+    model = _text("model id")
+    item_count = dy.Int32(min=1, description="items asked about in the call")
+    max_tokens = dy.Int32(min=1, description="room that the answer was given")
+    input = _text("what was sent besides the prompt: items as JSON between marks")
+    output = _text("what came back, word for word")
+    stop = _text("complete, truncated or refused")
+    input_tokens = dy.Int32(min=0, description="tokens sent, as the provider counts")
+    output_tokens = dy.Int32(min=0, description="tokens returned, as the provider counts")
+    cost_usd = dy.Float64(nullable=True, min=0.0, description="US dollars by the price list; null without a price")
+    latency_ms = dy.Int32(min=0, description="time the call took, waits included")
+    called_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it came back")
+
+
 # ------------------------------------------------------------------------------------------------- evaluation
 
 _PASSAGE = {"document": dy.String(), "page": dy.Int32(nullable=True), "quote": dy.String()}

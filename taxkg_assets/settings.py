@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Literal
+
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -24,13 +26,36 @@ class Settings(BaseSettings):
     answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
     guidance_relevance: float = Field(default=7.0, ge=0, le=10, description="relevance from which guidance is given")
 
+    llm_provider: Literal["rules", "replay", "bedrock", "openai"] = Field(
+        default="rules", description="who proposes: rules, recorded calls only, Bedrock, or an OpenAI-compatible server"
+    )
+    llm_model: str = Field(default="", description="model id; further ones after commas are asked when it fails")
+    llm_models: dict[str, str] = Field(default={}, description="JSON object: task to model ids, for tasks of their own")
+    llm_url: str = Field(default="", description="base URL of an OpenAI-compatible server, or another Bedrock endpoint")
+    llm_key: SecretStr = Field(default=SecretStr(""), description="key of an OpenAI-compatible server")
+    llm_region: str = Field(default="", description="AWS region of Bedrock; empty for the account's default")
+    llm_cross_region: str = Field(default="", description="prefix of Bedrock inference profiles: us, eu, apac, global")
+    llm_seconds: float = Field(default=120.0, gt=0, description="time limit of one call of a model")
+    llm_attempts: int = Field(default=5, ge=1, description="times a call is tried when a model is busy or fails")
+    llm_concurrency: int = Field(default=4, ge=1, description="calls of a model side by side")
+    llm_batch: int = Field(default=24, ge=1, le=30, description="items in one call of a model")
+    llm_budget_usd: float = Field(default=0.0, ge=0, description="US dollars that one run may spend on models; 0: any")
+    llm_budget_tokens: int = Field(default=0, ge=0, description="tokens that one run may spend on models; 0: any")
+    llm_budget_seconds: float = Field(default=0.0, ge=0, description="time one run may spend on models; 0: any")
+    llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
+
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
-        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING})
+        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING, *_PROPOSING})
 
     def judging(self) -> str:
         """The settings that decide between answer, guidance and silence, as JSON."""
         return self.model_dump_json(include=set(_JUDGING))
+
+    def proposing(self) -> str:
+        """The settings that decide which models are asked, and how many items at once, as JSON."""
+        shaping = {"llm_provider", "llm_model", "llm_models", "llm_batch"}
+        return self.model_dump_json(include=shaping)
 
 
 _OPERATIONAL = (
@@ -42,4 +67,5 @@ _OPERATIONAL = (
     "max_pages",
     "tables_in_memory_mb",
 )
+_PROPOSING = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
 _JUDGING = ("guardrail", "answer_relevance", "guidance_relevance")

@@ -304,6 +304,7 @@ def table(
     handles: Mapping[str, Callable[[Home], Any]] | None = None,
     fingerprint: Callable[[Home], str] | None = None,
     stages: Sequence[str] = (),
+    after: Sequence[str] = (),
 ) -> dg.AssetsDefinition:
     """Make the asset of a corpus-wide table.
 
@@ -312,11 +313,13 @@ def table(
         handles: opened things for the builder's other parameters, opened only when there is something to build.
         fingerprint: digest of what the handles stand for, part of what decides whether the table is current.
         stages: stages whose code the builder runs besides its own.
+        after: further upstream tables, whose making leaves something behind that a handle opens; no rows of theirs.
     """
     name = snake(schema.__name__)
     parameters = list(inspect.signature(build).parameters)
     opened = dict(handles or {})
-    upstream = tuple(p for p in parameters if p != "settings" and p not in opened)
+    read = tuple(p for p in parameters if p != "settings" and p not in opened)
+    upstream = (*read, *after)
     UPSTREAM[name] = upstream
 
     def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
@@ -336,7 +339,7 @@ def table(
         if state is not None and state.inputs == made_from:
             return Unchanged()
         with stage_progress(name, 0):
-            arguments: dict[str, Any] = {n: inputs[n].frame() for n in upstream}
+            arguments: dict[str, Any] = {n: inputs[n].frame() for n in read}
             arguments |= {n: opener(home) for n, opener in opened.items()}
             if "settings" in parameters:
                 arguments["settings"] = home.settings
@@ -394,7 +397,7 @@ def gate(
 
 def gate_fingerprint(home: Home) -> str:
     """Digest of what gates judge by: the code of all stages, rules and floors among it, and the labelled folders."""
-    stages = ("sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "defs")
+    stages = ("sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "defs")
     return digest(*(code_version(stage) for stage in stages), gold_fingerprint(home))
 
 

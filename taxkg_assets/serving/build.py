@@ -25,6 +25,7 @@ from taxkg_assets.defs._table import (
 )
 from taxkg_assets.defs.automation import partition_range, sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
@@ -106,6 +107,7 @@ def build(
         if result.is_done and store.exists("documents"):
             prune_readings(Home(home=str(store.home)))
             prune_indexes(store)
+            prune_journal(store)
         result.quarantine = store.read_or_empty("quarantine").to_dicts()
         result.seconds = time.monotonic() - started
     return result

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from deltalake.exceptions import TableNotFoundError
 from pydantic import ValidationError
+from pydantic_settings.exceptions import SettingsError
 from rich.markup import escape
 
 from taxkg_assets.defs.gold import GoldError
 from taxkg_assets.defs.models import ModelError
+from taxkg_assets.defs.proposers import ProposerSettingError
 from taxkg_assets.defs.store import HomeBusyError
+from taxkg_assets.prompts.contract import ProposerError
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
@@ -33,6 +36,8 @@ EXPECTED = (
     PageNotFoundError,
     GoldError,
     ModelError,
+    ProposerError,
+    ProposerSettingError,
 )
 
 
@@ -45,6 +50,8 @@ def explained(error: Exception) -> str | None:
             f"TAXKG_{str(e['loc'][0]).upper()}: {e['msg']} (it is {e['input']!r})" for e in error.errors()
         )
         return escape(f"A setting is wrong: {wrong}. Mend or unset the variable.")
+    if isinstance(error, SettingsError):
+        return escape(f"A setting cannot be read: {error}. TAXKG_LLM_MODELS is a JSON object of task to model ids.")
     if isinstance(error, PermissionError | OSError):
         return escape(
             f"{error.strerror or error}: {error.filename or ''} - check the path, its rights and the free space."

@@ -1,0 +1,195 @@
+"""Opens proposers: rules, or a model behind the record of calls in the home, with its budget.
+
+A call is appended to a journal in the home, flushed to the disk, as soon as it returns; the asset `llm_calls` takes the
+journal up. Whoever is killed in between has lost nothing: look-ups read both.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+import time
+from dataclasses import asdict
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from taxkg_assets.defs.resources import Home, code_version
+from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.llm.budget import Budget, Price, Prices
+from taxkg_assets.llm.llm_calls import Call
+from taxkg_assets.llm.model_proposer import Manner, ModelProposer
+from taxkg_assets.llm.providers.choice import open_provider
+from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.prompts.loader import load_prompt
+from taxkg_assets.prompts.tasks import TASKS
+from taxkg_assets.settings import Settings
+
+JOURNAL = "llm_calls.jsonl"
+
+
+class ProposerSettingError(Exception):
+    """A setting of the language models that cannot be followed."""
+
+
+class Journal:
+    """The home's calls: the table, and a file of those that have come since."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._path = store.home / "cache" / JOURNAL
+        self._lock = threading.Lock()
+        self._known: dict[str, Call] | None = None
+
+    def find(self, call_id: str) -> Call | None:
+        """The call of this content, if it was ever made in this home."""
+        with self._lock:
+            if self._known is None:
+                table = self._store.read_or_empty("llm_calls").iter_rows(named=True)
+                self._known = {row["call_id"]: Call(**row) for row in table}
+                self._known |= {call.call_id: call for call in self.read()}
+            return self._known.get(call_id)
+
+    def record(self, call: Call) -> None:
+        """Append a call as one line and flush it to the disk."""
+        line = json.dumps({**asdict(call), "called_at": call.called_at.isoformat()}, ensure_ascii=False)
+        with self._lock:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # A writer that was killed may have left half a line behind.
+                is_torn = file.tell() > 0 and _last_byte(self._path) != b"\n"
+                file.write(b"\n" * is_torn + line.encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            if self._known is not None:
+                self._known.setdefault(call.call_id, call)
+
+    def read(self) -> list[Call]:
+        """The calls of the file; half a line that a killed process left is passed over."""
+        if not self._path.exists():
+            return []
+        calls = []
+        for line in self._path.read_text(encoding="utf8", errors="replace").split("\n"):
+            row = _whole(line)
+            if row is not None:
+                calls.append(Call(**{**row, "called_at": datetime.fromisoformat(row["called_at"])}))
+        return calls
+
+    def forget(self, held: set[str]) -> None:
+        """Drop from the file the calls that the table holds."""
+        if not self._path.exists():
+            return
+        with self._lock, self._path.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            lines = [line for line in file.read().split(b"\n") if _whole(line.decode()) is not None]
+            kept = [line for line in lines if json.loads(line)["call_id"] not in held]
+            file.seek(0)
+            file.write(b"".join(line + b"\n" for line in kept))
+            file.truncate()
+            os.fsync(file.fileno())
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
+
+
+def _whole(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def prune_journal(store: Store) -> None:
+    """Drop from the journal what the table has taken up."""
+    Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
+
+
+def open_proposer(home: Home, *, is_lenient: bool = False) -> Proposer:
+    """The proposer that the settings name, over the home's record of calls.
+
+    Args: is_lenient: for readers: where no model can be asked, rules answer and say so, instead of an error.
+    """
+    settings = home.settings
+    if settings.llm_provider == "rules":
+        return RuleProposer()
+    return ModelProposer(
+        provider=open_provider(_checked(settings)),
+        log=Journal(home.store),
+        budget=open_budget(settings),
+        manner=Manner(
+            models=models_of(settings),
+            batch=settings.llm_batch,
+            concurrency=settings.llm_concurrency,
+            attempts=settings.llm_attempts,
+            is_lenient=is_lenient,
+        ),
+        fingerprint=proposer_fingerprint(home),
+    )
+
+
+def open_budget(settings: Settings) -> Budget:
+    """What one run may spend."""
+    return Budget(
+        usd=settings.llm_budget_usd,
+        tokens=settings.llm_budget_tokens,
+        seconds=settings.llm_budget_seconds,
+        prices=Prices(_own_prices(settings.llm_prices)),
+        clock=time.monotonic,
+    )
+
+
+def proposer_fingerprint(home: Home) -> str:
+    """Digest of who proposes and how, without opening a client: part of what decides whether a table is current."""
+    settings, code = home.settings, digest(code_version("llm"), code_version("prompts"))
+    if settings.llm_provider == "rules":
+        return digest("rules", code)
+    # A replay must find what the provider's build has made: it is the same proposer, asked again.
+    asked = json.loads(settings.proposing()) | {"llm_provider": "models"}
+    return digest(json.dumps(asked, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
+
+
+def models_of(settings: Settings) -> dict[str, list[str]]:
+    """Model ids in order of preference for each task that has its own, and under `` for all others."""
+    named = {"": settings.llm_model, **settings.llm_models}
+    return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
+
+
+def _checked(settings: Settings) -> Settings:
+    """The settings, if they name models and an address; an error that tells the remedy otherwise."""
+    if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
+        raise ProposerSettingError(
+            f"llm_models names no such task: {', '.join(unknown)}. There are: {', '.join(TASKS)}."
+        )
+    if not models_of(settings)[""] and settings.llm_models.keys() != TASKS.keys():
+        raise ProposerSettingError(f"TAXKG_LLM_MODEL is empty: name the model of the provider {settings.llm_provider}.")
+    if settings.llm_provider == "openai" and not settings.llm_url:
+        raise ProposerSettingError(
+            "TAXKG_LLM_URL is empty: name the server, e.g. http://localhost:11434/v1 for Ollama."
+        )
+    return settings
+
+
+@cache
+def _own_prices(path: str) -> dict[str, Price]:
+    """Prices of a file that maps a pattern of model ids to `input_usd` and `output_usd` for a million tokens."""
+    if not path:
+        return {}
+    try:
+        rows = yaml.safe_load(Path(path).read_text(encoding="utf8"))
+        return {str(k): Price(float(v["input_usd"]), float(v["output_usd"])) for k, v in rows.items()}
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as broken:
+        raise ProposerSettingError(
+            f"{path} (llm_prices) is no price list: {broken}. "
+            "Write lines like `my-model: {input_usd: 1, output_usd: 2}`."
+        ) from broken

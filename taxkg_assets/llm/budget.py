@@ -1,0 +1,126 @@
+"""What may be spent: tokens, money and time of one run; and what a call costs."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from taxkg_assets.llm.exchange import Reply, Request
+from taxkg_assets.prompts.contract import ProposerError
+from taxkg_assets.rules.loader import load_rules
+
+
+class BudgetError(ProposerError):
+    """The next call could exceed what may be spent; all calls so far are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input_usd: float
+    output_usd: float
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float:
+        """Dollars for a call."""
+        return (self.input_usd * input_tokens + self.output_usd * output_tokens) / 1_000_000
+
+
+class Prices:
+    """Price of each model: the user's own first, then the price list of `rules/prices.yaml`."""
+
+    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+        self._own = {re.compile(pattern): price for pattern, price in (own or {}).items()}
+
+    def find(self, model: str) -> Price | None:
+        """The price of a model; None where no list names it."""
+        for pattern, price in self._own.items():
+            if pattern.search(model):
+                return price
+        for rule in load_rules("prices"):
+            if rule.pattern.search(model):
+                return Price(float(rule.extra["input_usd"]), float(rule.extra["output_usd"]))
+        return None
+
+
+@dataclass(slots=True)
+class Spent:
+    """What was asked and what it took; `usd` counts only models whose price is known."""
+
+    calls: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    dropped: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+class Budget:
+    """Lets a call pass only while the most that it and those under way can cost fits; 0 is no limit."""
+
+    def __init__(
+        self, *, usd: float = 0.0, tokens: int = 0, seconds: float = 0.0, prices: Prices, clock: Callable[[], float]
+    ) -> None:
+        self.prices, self.spent = prices, Spent()
+        self._usd, self._tokens, self._seconds = usd, tokens, seconds
+        self._clock, self._begun = clock, clock()
+        self._lock = threading.Lock()
+        self._held_tokens, self._held_usd = 0, 0.0
+
+    @contextmanager
+    def admit(self, request: Request) -> Iterator[Callable[[Reply], float | None]]:
+        """Hold room for a call while it is under way; the function given takes its reply and tells its cost."""
+        price = self.prices.find(request.model)
+        tokens = request.estimated_tokens + request.max_tokens
+        usd = price.cost(request.estimated_tokens, request.max_tokens) if price is not None else 0.0
+        with self._lock:
+            self._refuse_excess(request, tokens=tokens, usd=usd, is_priced=price is not None)
+            self._held_tokens += tokens
+            self._held_usd += usd
+
+        def settle(reply: Reply) -> float | None:
+            cost = price.cost(reply.input_tokens, reply.output_tokens) if price is not None else None
+            with self._lock:
+                self.spent.calls += 1
+                self.spent.input_tokens += reply.input_tokens
+                self.spent.output_tokens += reply.output_tokens
+                self.spent.usd += cost or 0.0
+                self.spent.unpriced += cost is None
+            return cost
+
+        try:
+            yield settle
+        finally:
+            with self._lock:
+                self._held_tokens -= tokens
+                self._held_usd -= usd
+
+    def note(self, *, cached: int = 0, dropped: int = 0, failure: str = "") -> None:
+        """Count what cost nothing."""
+        with self._lock:
+            self.spent.cached += cached
+            self.spent.dropped += dropped
+            if failure:
+                self.spent.failures[failure] = self.spent.failures.get(failure, 0) + 1
+
+    def _refuse_excess(self, request: Request, *, tokens: int, usd: float, is_priced: bool) -> None:
+        kept = "Calls made so far are kept: raise it and run again to go on there."
+        used = self.spent.input_tokens + self.spent.output_tokens + self._held_tokens
+        if self._tokens and used + tokens > self._tokens:
+            raise BudgetError(
+                f"{request.task}: the token budget of {self._tokens} (llm_budget_tokens) is used up. {kept}"
+            )
+        if self._usd and not is_priced:
+            raise BudgetError(
+                f"{request.task}: there is a money budget, but no price for {request.model}: "
+                "name one in the file of the setting llm_prices."
+            )
+        if self._usd and self.spent.usd + self._held_usd + usd > self._usd:
+            raise BudgetError(f"{request.task}: the budget of ${self._usd:g} (llm_budget_usd) is used up. {kept}")
+        if self._seconds and self._clock() - self._begun > self._seconds:
+            raise BudgetError(f"{request.task}: {self._seconds:g} s (llm_budget_seconds) are used up. {kept}")

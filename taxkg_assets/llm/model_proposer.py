@@ -1,0 +1,254 @@
+"""A model as proposer: batches, cache, strict reading of answers, smaller batches on failure, evidence check."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from taxkg_assets.llm.budget import Budget, BudgetError
+from taxkg_assets.llm.evidence import BlockEvidence
+from taxkg_assets.llm.exchange import (
+    COMPLETE,
+    OutageError,
+    Provider,
+    Reply,
+    Request,
+    ThrottledError,
+    compose,
+)
+from taxkg_assets.llm.llm_calls import Call, CallLog
+from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, ProposerError, Task
+from taxkg_assets.rules.loader import load_family
+
+_Result = TypeVar("_Result")
+_FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How models are asked.
+
+    Attributes: models: model ids in order of preference, by task; `""` holds those of all other tasks.
+                is_lenient: where no model can be asked, let the rules answer instead of stopping.
+    """
+
+    models: Mapping[str, Sequence[str]]
+    batch: int = 24
+    concurrency: int = 4
+    attempts: int = 5
+    longest_wait_seconds: float = 60.0
+    is_lenient: bool = False
+
+
+@dataclass(slots=True)
+class _Outcome(Generic[AnyProposal]):
+    """What one batch has brought: judged items, and items whose proposal could not be read, with the reason."""
+
+    judged: dict[str, Judged[AnyProposal]] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+class ModelProposer:
+    """Asks a provider; a call that was ever made is not made again."""
+
+    def __init__(
+        self,
+        *,
+        provider: Provider,
+        log: CallLog,
+        budget: Budget,
+        manner: Manner,
+        fingerprint: str,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._provider, self._log, self.budget, self._manner = provider, log, budget, manner
+        self._sleep, self._rules = sleep, RuleProposer()
+        self.fingerprint = fingerprint
+
+    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+        """One outcome per item; an item whose proposal is unreadable or unsupported gets the rule's, and says why."""
+        if len({item.item_id for item in items}) < len(items):
+            raise ValueError(f"{task.name}: two items share an id")
+        batches = _batches(items, task.batch or self._manner.batch)
+        outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
+        judged = {key: row for outcome in outcomes for key, row in outcome.items()}
+        return tuple(judged[item.item_id] for item in items)
+
+    def _side_by_side(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
+        """Results in the batches' order; where one fails for good, those not yet begun are never asked."""
+        failed: list[ProposerError] = []
+
+        def attempt(batch: Any) -> _Result:
+            if failed:
+                raise failed[0]
+            try:
+                return work(batch)
+            except ProposerError as error:
+                failed.append(error)
+                raise
+
+        with ThreadPoolExecutor(max_workers=self._manner.concurrency) as pool:
+            return list(pool.map(attempt, batches))
+
+    def _settle(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> dict[str, Judged[AnyProposal]]:
+        """Ask one model after the other for what is still open, then the rules."""
+        models = self._manner.models.get(task.name) or self._manner.models[""]
+        judged: dict[str, Judged[AnyProposal]] = {}
+        failures: dict[str, str] = {}
+        for number, model in enumerate(models):
+            open_items = [item for item in items if item.item_id not in judged]
+            try:
+                outcome = self._ask_in_pieces(task, open_items, model=model)
+            except ProposerError as error:
+                is_last = number == len(models) - 1
+                if isinstance(error, BudgetError) or is_last:
+                    if not self._manner.is_lenient:
+                        raise
+                    failures |= {item.item_id: str(error) for item in open_items}
+                    break
+                continue
+            judged |= outcome.judged
+            failures |= outcome.unread
+        for item in items:
+            row = judged.get(item.item_id)
+            if row is None or row.proposal is None:
+                judged[item.item_id] = self._by_rule(task, item, row, failures.get(item.item_id, ""))
+        return judged
+
+    def _by_rule(
+        self,
+        task: Task[AnyItem, AnyProposal],
+        item: AnyItem,
+        refused: Judged[AnyProposal] | None,
+        failure: str,
+    ) -> Judged[AnyProposal]:
+        """The rule's proposal with why the model's was not taken."""
+        (made,) = self._rules.propose(task, [item])
+        reason = refused.failure if refused is not None else failure
+        self.budget.note(failure=reason.partition(":")[0])
+        call_id = refused.call_id if refused is not None else ""
+        return Judged(made.item_id, made.proposal, made.created_by, made.model, call_id=call_id, failure=reason)
+
+    def _ask_in_pieces(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str
+    ) -> _Outcome[AnyProposal]:
+        """Ask for all items at once, and for those that came back unreadable in smaller and smaller batches."""
+        total: _Outcome[AnyProposal] = _Outcome()
+        size, rest = max(1, len(items)), list(items)
+        sizes = [size, *(max(1, int(size * share)) for share in load_family("llm")["retry_shares"])]
+        for size in sorted(set(sizes), reverse=True):
+            total.unread = {}
+            for batch in _batches(rest, size):
+                found = self._ask(task, batch, model=model)
+                total.judged |= found.judged
+                total.unread |= found.unread
+            rest = [item for item in rest if item.item_id in total.unread]
+            if not rest:
+                break
+        return total
+
+    def _ask(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str) -> _Outcome[AnyProposal]:
+        """One call, or its replay, read strictly."""
+        request = compose(task, items, model=model)
+        call = self._log.find(request.call_id)
+        if call is not None:
+            self.budget.note(cached=1)
+        else:
+            call = self._call(request, item_count=len(items))
+        outcome: _Outcome[AnyProposal] = _Outcome()
+        rows, fault = read_proposals(call)
+        for item in items:
+            row = rows.get(item.item_id)
+            if row is None:
+                outcome.unread[item.item_id] = fault or "missing: the answer has no proposal for the item"
+                continue
+            judged = self._judge(task, item, row, call=call)
+            if isinstance(judged, str):
+                outcome.unread[item.item_id] = judged
+            else:
+                outcome.judged[item.item_id] = judged
+        return outcome
+
+    def _judge(
+        self, task: Task[AnyItem, AnyProposal], item: AnyItem, row: Any, *, call: Call
+    ) -> Judged[AnyProposal] | str:
+        """A checked proposal, a dropped one (`proposal` is None), or what is wrong with its form."""
+        try:
+            proposal = task.proposal.model_validate_json(json.dumps(row), strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            return f"invalid: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+        if fault := proposal.find_fault(item):
+            return f"invalid: {fault}"
+        held = proposal.held(BlockEvidence(item.blocks))
+        if held is None:
+            self.budget.note(dropped=1)
+        failure = "" if held is not None else "unsupported: the evidence is not verbatim in the source"
+        return Judged(item.item_id, held, "llm", call.model, call_id=call.call_id, failure=failure)
+
+    def _call(self, request: Request, *, item_count: int) -> Call:
+        """Ask the provider, wait and ask again where that may help, and keep what it said before anything else."""
+        with self.budget.admit(request) as settle:
+            begun = time.monotonic()
+            reply = self._patiently(request)
+            call = Call(
+                call_id=request.call_id,
+                task=request.task,
+                prompt_hash=request.prompt_hash,
+                provider=self._provider.name,
+                model=request.model,
+                item_count=item_count,
+                max_tokens=request.max_tokens,
+                input=request.user,
+                output=reply.text,
+                stop=reply.stop,
+                input_tokens=reply.input_tokens,
+                output_tokens=reply.output_tokens,
+                cost_usd=settle(reply),
+                latency_ms=int((time.monotonic() - begun) * 1000),
+                called_at=datetime.now(UTC),
+            )
+            self._log.record(call)
+            return call
+
+    def _patiently(self, request: Request) -> Reply:
+        for attempt in range(1, self._manner.attempts + 1):
+            try:
+                return self._provider.complete(request)
+            except OutageError as error:
+                if attempt == self._manner.attempts:
+                    raise
+                self.budget.note(failure="asked again")
+                wanted = error.wait_seconds if isinstance(error, ThrottledError) else None
+                self._sleep(
+                    min(self._manner.longest_wait_seconds, wanted if wanted is not None else 2.0 ** (attempt - 1))
+                )
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _batches(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
+    """The proposals of an answer by item, and what is wrong with the answer as a whole."""
+    if call.stop != COMPLETE:
+        return {}, f"{call.stop}: the model stopped before its answer was whole"
+    try:
+        found = json.loads(_FENCE.sub("", call.output))
+    except json.JSONDecodeError as error:
+        return {}, f"malformed: no JSON at character {error.pos}"
+    rows = found.get("proposals") if isinstance(found, dict) else None
+    if not isinstance(rows, list):
+        return {}, "malformed: no list of proposals"
+    ids = [row.get("item_id") for row in rows if isinstance(row, dict)]
+    return {row["item_id"]: row for row in rows if isinstance(row, dict) and ids.count(row.get("item_id")) == 1}, ""

@@ -1,0 +1,171 @@
+"""Rules that stand in for a model where questions meet passages: judging, grading, expansion, summaries, answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from taxkg_assets.llm.evidence import cite
+from taxkg_assets.llm.wording import find_content, find_sentences, score_coverage
+from taxkg_assets.prompts.contract import Block, Claim, Evidence
+from taxkg_assets.prompts.tasks import (
+    CLAIMED_GRADE,
+    AnswerProposal,
+    GradeProposal,
+    HydeItem,
+    HydeProposal,
+    NegativeItem,
+    NegativeProposal,
+    PairProposal,
+    PassageItem,
+    QuestionItem,
+    ScenarioProposal,
+    SummaryItem,
+    SummaryProposal,
+)
+from taxkg_assets.rules.loader import load_family
+
+
+def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
+    """A plain question about the passage's last heading; none without a heading."""
+    subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
+    templates = load_family("llm")["questions"] if subject and item.blocks else []
+    best = _best_sentence(item.blocks, find_content(subject))
+    return ScenarioProposal(
+        item_id=item.item_id,
+        confidence=0.3,
+        evidence=(best[1],) if templates and best else (),
+        questions=tuple(template.format(subject=subject) for template in templates) if best else (),
+    )
+
+
+def propose_pair_judging(item: QuestionItem) -> PairProposal:
+    """A pair is valid where the passage holds enough of the question's words."""
+    wanted = find_content(item.question)
+    share = score_coverage(wanted, _content_of(item.blocks))
+    is_valid = share >= load_family("llm")["pairs"]["least_share"]
+    return PairProposal(
+        item_id=item.item_id,
+        confidence=round(max(share, 1 - share), 3),
+        evidence=_evidence(item.blocks, wanted) if is_valid else (),
+        is_valid=is_valid,
+        reason=f"holds {share:.0%} of the question's words",
+    )
+
+
+def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
+    """A negative is false where it holds about as many of the question's words as the right passage does."""
+    limits, wanted = load_family("llm")["negatives"], find_content(item.question)
+    share = score_coverage(wanted, _content_of(item.blocks))
+    right = score_coverage(wanted, find_content(item.positive))
+    is_false = share >= limits["least_share"] and share >= limits["of_positive"] * right
+    return NegativeProposal(
+        item_id=item.item_id,
+        confidence=round(max(share, 1 - share), 3),
+        evidence=_evidence(item.blocks, wanted) if is_false else (),
+        is_false_negative=is_false,
+        reason=f"holds {share:.0%} of the question's words, the right passage {right:.0%}",
+    )
+
+
+def propose_hyde(item: HydeItem) -> HydeProposal:
+    """The question itself with the words of the corpus that go with its words: nothing is made up."""
+    terms = item.vocabulary[: load_family("llm")["hyde"]["terms"]]
+    passage = " ".join([item.question, *terms])
+    return HydeProposal(item_id=item.item_id, confidence=0.3, evidence=(), passage=passage, terms=terms)
+
+
+def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
+    """Ten times the share of the question's words in the passages and in their best sentence."""
+    rules, wanted = load_family("llm")["grades"], find_content(item.question)
+    best = _best_sentence(item.blocks, wanted)
+    share = score_coverage(wanted, _content_of(item.blocks))
+    grade = round(10 * (rules["all"] * share + rules["best_sentence"] * (best[0] if best else 0.0)), 2)
+    evidence = (best[1],) if best and grade >= CLAIMED_GRADE else ()
+    return GradeProposal(item_id=item.item_id, confidence=0.5, evidence=evidence, grade=grade)
+
+
+def propose_summaries(item: SummaryItem) -> SummaryProposal:
+    """The sentences that hold most of the text's frequent words and stand early, as they stand, in reading order."""
+    rules = load_family("llm")["summaries"]
+    places = [
+        (block, start, end)
+        for block in item.blocks
+        for start, end in find_sentences(block.text)
+        if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
+    ]
+    counts = Counter(word for block, start, end in places for word in find_content(block.text[start:end]))
+    title = find_content(item.title)
+
+    def worth(number: int) -> float:
+        block, start, end = places[number]
+        words = find_content(block.text[start:end])
+        frequent: float = (
+            sum(counts[word] for word in words) / max(1, len(words)) / max(1, max(counts.values(), default=1))
+        )
+        position: float = rules["position"]
+        return frequent + score_coverage(title, words) + position / (1 + number)
+
+    chosen: list[int] = []
+    seen: set[str] = set()
+    for number in sorted(range(len(places)), key=lambda n: (-worth(n), n)):
+        block, start, end = places[number]
+        if len(chosen) < item.sentences and block.text[start:end] not in seen:
+            chosen.append(number)
+            seen.add(block.text[start:end])
+    claims = tuple(_claim(*places[number]) for number in sorted(chosen))
+    return SummaryProposal(
+        item_id=item.item_id,
+        confidence=0.5,
+        evidence=tuple(e for claim in claims for e in claim.evidence),
+        sentences=claims,
+    )
+
+
+def propose_answers(item: QuestionItem) -> AnswerProposal:
+    """The sentences that hold most of the question's words and add something, in the blocks' order."""
+    rules, wanted = load_family("llm")["answers"], find_content(item.question)
+    places = [(block, start, end) for block in item.blocks for start, end in find_sentences(block.text)]
+    contents = [find_content(block.text[start:end]) for block, start, end in places]
+    chosen: list[int] = []
+    held: frozenset[str] = frozenset()
+    while len(chosen) < rules["sentences"]:
+        gains = {n: len((wanted - held) & words) for n, words in enumerate(contents) if n not in chosen}
+        best = max(gains, key=lambda n: (gains[n], -n), default=None)
+        if best is None or not gains[best]:
+            break
+        chosen.append(best)
+        held |= contents[best]
+    share = score_coverage(wanted, held)
+    is_answerable = bool(chosen) and share >= rules["least_share"]
+    claims = tuple(_claim(*places[n]) for n in sorted(chosen)) if is_answerable else ()
+    return AnswerProposal(
+        item_id=item.item_id,
+        confidence=round(max(share, 1 - share), 3),
+        evidence=tuple(e for claim in claims for e in claim.evidence),
+        is_answerable=is_answerable,
+        sentences=claims,
+    )
+
+
+def _claim(block: Block, start: int, end: int) -> Claim:
+    return Claim(text=block.text[start:end], evidence=(cite(block, start, end),))
+
+
+def _content_of(blocks: Sequence[Block]) -> frozenset[str]:
+    return frozenset().union(*(find_content(block.text) for block in blocks))
+
+
+def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:
+    """The sentence with most of the wanted words, and its share of them."""
+    found = [
+        (score_coverage(wanted, find_content(block.text[start:end])), cite(block, start, end))
+        for block in blocks
+        for start, end in find_sentences(block.text)
+    ]
+    return max(found, key=lambda pair: pair[0]) if found else None
+
+
+def _evidence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[Evidence, ...]:
+    best = _best_sentence(blocks, wanted)
+    return (best[1],) if best else ()

@@ -1,0 +1,211 @@
+"""Rules that stand in for a model on one passage: what a mention means, where a unit begins, what a chunk is worth."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+from taxkg_assets.llm.evidence import cite
+from taxkg_assets.llm.wording import find_content, find_sentences, opening, score_coverage
+from taxkg_assets.prompts.contract import Block, Evidence
+from taxkg_assets.prompts.tasks import (
+    BoundaryItem,
+    BoundaryProposal,
+    Entity,
+    MetadataItem,
+    MetadataProposal,
+    QualityItem,
+    QualityProposal,
+    ReferenceItem,
+    ReferenceProposal,
+    RefinementItem,
+    RefinementProposal,
+    StructureItem,
+    StructureProposal,
+)
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
+    """The candidate whose description shares most words with the sentence, if it leads clearly."""
+    block = item.blocks[0]
+    spans = list(find_sentences(block.text)) or [(0, len(block.text))]
+    start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
+    held = find_content(block.text[start:end])
+    shares = [score_coverage(find_content(c.description), held) for c in item.candidates]
+    ranked = sorted(zip(shares, range(len(shares)), strict=True), key=lambda pair: (-pair[0], pair[1]))
+    limits = load_family("llm")["references"]
+    second = ranked[1][0] if len(ranked) > 1 else 0.0
+    is_clear = (
+        bool(ranked) and ranked[0][0] >= limits["least_share"] and ranked[0][0] - second >= limits["least_margin"]
+    )
+    return ReferenceProposal(
+        item_id=item.item_id,
+        confidence=round(min(0.9, 0.5 + (ranked[0][0] - second) / 2), 3) if is_clear else 0.5,
+        evidence=(cite(block, start, end),) if is_clear else (),
+        target=item.candidates[ranked[0][1]].target if is_clear else None,
+        relation=item.relation,
+        polarity=item.polarity,
+    )
+
+
+def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
+    """A unit begins where meaning, words and role turn, or a cue opens it; never in the middle of a sentence."""
+    block, rules = item.blocks[0], load_family("llm")["boundaries"]
+    text = block.text.strip()
+    similarity = rules["usual_similarity"] if item.similarity is None else item.similarity
+    features = {
+        "bias": 1.0,
+        "distance": 1.0 - similarity,
+        "novelty": 1.0 - score_coverage(find_content(text), find_content(item.before)),
+        "heading": float(block.role in rules["heading_roles"]),
+        "role_change": float(bool(item.role_before) and item.role_before != block.role),
+        "opening_cue": float(any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))),
+        "continuation_cue": float(
+            any(rule.pattern.search(text.lower()) for rule in load_rules("llm", "continuation_cues"))
+        ),
+        "fragment": float(text[:1].islower()),
+    }
+    worth = {name: rules["weights"][name] * value for name, value in features.items()}
+    likely = 1.0 / (1.0 + math.exp(-sum(worth.values())))
+    is_boundary = not item.before or likely >= 0.5
+    reasons = sorted((name for name in worth if name != "bias"), key=lambda name: -abs(worth[name]))
+    return BoundaryProposal(
+        item_id=item.item_id,
+        confidence=round(likely if is_boundary and item.before else max(likely, 1 - likely), 3),
+        evidence=(opening(block),) if is_boundary else (),
+        is_boundary=is_boundary,
+        reason="begins the text" if not item.before else reasons[0].replace("_", " "),
+    )
+
+
+def propose_structure_analysis(item: StructureItem) -> StructureProposal:
+    """The part that a block's marks, looks and length suggest."""
+    block, limits = item.blocks[0], load_family("llm")["parts"]
+    text = block.text.strip()
+    letters = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
+    part, level = "paragraph", 0
+    if any(rule.pattern.search(text) for rule in load_rules("llm", "artifacts")):
+        part = "artifact"
+    elif any(rule.pattern.search(text) for rule in load_rules("llm", "list_marks")):
+        part = "list_item"
+    elif any(rule.pattern.search(text) for rule in load_rules("llm", "notes")):
+        part = "note"
+    elif letters < limits["least_letters"]:
+        part = "table_row"
+    elif _looks_like_heading(text, item):
+        part, ratios = "heading", limits["levels"]
+        level = 1 if item.size_ratio >= ratios["first"] else 2 if item.size_ratio >= ratios["second"] else 3
+    return StructureProposal.model_validate(
+        {"item_id": item.item_id, "confidence": 0.6, "evidence": (opening(block),), "part": part, "level": level}
+    )
+
+
+def _looks_like_heading(text: str, item: StructureItem) -> bool:
+    limits = load_family("llm")["parts"]
+    is_short = 0 < item.words <= limits["heading_words"] and not text.endswith((".", ";", ",", ":"))
+    is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
+    is_cue = any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))
+    stands_out = item.is_bold or item.size_ratio >= limits["heading_ratio"]
+    return is_short and (stands_out or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
+
+
+def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
+    """The last heading or first words as title, the most frequent words as tags, what the patterns find as entities."""
+    limits = load_family("llm")["metadata"]
+    heading = item.heading_path.rpartition(" > ")[2]
+    entities: dict[tuple[str, str], Entity] = {}
+    for block in item.blocks:
+        for rule in load_rules("llm", "entities"):
+            for match in rule.pattern.finditer(block.text):
+                place = cite(block, *match.span())
+                entities.setdefault(
+                    (rule.id, match[0]), Entity.model_validate({"name": match[0], "kind": rule.id, "evidence": place})
+                )
+    counts = Counter(word for block in item.blocks for word in _plain_words(block.text))
+    tags = [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: limits["tags"]]]
+    first = " ".join(item.blocks[0].text.split()[: limits["title_words"]])
+    return MetadataProposal(
+        item_id=item.item_id,
+        confidence=0.5,
+        evidence=(opening(item.blocks[0]),),
+        title=heading or first,
+        tags=tuple(tags),
+        entities=tuple(entities.values())[: limits["entities"]],
+    )
+
+
+def _plain_words(text: str) -> list[str]:
+    stop = load_family("llm")["words"]["stop"]
+    words = ("".join(c for c in word.lower() if c.isalpha()) for word in text.split())
+    return [word for word in words if len(word) > 3 and word not in stop]
+
+
+def propose_quality_validation(item: QualityItem) -> QualityProposal:
+    """A chunk is worth what its size, its beginning and end, its cohesion and its share of letters make it."""
+    limits = load_family("llm")["quality"]
+    text = "\n".join(block.text.strip() for block in item.blocks)
+    words = len(text.split())
+    letters = sum(c.isalpha() for c in text) / max(1, len("".join(text.split())))
+    parts = {
+        "size": min(1.0, words / limits["least_words"]) * min(1.0, limits["most_words"] / max(1, words)),
+        "begins": float(not text[:1].islower()),
+        "ends": float(text.rstrip("”’\"')").endswith((".", "!", "?", ":", ";")) or len(item.blocks) > 1),
+        "cohesion": float(min(item.similarities, default=1.0) >= limits["least_similarity"]),
+        "letters": min(1.0, letters / 0.5),
+    }
+    score = sum(limits["weights"][name] * value for name, value in parts.items())
+    is_furniture = all(
+        any(rule.pattern.search(block.text) for rule in load_rules("llm", "artifacts")) for block in item.blocks
+    )
+    action, reason = _find_remedy(item, parts, words=words)
+    verdict = "ACCEPT" if score >= limits["accept"] and action == "none" else "REFINE"
+    if is_furniture or score < limits["reject"]:
+        verdict, action, reason = "REJECT", "none", "nothing but page furniture" if is_furniture else "unreadable"
+    elif verdict == "REFINE" and action == "none":
+        verdict, reason = "ACCEPT", "nothing would mend it"
+    return QualityProposal.model_validate(
+        {
+            "item_id": item.item_id,
+            "confidence": round(max(score, 1 - score), 3),
+            "evidence": (opening(item.blocks[0]),),
+            "verdict": verdict,
+            "score": round(score, 3),
+            "action": action,
+            "reason": reason,
+        }
+    )
+
+
+def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int) -> tuple[str, str]:
+    limits = load_family("llm")["quality"]
+    is_long = words > limits["most_words"]
+    if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
+        return "split", "too long" if is_long else "its blocks speak of different things"
+    if not parts["begins"] and item.before:
+        return "merge_previous", "begins in the middle of a sentence"
+    if words < limits["least_words"] and (item.after or item.before):
+        return ("merge_next" if item.after else "merge_previous"), "too short to stand alone"
+    return "none", "complete"
+
+
+def propose_refinement(item: RefinementItem) -> RefinementProposal:
+    """Split where neighbouring blocks are least alike: at all places below the limit, else at the lowest one."""
+    least = load_family("llm")["quality"]["least_similarity"]
+    similarities = item.similarities or tuple(
+        score_coverage(find_content(b.text), find_content(a.text)) for a, b in pairwise(item.blocks)
+    )
+    low = [n + 1 for n, value in enumerate(similarities) if value < least]
+    if not low and similarities:
+        low = [min(range(len(similarities)), key=lambda n: similarities[n]) + 1]
+    return RefinementProposal(
+        item_id=item.item_id,
+        confidence=0.5,
+        evidence=_openings(item.blocks, low),
+        split_before=tuple(low),
+    )
+
+
+def _openings(blocks: tuple[Block, ...], numbers: list[int]) -> tuple[Evidence, ...]:
+    return tuple(opening(blocks[n]) for n in numbers)

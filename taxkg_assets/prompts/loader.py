@@ -1,0 +1,45 @@
+"""Loader of the prompt files: Markdown beside this module with instructions, JSON schema and examples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_FENCED = re.compile(r"^```json (schema|example)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PREFACE = "_preface"
+"""The file with what every task is told: text of documents is data, quotes are verbatim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt file, read."""
+
+    name: str
+    instructions: str
+    schema: dict[str, Any]
+    examples: tuple[dict[str, Any], ...]
+    prompt_hash: str
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """Read `prompts/<name>.md` with the preface of all prompts; the hash covers both."""
+    text, preface = _read(name), _read(PREFACE)
+    found = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
+    instructions = _FENCED.split(text)[0].split("\n## ")[0].strip()
+    return Prompt(
+        name=name,
+        instructions=f"{preface.strip()}\n\n{instructions}",
+        schema=next(value for kind, value in found if kind == "schema"),
+        examples=tuple(value for kind, value in found if kind == "example"),
+        prompt_hash=hashlib.sha256(f"{preface}\x1f{text}".encode()).hexdigest()[:16],
+    )
+
+
+def _read(name: str) -> str:
+    return files("taxkg_assets.prompts").joinpath(f"{name}.md").read_text(encoding="utf8")

@@ -1,0 +1,316 @@
+"""The tasks: for each the item that is asked about and the proposal that is wanted. Prompts stand in `<task>.md`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field
+
+from taxkg_assets.prompts.contract import Claim, Evidence, EvidenceCheck, Item, Proposal, Strict, Task
+
+CLAIMED_GRADE = 7
+"""From this relevance (0–10) a passage is said to answer, which must be shown in it."""
+
+Relation = Literal["references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of"]
+
+# ------------------------------------------------------------------------------------------------------ graph
+
+
+class Candidate(Strict):
+    """Something that a mention may mean."""
+
+    target: str
+    kind: str
+    description: str = ""
+
+
+class ReferenceItem(Item):
+    """A mention whose target is not certain; the first block holds it. Relation and polarity are the rules' guess."""
+
+    mention: str
+    mention_start: int = Field(ge=0)
+    candidates: tuple[Candidate, ...]
+    relation: Relation = "references"
+    polarity: Literal["positive", "negative"] = "positive"
+
+
+class ReferenceProposal(Proposal):
+    """The candidate that the mention means, or none of them."""
+
+    target: str | None
+    relation: Relation
+    polarity: Literal["positive", "negative"]
+
+    def is_claim(self) -> bool:
+        return self.target is not None
+
+    def find_fault(self, item: ReferenceItem) -> str:
+        known = {candidate.target for candidate in item.candidates}
+        return "" if self.target is None or self.target in known else f"{self.target!r} is no candidate"
+
+
+# --------------------------------------------------------------------------------------------------- chunking
+
+
+class BoundaryItem(Item):
+    """A block in reading order, with the one before it and how near the two are in meaning."""
+
+    before: str
+    role_before: str = ""
+    similarity: float | None = None
+
+
+class BoundaryProposal(Proposal):
+    """Whether a new unit of meaning begins with the block; the evidence is the block's opening words."""
+
+    is_boundary: bool
+    reason: str
+
+    def is_claim(self) -> bool:
+        return self.is_boundary
+
+
+class StructureItem(Item):
+    """A block whose part in the document is to be told, with what is known of its looks."""
+
+    words: int = Field(ge=0)
+    is_bold: bool = False
+    size_ratio: float = 1.0
+
+
+class StructureProposal(Proposal):
+    """The part that a block plays; `level` is the depth of a heading, 0 for everything else."""
+
+    part: Literal["heading", "paragraph", "list_item", "table_row", "note", "artifact"]
+    level: int = Field(ge=0, le=6)
+
+    def find_fault(self, item: StructureItem) -> str:
+        return "" if (self.part == "heading") == (self.level > 0) else "a heading has a level, and nothing else has"
+
+
+class Entity(Strict):
+    """A thing that a passage names."""
+
+    name: str
+    kind: Literal["box", "line", "form", "publication", "law", "amount", "date", "term", "organisation"]
+    evidence: Evidence
+
+
+class MetadataItem(Item):
+    """A chunk that wants a title, tags and entities."""
+
+    heading_path: str = ""
+
+
+class MetadataProposal(Proposal):
+    """Title, tags and entities of a chunk; an entity that is not verbatim in it is dropped."""
+
+    title: str
+    tags: tuple[str, ...]
+    entities: tuple[Entity, ...]
+
+    def held(self, check: EvidenceCheck) -> Self | None:
+        base = super().held(check)
+        if base is None:
+            return None
+        located = [(entity, check.locate(entity.evidence)) for entity in self.entities]
+        kept = tuple(
+            e.model_copy(update={"evidence": at}) for e, at in located if at is not None and e.name in at.quote
+        )
+        return base.model_copy(update={"entities": kept})
+
+
+class QualityItem(Item):
+    """A chunk to be judged, with its neighbours' nearest text."""
+
+    heading_path: str = ""
+    before: str = ""
+    after: str = ""
+    similarities: tuple[float, ...] = ()
+
+
+class QualityProposal(Proposal):
+    """Whether a chunk can stand, and if not, what to do with it."""
+
+    verdict: Literal["ACCEPT", "REFINE", "REJECT"]
+    score: float = Field(ge=0, le=1)
+    action: Literal["none", "split", "merge_previous", "merge_next"]
+    reason: str
+
+    def find_fault(self, item: QualityItem) -> str:
+        if self.verdict == "REFINE" and self.action == "none":
+            return "REFINE names no action"
+        return "a chunk of one block cannot be split" if self.action == "split" and len(item.blocks) < 2 else ""
+
+
+class RefinementItem(Item):
+    """A chunk that must be split; how near neighbouring blocks are stands in `similarities`."""
+
+    reason: str = ""
+    similarities: tuple[float, ...] = ()
+
+
+class RefinementProposal(Proposal):
+    """The blocks (0-based) at which a new chunk begins."""
+
+    split_before: tuple[int, ...]
+
+    def is_claim(self) -> bool:
+        return bool(self.split_before)
+
+    def find_fault(self, item: RefinementItem) -> str:
+        is_sound = all(0 < n < len(item.blocks) for n in self.split_before)
+        return "" if is_sound and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
+
+
+# --------------------------------------------------------------------------------------------------- training
+
+
+class PassageItem(Item):
+    """A passage with its headings."""
+
+    heading_path: str = ""
+
+
+class ScenarioProposal(Proposal):
+    """Questions that people would ask and the passage answers, as the evidence shows."""
+
+    questions: tuple[str, ...]
+
+    def is_claim(self) -> bool:
+        return bool(self.questions)
+
+
+class QuestionItem(Item):
+    """A question, and passages as blocks where the task has any."""
+
+    question: str
+
+
+class PairProposal(Proposal):
+    """Whether the passage answers the question."""
+
+    is_valid: bool
+    reason: str
+
+    def is_claim(self) -> bool:
+        return self.is_valid
+
+
+class NegativeItem(QuestionItem):
+    """A question, the passage that answers it, and as block one that is said not to."""
+
+    positive: str
+
+
+class NegativeProposal(Proposal):
+    """Whether the supposed wrong passage answers the question after all."""
+
+    is_false_negative: bool
+    reason: str
+
+    def is_claim(self) -> bool:
+        return self.is_false_negative
+
+
+# -------------------------------------------------------------------------------------------------- retrieval
+
+
+class HydeItem(QuestionItem):
+    """A question to be searched for; `vocabulary` are words of the corpus that go with its words."""
+
+    vocabulary: tuple[str, ...] = ()
+
+
+class HydeProposal(Proposal):
+    """A passage as it might stand in an instruction, and search words. It is searched with and never shown."""
+
+    passage: str
+    terms: tuple[str, ...]
+
+    def is_claim(self) -> bool:
+        return False
+
+
+class GradeProposal(Proposal):
+    """How well the blocks answer the question, 0 to 10."""
+
+    grade: float = Field(ge=0, le=10)
+
+    def is_claim(self) -> bool:
+        return self.grade >= CLAIMED_GRADE
+
+
+class SummaryItem(Item):
+    """The text of a page or document."""
+
+    title: str = ""
+    sentences: int = Field(default=3, ge=1)
+
+
+class _ClaimsProposal(Proposal):
+    """Sentences that are kept one by one, each if its own evidence holds."""
+
+    sentences: tuple[Claim, ...]
+
+    def held(self, check: EvidenceCheck) -> Self | None:
+        kept = []
+        for claim in self.sentences:
+            located = [check.locate(evidence) for evidence in claim.evidence]
+            found = tuple(evidence for evidence in located if evidence is not None)
+            if found and len(found) == len(located) and check.supports(claim.text, found):
+                kept.append(claim.model_copy(update={"evidence": found}))
+        evidence = tuple(e for claim in kept for e in claim.evidence)
+        if self.is_claim() and not kept:
+            return None
+        return self.model_copy(update={"sentences": tuple(kept), "evidence": evidence})
+
+
+class SummaryProposal(_ClaimsProposal):
+    """What a page or document says, sentence by sentence."""
+
+
+class AnswerProposal(_ClaimsProposal):
+    """An answer, sentence by sentence, or the finding that the passages hold none."""
+
+    is_answerable: bool
+
+    def is_claim(self) -> bool:
+        return self.is_answerable
+
+    def find_fault(self, item: QuestionItem) -> str:
+        return "" if self.is_answerable == bool(self.sentences) else "is_answerable and the sentences disagree"
+
+
+AMBIGUOUS_REFERENCES = Task("ambiguous_references", ReferenceItem, ReferenceProposal)
+BOUNDARY_DETECTION = Task("boundary_detection", BoundaryItem, BoundaryProposal, output_tokens=100)
+STRUCTURE_ANALYSIS = Task("structure_analysis", StructureItem, StructureProposal, output_tokens=100)
+METADATA_ENRICHMENT = Task("metadata_enrichment", MetadataItem, MetadataProposal, output_tokens=500)
+QUALITY_VALIDATION = Task("quality_validation", QualityItem, QualityProposal)
+REFINEMENT = Task("refinement", RefinementItem, RefinementProposal)
+SCENARIO_QUERIES = Task("scenario_queries", PassageItem, ScenarioProposal, output_tokens=250)
+PAIR_JUDGING = Task("pair_judging", QuestionItem, PairProposal)
+NEGATIVE_JUDGING = Task("negative_judging", NegativeItem, NegativeProposal)
+HYDE = Task("hyde", HydeItem, HydeProposal, output_tokens=300)
+RELEVANCE_GRADING = Task("relevance_grading", QuestionItem, GradeProposal)
+SUMMARIES = Task("summaries", SummaryItem, SummaryProposal, output_tokens=700, batch=4)
+ANSWERS = Task("answers", QuestionItem, AnswerProposal, output_tokens=900, batch=1)
+
+TASKS: dict[str, Task[Any, Any]] = {
+    task.name: task
+    for task in (
+        AMBIGUOUS_REFERENCES,
+        BOUNDARY_DETECTION,
+        STRUCTURE_ANALYSIS,
+        METADATA_ENRICHMENT,
+        QUALITY_VALIDATION,
+        REFINEMENT,
+        SCENARIO_QUERIES,
+        PAIR_JUDGING,
+        NEGATIVE_JUDGING,
+        HYDE,
+        RELEVANCE_GRADING,
+        SUMMARIES,
+        ANSWERS,
+    )
+}
