@@ -44,11 +44,14 @@ REFERENCE_KINDS = (
 )
 RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
 NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
+PLAIN_RELATIONS = tuple(f"references_{kind}" for kind in REFERENCE_KINDS)
+SEMANTIC_RELATIONS = RELATIONS[1:]
 EDGE_RELATIONS = (
     "parent_of",
     "follows",
     "part_of_group",
-    *RELATIONS,
+    *PLAIN_RELATIONS,
+    *SEMANTIC_RELATIONS,
     "same_field",
     "same_field_other_revision",
     "same_concept",

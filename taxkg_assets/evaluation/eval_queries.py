@@ -15,12 +15,11 @@ import polars as pl
 
 from taxkg_assets.evaluation.matching import find_words, squash
 from taxkg_assets.rules.floors import LOCATED
+from taxkg_assets.rules.forms import find_perspective, split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 
 Row = Mapping[str, Any]
-
-_PERSPECTIVE_OF = {"recipient_instructions": "recipient", "filer_instructions": "filer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +121,12 @@ def _locate(locator: Row, corpus: _Corpus) -> Row | None:
     """The first paragraph below the anchor that holds all words, in the newest final revision that has one."""
     words = frozenset(word for given in locator["words"] for word in find_words(given))
     wanted = squash(locator["anchor"])
-    perspective = _PERSPECTIVE_OF.get(locator["doc_type"])
+    perspective = find_perspective(locator["doc_type"])
     for document in corpus.documents:
-        if locator["form"] not in ("", document["form"]) and locator["form"] not in document["form"].split(" and "):
+        if locator["form"] not in ("", document["form"]) and locator["form"] not in split_forms(document["form"]):
             continue
         for paragraph in corpus.paragraphs.get(document["document_id"], ()):
-            is_kind = document["doc_type"] == locator["doc_type"] or (
-                perspective is not None and paragraph.perspective == perspective
-            )
+            is_kind = perspective in (paragraph.perspective, find_perspective(document["doc_type"]))
             if is_kind and wanted in paragraph.names and words <= paragraph.words:
                 quote = _find_quote(paragraph.text, words)
                 return {"document": document["document_id"], "page": paragraph.page, "quote": quote}

@@ -14,6 +14,7 @@ from taxkg_assets.extraction.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
 from taxkg_assets.extraction.paragraphs import matches
+from taxkg_assets.rules.forms import find_perspective
 from taxkg_assets.rules.loader import load_rules
 
 _SLUG = re.compile(r"[^a-z0-9]+")
@@ -172,9 +173,4 @@ def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, i
         if matches_grammar("recipient_pages", block.text):
             return "recipient"
         return headings[parent].perspective if parent >= 0 else "filer"
-    return {
-        "filer_instructions": "filer",
-        "recipient_instructions": "recipient",
-        "publication": "publication",
-        "statute": "statute",
-    }.get(identity.doc_type, "other")
+    return find_perspective(identity.doc_type)

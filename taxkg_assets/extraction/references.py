@@ -17,6 +17,7 @@ import polars as pl
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
 from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at, find_sentences
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, References, Sections, dtypes
 
@@ -147,7 +148,7 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
         if row["form"] and not forms:
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
-    return _Owner(keys, forms or set(identity.form.split(" and ")) - {""}, identity.form)
+    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form)
 
 
 def _expand_key(key: str) -> set[str]:

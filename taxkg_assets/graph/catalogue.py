@@ -12,14 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from taxkg_assets.rules.forms import find_perspective, split_forms
+
 _MONTHS_A_YEAR = 12
-_PERSPECTIVES = {
-    "form": "face",
-    "filer_instructions": "filer",
-    "recipient_instructions": "recipient",
-    "publication": "publication",
-    "statute": "statute",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +31,13 @@ class Entry:
     @property
     def perspective(self) -> str:
         """Whom the document addresses where its anchors say nothing else."""
-        return _PERSPECTIVES.get(self.doc_type, "other")
+        return find_perspective(self.doc_type)
 
     @property
     def months(self) -> int:
         """The revision as a number of months, 0 where none is stated."""
         match = re.match(r"(\d{4})(?:-(\d\d))?", self.revision)
         return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or 1) if match else 0
-
-
-def split_forms(form: str) -> tuple[str, ...]:
-    """Take apart the forms of a booklet: `W-2 and W-3`."""
-    return tuple(part.strip() for part in form.split(" and ") if part.strip())
 
 
 class Catalogue:
@@ -73,6 +63,14 @@ class Catalogue:
     def find_all(self, form: str, doc_type: str) -> list[Entry]:
         """Find all documents of one kind about a form, oldest revision first."""
         return sorted(self._by_form.get((form, doc_type), ()), key=lambda entry: (entry.months, entry.document_id))
+
+    def find_newest_faces(self) -> list[Entry]:
+        """Find the newest face of every form; a draft only where the form has nothing final."""
+        newest = []
+        for form in sorted({form for form, doc_type in self._by_form if doc_type == "form"}):
+            faces = self.find_all(form, "form")
+            newest.append(([face for face in faces if not face.is_draft] or faces)[-1])
+        return newest
 
     def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
         """Find the document that a text of another document means, and whether it surely holds for that one.

@@ -10,10 +10,12 @@ import polars as pl
 
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
-from taxkg_assets.graph.resolution import Resolver
+from taxkg_assets.graph.definitions import Definitions
+from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
 
 _KEY = ["source_id", "target_id", "relation", "start"]
+_DENIABLE = ("includes", "portion_of", "requires")
 
 
 def build_edges(
@@ -43,17 +45,27 @@ def build_edges(
         tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
     )
     speakers = dict(sections.select("element_id", pl.coalesce("table_id", "element_id").alias("node_id")).iter_rows())
+    texts = sections.select("anchor_id", "text").iter_rows()
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
             _structural(_link_edges(find_links(catalogue, resolver, registry=registry_rows))),
             _semantic_edges(references, resolver=resolver, speakers=speakers),
+            _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
-    best = found.sort([*_KEY, "confidence", "rule_id"], descending=[False, False, False, False, True, False])
-    return Edges.validate(
-        best.unique(_KEY, keep="first", maintain_order=True).filter(pl.col("source_id") != pl.col("target_id"))
-    )
+    return Edges.validate(_choose_best(found.filter(pl.col("source_id") != pl.col("target_id"))))
+
+
+def _choose_best(found: pl.DataFrame) -> pl.DataFrame:
+    """Keep one row per key, the one that denies before the surest; what a sentence denies it does not also say."""
+    order = [*_KEY, "polarity", "confidence", "rule_id"]
+    best = found.sort(order, descending=[name == "confidence" for name in order])
+    best = best.unique(_KEY, keep="first", maintain_order=True)
+    denied = best.filter(pl.col("relation") == "excludes").select("source_id", "target_id", "start", is_denied=True)
+    marked = best.join(denied, on=["source_id", "target_id", "start"], how="left", maintain_order="left")
+    is_denied = pl.col("is_denied").fill_null(False) & pl.col("relation").is_in(_DENIABLE)
+    return marked.filter(~is_denied).drop("is_denied")
 
 
 def _tree_edges(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -86,6 +98,43 @@ def _structural(edges: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]) -> pl.DataFrame:
+    """Lead from a heading that carries a box's name to the box, with the first paragraph below it as evidence."""
+    below = sections.filter(pl.col("role").is_in(("BodyText", "ListBlock"))).sort("document_id", "paragraph_ix")
+    columns = below.select("anchor_id", "element_id", "page", "text")
+    first = {row["anchor_id"]: row for row in columns.unique("anchor_id", keep="first").iter_rows(named=True)}
+    rows = []
+    for found in definitions.find_all():
+        said = first.get(found.anchor_id)
+        if said is None:
+            continue
+        start, end = 0, len(said["text"])
+        rows.append(
+            {
+                "source_id": found.anchor_id,
+                "target_id": face_node_id(found.document_id, found.box_key),
+                "relation": "defines",
+                "start": start,
+                "end": end,
+                "element_id": said["element_id"],
+                "polarity": "positive",
+                "confidence": found.confidence,
+                "evidence": said["text"][start:end],
+                "page": said["page"],
+                "created_by": "rule",
+                "rule_id": "headed_by_box_name",
+            }
+        )
+    return pl.DataFrame(rows, schema=Edges.create_empty().schema, orient="row")
+
+
+def _name_relation(row: Mapping[str, Any], target: Target) -> str:
+    """Name the relation of an edge: what the sentence says, else where a plain mention leads."""
+    if row["relation"] != "references":
+        return str(row["relation"])
+    return "external_ref" if target.is_external else f"references_{row['kind']}"
+
+
 def _semantic_edges(
     references: dy.DataFrame[References], *, resolver: Resolver, speakers: dict[str, str]
 ) -> pl.DataFrame:
@@ -105,7 +154,7 @@ def _resolve(
         yield {
             "source_id": speakers[row["element_id"]],
             "target_id": target.node_id,
-            "relation": "external_ref" if target.is_external else row["relation"],
+            "relation": _name_relation(row, target),
             "start": row["start"],
             "end": row["end"],
             "element_id": row["element_id"],

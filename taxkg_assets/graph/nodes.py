@@ -10,8 +10,10 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.graph.catalogue import Catalogue, split_forms
+from taxkg_assets.graph.catalogue import Catalogue
+from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 
 _PATH = " > "
@@ -41,7 +43,8 @@ def build_nodes(
     registry_rows = registry.sort("document_id", "box_key").to_dicts()
     titles = list(tables.select("document_id", "table_id", "title").iter_rows())
     resolver = Resolver(catalogue, anchors=anchor_rows, registry=registry_rows, tables=titles)
-    context = _Context(catalogue, resolver, registry_rows=registry_rows)
+    definitions = Definitions(resolver, registry=registry_rows, texts=sections.select("anchor_id", "text").iter_rows())
+    context = _Context(catalogue, resolver, registry_rows=registry_rows, definitions=definitions)
     rows = [
         *_document_rows(documents, elements, context=context),
         *(_anchor_row(row, context=context) for row in anchor_rows),
@@ -61,9 +64,17 @@ def build_nodes(
 class _Context:
     """What a node inherits: heading path, key and identity of the box that it belongs to, the words of the registry."""
 
-    def __init__(self, catalogue: Catalogue, resolver: Resolver, *, registry_rows: list[dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        resolver: Resolver,
+        *,
+        registry_rows: list[dict[str, Any]],
+        definitions: Definitions,
+    ) -> None:
         self.catalogue = catalogue
         self.resolver = resolver
+        self.definitions = definitions
         self.titles: dict[str, str] = {}
         self._canonical: dict[tuple[str, str], str] = {
             (row["document_id"], row["box_key"]): row["canonical_id"] for row in registry_rows
@@ -95,7 +106,9 @@ class _Context:
         if anchor_id not in self._boxes:
             row = self.resolver.anchors[anchor_id]
             if row["key"] is None:
-                self._boxes[anchor_id] = self.box_of(row["parent_anchor_id"], document_id)
+                key, canonical = self.box_of(row["parent_anchor_id"], document_id)
+                defined = self.definitions.find(row)
+                self._boxes[anchor_id] = key, defined.canonical_id if defined else canonical
             else:
                 canonical = self.canonical_of(row) or self.box_of(row["parent_anchor_id"], document_id)[1]
                 self._boxes[anchor_id] = row["key"], canonical

@@ -11,6 +11,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
@@ -82,7 +83,7 @@ def _headings_by_box(
         document = known.get(anchor["document_id"])
         if document is None or anchor["key"] is None:
             continue
-        for form in _split_forms(anchor["form"] or document["form"]):
+        for form in split_forms(anchor["form"] or document["form"]):
             found[form, anchor["key"]].append((document["document_id"], document["revision"], anchor["heading"]))
     return found
 
@@ -96,13 +97,9 @@ def _groups_by_form(
     for anchor in anchors.filter(pl.col("kind") == "box_group").iter_rows(named=True):
         match = _GROUP_KEY.match(anchor["key"] or "")
         if match and int(match[1]) < int(match[2]):
-            for form in _split_forms(anchor["form"] or forms.get(anchor["document_id"], "")):
+            for form in split_forms(anchor["form"] or forms.get(anchor["document_id"], "")):
                 found[form].add((int(match[1]), int(match[2])))
     return {form: sorted(ranges) for form, ranges in found.items()}
-
-
-def _split_forms(text: str) -> list[str]:
-    return [form.strip() for form in re.split(r",|\band\b", text) if form.strip()]
 
 
 def _lettered_keys(faces: dy.DataFrame[schemas.Faces]) -> set[tuple[str, str]]:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taxkg_assets.graph.catalogue import Catalogue, Entry, split_forms
+from taxkg_assets.graph.catalogue import Catalogue, Entry
+from taxkg_assets.rules.forms import split_forms
 
 _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions for .+|Pub\. .+)\)$")
 _ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.rerank import DocumentFacts, score_overlap
-from taxkg_assets.retrieval.router import covers_key, split_forms
+from taxkg_assets.retrieval.router import covers_key
 from taxkg_assets.retrieval.search import Ranking, Result
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from taxkg_assets.retrieval.router import Route, covers_key, split_forms
+from taxkg_assets.retrieval.router import Route, covers_key
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
 Floats = npt.NDArray[np.float64]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.retrieval.lexical import find_terms, stem
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -40,11 +41,6 @@ class Catalog:
     names: tuple[tuple[str, re.Pattern[str]], ...]
     printed: str = ""
     title_words: dict[str, frozenset[str]] = field(default_factory=dict)
-
-
-def split_forms(form: str) -> tuple[str, ...]:
-    """The single forms in a document's `form`, e.g. two in 'W-2 and W-3'."""
-    return tuple(part for part in re.split(r"\s+and\s+|,\s*", form) if part)
 
 
 def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:

@@ -19,8 +19,9 @@ from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, build_neighbours, expand_seeds
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.router import Route, build_catalog, find_lay_terms, find_route, split_forms
+from taxkg_assets.retrieval.router import Route, build_catalog, find_lay_terms, find_route
 from taxkg_assets.retrieval.windows import Window, Windows
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 
 Mask = npt.NDArray[np.bool_]

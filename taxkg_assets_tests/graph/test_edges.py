@@ -12,7 +12,7 @@ from taxkg_assets.graph.integrity import (
     score_largest_component,
     score_unresolved,
 )
-from taxkg_assets_tests.graph.corpora import Corpus, document, reference
+from taxkg_assets_tests.graph.corpora import Corpus, anchor, document, reference, section
 
 
 def _pairs(edges: pl.DataFrame, relation: str) -> set[tuple[str, str]]:
@@ -46,7 +46,7 @@ def test_a_box_of_another_form_is_found_on_its_face() -> None:
         reference(corpus.sections[0], "box", "box_4", "references", target_form="8", mention_start=1, mention_end=2)
     )
     _, edges = corpus.graph()
-    assert ("f9--2031-01:p0001:e021", "f8--2031#face-box_4") in _pairs(edges, "references")
+    assert ("f9--2031-01:p0001:e021", "f8--2031#face-box_4") in _pairs(edges, "references_box")
 
 
 def test_a_reference_that_fits_nothing_makes_no_edge_and_is_counted() -> None:
@@ -54,6 +54,44 @@ def test_a_reference_that_fits_nothing_makes_no_edge_and_is_counted() -> None:
     corpus.references.append(reference(corpus.sections[0], "box", "box_77", "references", rule_id="test.lost"))
     _, edges = corpus.graph()
     assert score_unresolved(corpus.frames()["references"], edges) == 1 / 3
+
+
+def test_what_a_sentence_says_of_an_outside_thing_stays_said() -> None:
+    corpus = Corpus()
+    corpus.references.append(
+        reference(corpus.sections[1], "form", "Form 6", "requires", mention_start=1, mention_end=2)
+    )
+    _, edges = corpus.graph()
+    assert ("i9--2030-01:p0001:e021", "ext:form:Form 6") in _pairs(edges, "requires")
+    corpus.documents.append(document("f6--2030", "6", "form", "2030"))
+    _, edges = corpus.graph()
+    assert ("i9--2030-01:p0001:e021", "f6--2030") in _pairs(edges, "requires"), "the document has arrived"
+
+
+def test_negation_wins() -> None:
+    corpus = Corpus()
+    corpus.references += [
+        reference(corpus.sections[1], "box", "box_2", "includes", mention_start=2, mention_end=3, confidence=1.0),
+        reference(corpus.sections[1], "form", "Form 6", "applies_if", mention_start=3, mention_end=4, confidence=1.0),
+        reference(
+            corpus.sections[1], "form", "Form 6", "applies_if", mention_start=4, mention_end=5, polarity="negative"
+        ),
+    ]
+    _, edges = corpus.graph()
+    assert _pairs(edges, "includes") == set(), "the same sentence excludes it"
+    assert edges.filter(pl.col("relation") == "applies_if")["polarity"].to_list() == ["negative"]
+
+
+def test_a_heading_that_is_a_boxs_name_defines_the_box() -> None:
+    corpus = Corpus()
+    corpus.anchors.append(anchor("i9--2030-01#04", "section", None, "Tax withheld", perspective="filer"))
+    corpus.sections.append(section("i9--2030-01:p0001:e041", "i9--2030-01#04", 2, "It is what was kept back."))
+    nodes, edges = corpus.graph()
+    row = edges.filter(pl.col("relation") == "defines").row(0, named=True)
+    assert (row["source_id"], row["target_id"]) == ("i9--2030-01#04", "f9--2031-01#face-box_2")
+    assert row["evidence"] == "It is what was kept back."
+    identity = nodes.filter(pl.col("node_id") == "i9--2030-01:p0001:e041")["canonical_id"].item()
+    assert identity == "9/2031-01/box_2"
 
 
 def test_one_field_for_every_reader() -> None:

@@ -56,7 +56,7 @@ def test_what_is_outside_the_corpus_moves_in_when_it_arrives() -> None:
         row["form"] = "7"
     nodes, edges = corpus.graph()
     assert nodes.filter(nodes["level"] == "external").is_empty()
-    assert ("i9--2030-01:p0001:e031", "f8--2031", "references") in edges.select(
+    assert ("i9--2030-01:p0001:e031", "f8--2031", "references_form") in edges.select(
         "source_id", "target_id", "relation"
     ).rows()
 

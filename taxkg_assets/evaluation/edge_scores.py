@@ -1,0 +1,194 @@
+"""Edges of the graph against labelled ones: precision and recall of every relation, by hand and eye from the pages.
+
+A label states a fact by keys: document, page, what is spoken of, relation, polarity, and a few words that stand in the
+sentence. Inside the labelled pages every semantic edge counts; a mention of the own box or form, and a borderline
+label, count on neither side. A label may allow more than one relation, as careful readers differ on some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.naming import find_name_words, read_target
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.schemas import RELATIONS, Documents, Edges, Nodes
+
+Row = Mapping[str, Any]
+SCORES = {
+    "relation": pl.String,
+    "emitted": pl.Int64,
+    "right": pl.Int64,
+    "precision": pl.Float64,
+    "wanted": pl.Int64,
+    "found": pl.Int64,
+    "recall": pl.Float64,
+}
+SEMANTIC = tuple(relation for relation in RELATIONS if relation != "references")
+_ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLabel:
+    """One fact that a sentence of a page states."""
+
+    form: str
+    half: str
+    document_id: str
+    page: int
+    source: str
+    kind: str
+    target: str
+    relations: tuple[str, ...]
+    polarity: str
+    words: tuple[str, ...]
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLabels:
+    """The facts, and the pages on which no fact was left out."""
+
+    facts: tuple[EdgeLabel, ...]
+    pages: frozenset[tuple[str, int]]
+
+    def of_half(self, half: str) -> EdgeLabels:
+        """Only the forms of the development or of the check half."""
+        facts = tuple(label for label in self.facts if label.half == half)
+        documents = {label.document_id for label in facts}
+        return EdgeLabels(facts, frozenset(place for place in self.pages if place[0] in documents))
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeScore:
+    """Precision and recall of every relation and of all together, and each edge or label that failed."""
+
+    by_relation: pl.DataFrame
+    misses: pl.DataFrame
+
+    def figure(self, name: str) -> float | None:
+        """One column of the row for all relations."""
+        value: float | None = self.by_relation.filter(pl.col("relation") == _ALL).get_column(name).item()
+        return value
+
+
+def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
+    """Type the rows of a label file: `scope` rows name the pages, all others are facts."""
+    facts, pages = [], set()
+    for row in rows:
+        if "scope" in row:
+            pages |= {(row["scope"], page) for page in row["pages"]}
+            continue
+        facts.append(
+            EdgeLabel(
+                form=row["form"],
+                half=row["half"],
+                document_id=row["document"],
+                page=row["page"],
+                source=row["source"],
+                kind=row["kind"],
+                target=row["target"],
+                relations=(row["relation"], *row["also"]),
+                polarity=row["polarity"],
+                words=tuple(sorted(_split_words(row["locator"]))),
+                is_optional=row["is_optional"],
+            )
+        )
+    return EdgeLabels(tuple(facts), frozenset(pages))
+
+
+def score_edges(
+    edges: dy.DataFrame[Edges], labels: EdgeLabels, *, nodes: dy.DataFrame[Nodes], documents: dy.DataFrame[Documents]
+) -> EdgeScore:
+    """Compare the semantic edges of the labelled pages with the labels, relation by relation.
+
+    Precision is over edges that say something of another box or form than their own; recall is over the labels that
+    are not borderline, by the label's first relation.
+    """
+    rows = [row for row in _find_semantic(edges, nodes, documents=documents) if row["place"] in labels.pages]
+    met = [[label for label in labels.facts if _meets(row, label)] for row in rows]
+    is_right = [any(not label.is_optional for label in found) for found in met]
+    counted = [ix for ix, row in enumerate(rows) if is_right[ix] or not (met[ix] or row["is_self"])]
+    said = {label for found in met for label in found}
+    wanted = [label for label in labels.facts if not label.is_optional]
+    table = [
+        _score(
+            relation,
+            emitted=[is_right[ix] for ix in counted if relation in (_ALL, rows[ix]["relation"])],
+            found=[label in said for label in wanted if relation in (_ALL, label.relations[0])],
+        )
+        for relation in (*SEMANTIC, _ALL)
+    ]
+    invented = [_describe("invented", rows[ix]) for ix in counted if not is_right[ix]]
+    missed = [_describe_label(label) for label in wanted if label not in said]
+    columns = ["problem", "document_id", "page", "source", "relation", "polarity", "target", "words"]
+    return EdgeScore(
+        by_relation=pl.DataFrame(table, schema=SCORES, orient="row"),
+        misses=pl.DataFrame(invented + missed, schema=columns, orient="row", infer_schema_length=None),
+    )
+
+
+def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.DataFrame) -> Iterable[dict[str, Any]]:
+    """Give each semantic edge its place, the names of its target, and whether that is its own box or form."""
+    forms = dict(documents.select("document_id", "form").iter_rows())
+    columns = nodes.select("node_id", "document_id", "level", "anchor_key", "heading_path", "text")
+    known = {row["node_id"]: row for row in columns.iter_rows(named=True)}
+    for edge in edges.filter(pl.col("relation").is_in(SEMANTIC)).iter_rows(named=True):
+        source, target = known[edge["source_id"]], known[edge["target_id"]]
+        own_forms = set(split_forms(forms[source["document_id"]]))
+        names = _name_target(target, forms)
+        is_own_box = target["anchor_key"] is not None and target["anchor_key"] == source["anchor_key"]
+        is_own_form = target["level"] == "document" and bool(own_forms & set(split_forms(forms[target["document_id"]])))
+        yield {
+            **edge,
+            "place": (source["document_id"], edge["page"]),
+            "source": source["anchor_key"] or source["heading_path"].rsplit(" > ", 1)[-1],
+            "names": {read_target(name) for name in names},
+            "target": next(iter(names)),
+            "words": _split_words(edge["evidence"]),
+            "is_self": is_own_box or is_own_form,
+        }
+
+
+def _name_target(target: Row, forms: Mapping[str, str]) -> list[str]:
+    """How a label may call a node: by key, by form, or by the name of a thing outside the corpus."""
+    if target["level"] == "external":
+        return [target["text"]]
+    if target["level"] == "document":
+        form = forms[target["document_id"]]
+        return [form if form.startswith(("Schedule", "Pub.")) else f"Form {form}"]
+    return [target["anchor_key"] or target["text"]]
+
+
+def _meets(row: Row, label: EdgeLabel) -> bool:
+    return (
+        row["place"] == (label.document_id, label.page)
+        and read_target(label.target) in row["names"]
+        and row["relation"] in label.relations
+        and row["polarity"] == label.polarity
+        and set(label.words) <= row["words"]
+    )
+
+
+def _split_words(text: str) -> set[str]:
+    return {word.strip(".") for word in find_name_words(text)}
+
+
+def _score(relation: str, *, emitted: Sequence[bool], found: Sequence[bool]) -> tuple[Any, ...]:
+    precision = sum(emitted) / len(emitted) if emitted else None
+    recall = sum(found) / len(found) if found else None
+    return relation, len(emitted), sum(emitted), precision, len(found), sum(found), recall
+
+
+def _describe(problem: str, row: Row) -> tuple[Any, ...]:
+    words = " ".join(row["evidence"].split()[:12])
+    return problem, *row["place"], row["source"], row["relation"], row["polarity"], row["target"], words
+
+
+def _describe_label(label: EdgeLabel) -> tuple[Any, ...]:
+    place = (label.document_id, label.page, label.source)
+    return "missed", *place, label.relations[0], label.polarity, label.target, " ".join(label.words)

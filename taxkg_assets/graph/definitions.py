@@ -1,0 +1,87 @@
+"""Which box a prose heading is about: one headed by a box's label or alias tells what the box holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.graph.resolution import Resolver, fold_heading
+from taxkg_assets.rules.loader import load_family
+
+_OWN_FORM = 0.9
+_ONLY_FORM = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A heading that carries a box's name, the box, and how sure it is that this box is meant."""
+
+    anchor_id: str
+    document_id: str
+    box_key: str
+    canonical_id: str
+    confidence: float
+
+
+class Definitions:
+    """The names of all boxes: on the face that a text is about, and over the newest faces of all forms."""
+
+    def __init__(
+        self, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]], texts: Iterable[tuple[str | None, str]]
+    ) -> None:
+        """Take rows of `registry`, and of each content element (anchor_id, text)."""
+        self._resolver = resolver
+        self._texts: dict[str | None, list[str]] = defaultdict(list)
+        for anchor_id, text in texts:
+            self._texts[anchor_id].append(text)
+        rows = list(registry)
+        newest = {entry.document_id for entry in resolver.catalogue.find_newest_faces()}
+        self._on_face: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+        self._anywhere: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for row in rows:
+            for name in sorted({fold_heading(name) for name in (row["label"], *row["aliases"])} - {""}):
+                self._on_face[row["document_id"], name].append(row)
+                if row["document_id"] in newest:
+                    self._anywhere[name].append(row)
+
+    def find_all(self) -> Iterator[Definition]:
+        """Find every heading that carries the name of one box, in reading order."""
+        for anchor in self._resolver.anchors.values():
+            found = self.find(anchor)
+            if found is not None:
+                yield found
+
+    def find(self, anchor: Mapping[str, Any]) -> Definition | None:
+        """Find the box that a heading names.
+
+        It is a box of the form that the text is about. A text about no form, such as a publication, means a box if it
+        is the only one of that name on any form and the text under the heading names that form.
+        """
+        limits = load_family("aliases")["thresholds"]
+        name = fold_heading(anchor["heading"])
+        entry = self._resolver.catalogue.entries[anchor["document_id"]]
+        if anchor["key"] is not None or not name or entry.perspective in ("statute", "other"):
+            return None
+        forms = self._resolver.find_forms(anchor["anchor_id"], anchor["document_id"])
+        faces = [found[0] for form in forms if (found := self._resolver.catalogue.find_face(form, of=entry))]
+        words = len(name.split())
+        if faces:
+            rows = [row for face in faces for row in self._on_face.get((face.document_id, name), ())]
+            is_telling = words > 1 or len(name) >= limits["own_name_letters"]
+            confidence = _OWN_FORM
+        else:
+            rows, is_telling, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM
+        if len(rows) != 1 or not is_telling:
+            return None
+        (row,) = rows
+        if not faces and not any(row["form"] in text for text in self._texts[anchor["anchor_id"]]):
+            return None
+        return Definition(
+            anchor["anchor_id"],
+            row["document_id"],
+            row["box_key"],
+            row["canonical_id"],
+            min(confidence, row["confidence"]),
+        )

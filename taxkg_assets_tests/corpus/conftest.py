@@ -1,0 +1,57 @@
+"""The forms of the real corpus with their instructions, read once, and the graph of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets.graph.edges import build_edges
+from taxkg_assets.graph.nodes import build_nodes
+from taxkg_assets.graph.registry import build_registry
+
+TABLES = ("Documents", "Elements", "Tables", "Anchors", "Faces", "Sections", "References")
+OF_FORMS = ("f1099*", "fw2*", "i1099*", "iw2w3*", "f1040s*", "i1040s*")
+
+
+@cache
+def read_frames(folder: Path) -> dict[str, Any]:
+    """Every per-document table of the forms and instructions of a folder, as a build would write it."""
+    parts: dict[str, list[pl.DataFrame]] = {name.lower(): [] for name in TABLES}
+    for path in sorted(path for pattern in OF_FORMS for path in folder.glob(f"{pattern}.pdf")):
+        read = extract(path.read_bytes(), document_id=path.stem)
+        fetched = datetime(2031, 1, 1, tzinfo=UTC)
+        row = {**asdict(read.identity), "document_id": path.stem, "page_count": read.page_count, "fetched_at": fetched}
+        row |= {"sha256": "0" * 64, "source_uri": "", "source_root": "", "code_version": ""}
+        row |= {"warnings": [], "image_only_pages": []}
+        parts["documents"].append(pl.DataFrame([row], schema=schemas.Documents.create_empty().schema))
+        for name, frames in parts.items():
+            if name != "documents":
+                frames.append(read.frames[name])
+    return {name: _validate(getattr(schemas, name.capitalize()), pl.concat(frames)) for name, frames in parts.items()}
+
+
+def _validate(schema: type[dy.Schema], frame: pl.DataFrame) -> Any:
+    return schema.validate(frame.sort(schema.primary_key()))
+
+
+@pytest.fixture(scope="session")
+def real_graph(corpus: Path) -> dict[str, Any]:
+    """The tables of the real forms and their instructions, `registry`, `nodes` and `edges` among them."""
+    frames = dict(read_frames(corpus / "corpus"))
+    frames["registry"] = build_registry(frames["faces"], frames["anchors"], documents=frames["documents"])
+    frames["nodes"] = build_nodes(**{name: frames[name] for name in (*_LOWER, "registry")})
+    kept = ("anchors", "sections", "references", "registry", "documents")
+    frames["edges"] = build_edges(frames["nodes"], **{name: frames[name] for name in kept})
+    return frames
+
+
+_LOWER = tuple(name.lower() for name in TABLES)
