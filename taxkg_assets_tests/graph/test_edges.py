@@ -82,7 +82,7 @@ def test_negation_wins() -> None:
     assert edges.filter(pl.col("relation") == "applies_if")["polarity"].to_list() == ["negative"]
 
 
-def test_a_heading_that_is_a_boxs_name_defines_the_box() -> None:
+def test_a_heading_with_the_name_of_a_box_defines_it() -> None:
     corpus = Corpus()
     corpus.anchors.append(anchor("i9--2030-01#04", "section", None, "Tax withheld", perspective="filer"))
     corpus.sections.append(section("i9--2030-01:p0001:e041", "i9--2030-01#04", 2, "It is what was kept back."))
