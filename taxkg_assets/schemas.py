@@ -229,7 +229,7 @@ class Anchors(dy.Schema):
     document_id = _text("document")
     page = _page()
     kind = dy.String(regex=_one_of(ANCHOR_KINDS), description=" | ".join(ANCHOR_KINDS))
-    key = _text("box_1a, boxes_14-16, line_3, code_DD, sec_11-503, …; null for prose headings", nullable=True)
+    key = _text("box_1a, boxes_14-16, line_3, step_4b, code_DD, sec_11-503, …; null for prose headings", nullable=True)
     heading = _text("heading as printed; of a run-in heading only the bold part")
     parent_anchor_id = _text("enclosing anchor; null at the top of the document", nullable=True)
     form = _text("form this anchor speaks of where the document covers several; may be empty")

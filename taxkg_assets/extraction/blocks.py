@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from taxkg_assets.extraction.keys import Key
 from taxkg_assets.extraction.lines import Line, Piece
 
 CONTENT_ROLES = ("BodyText", "ListBlock", "Callout", "FormField", "TableBlock")
@@ -40,6 +41,15 @@ class Block:
     is_code: bool = False
     is_in_contents: bool = False
     is_continued: bool = False
+    # A numbered line of a form is content and heads itself: what it is named, and by which of its words.
+    named: Key | None = None
+    heading: str = ""
+    is_part_of_line: bool = False
+    is_apart: bool = False
+
+    @property
+    def is_heading(self) -> bool:
+        return self.role in HEADER_ROLES or self.named is not None
 
     @property
     def bbox(self) -> tuple[float, float, float, float]:

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.blocks import Block, build_boxes
-from taxkg_assets.extraction.columns import Item, find_columns
+from taxkg_assets.extraction.columns import find_columns
+from taxkg_assets.extraction.form_lines import FormLine, find_title, find_walls
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.keys import find_key
+from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.lines import Line, find_lines, join_lines, merge_lines, words_of
+from taxkg_assets.extraction.margin_labels import SideLabel
+from taxkg_assets.extraction.outline import matches_grammar
+from taxkg_assets.extraction.page_parts import claim_form_lines, find_masthead_floor, find_separators, sort_lines
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.paragraphs import (
     Paragraph,
@@ -32,7 +36,6 @@ from taxkg_assets.extraction.roles import (
     Style,
     find_style,
     find_title_floor,
-    is_artifact,
     is_below_rule,
     is_centred,
     is_face_page,
@@ -44,8 +47,6 @@ from taxkg_assets.extraction.roles import (
 from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
 from taxkg_assets.schemas import Elements, dtypes
 
-# The currency sign that a face preprints for an amount is no text.
-_BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # How sure a role is: what words say outright, what type and place say, what is left over.
 _SURE, _LIKELY, _REST = 0.98, 0.9, 0.8
 
@@ -58,6 +59,7 @@ class _Flow:
     style: Style
     leading: dict[int, float]
     words: set[str]
+    is_form: bool = False
     in_contents: str = ""
     contents_size: float = 0.0
     open_lead: Block | None = None
@@ -82,6 +84,7 @@ def find_blocks(
     for lines in pages_lines:
         words |= words_of(lines)
     flow = _Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
+    flow.is_form = identity.doc_type == "form"
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
@@ -93,12 +96,19 @@ def _page_blocks(
     page: Page, lines: list[Line], flow: _Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
-    parts = _sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
-    maker = _Maker(page, flow, is_face=is_face_page(page, box_count=len(boxes)), has_boxes=len(boxes) >= 2)
+    parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
+    has_boxes, is_face = len(boxes) >= 2, is_face_page(page, box_count=len(boxes))
+    has_lines = (is_face or flow.is_form) and not has_boxes and claim_form_lines(page, parts, is_face=is_face)
+    is_face = is_face or has_lines
+    maker = _Maker(page, flow, is_face=is_face, has_boxes=has_boxes)
     maker.icons = parts.icons
     maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
-    for column in find_columns(parts.items, separators=() if maker.is_face else _separators(page, regions)):
+    walls = find_walls(page) if has_lines else []
+    maker.walls = walls
+    maker.masthead_floor = find_masthead_floor(page, lines, walls)
+    separators = walls if is_face else find_separators(page, regions)
+    for column in find_columns(parts.items, separators=separators):
         run: list[Line] = []
         for item in column.items:
             if item.line is not None:
@@ -106,67 +116,16 @@ def _page_blocks(
                 continue
             maker.add_text(run, column.x0, column.x1, column.column_ix)
             run = []
-            if item.region_ix >= 0:
+            if item.region_ix in parts.units:
+                maker.add_unit(parts.units[item.region_ix], column.column_ix)
+            elif item.region_ix >= 0:
                 maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
             else:
                 maker.add(merge_lines(parts.inside[item.region_ix]), "FormField", _SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
-    for line in [*parts.icons, *parts.furniture]:
+    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", _SURE, column_ix=-1)
     return maker.blocks
-
-
-@dataclass(slots=True)
-class _Parts:
-    """The lines of a page, sorted: furniture, icons of callouts, what rectangles claim, and items to be ordered."""
-
-    furniture: list[Line] = field(default_factory=list)
-    icons: list[Line] = field(default_factory=list)
-    inside: dict[int, list[Line]] = field(default_factory=dict)
-    items: list[Item] = field(default_factory=list)
-
-
-def _sort_lines(
-    page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
-) -> _Parts:
-    """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
-    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
-    if len(boxes) >= thresholds()["face_boxes"]:
-        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
-    parts = _Parts()
-    for line in lines:
-        if matches("icons", line.text):
-            parts.icons.append(line)
-        elif is_artifact(line, page, style):
-            parts.furniture.append(line)
-        elif (claim_ix := _claim_of(line, claims)) is not None:
-            parts.inside.setdefault(claim_ix, []).append(line)
-        elif line.text in _BLANK_AMOUNTS:
-            parts.furniture.append(line)
-        else:
-            parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
-    for ix in parts.inside:
-        claim = claims[ix]
-        parts.items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
-    return parts
-
-
-def _separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
-    """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
-    reach = thresholds()["separator_frac"] * page.width_pt
-    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
-    return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
-
-
-def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:
-    """Find the claimed rectangle that holds a line's middle; of several, the smallest."""
-    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    held = [
-        (claim.x1 - claim.x0, ix)
-        for ix, claim in claims.items()
-        if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
-    ]
-    return min(held)[1] if held else None
 
 
 class _Maker:
@@ -181,6 +140,9 @@ class _Maker:
         self.title_floor = 0.0
         self.starts: Counter[int] = Counter()
         self.number: list[Line] = []
+        self.walls: list[float] = []
+        self.lines_end: float | None = None
+        self.masthead_floor = 0.0
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
@@ -221,6 +183,21 @@ class _Maker:
             run.append(line)
         if run:
             self.add(run, "TableBlock", _SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+
+    def add_unit(self, unit: FormLine | SideLabel, column_ix: int) -> None:
+        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
+        if isinstance(unit, FormLine):
+            block = self.add(unit.lines, "FormField", _LIKELY, column_ix=column_ix)
+            block.named = Key("line", unit.key)
+            block.is_part_of_line, block.heading = unit.is_part, find_title(unit, block.text)
+            self.lines_end = block.bbox[3]
+            return
+        self.lines_end = None if unit.head else unit.y0 - 8
+        if unit.head:
+            label = self.add(unit.head, "SubsectionHeader", _LIKELY, column_ix=column_ix)
+            label.named = Key("part" if unit.key else "section", unit.key)
+        edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
+        self.add_text(unit.notes, *edges, column_ix)
 
     def add_text(self, lines: list[Line], x0: float, x1: float, column_ix: int) -> None:
         """Append the paragraphs of one run of lines of a column."""
@@ -278,6 +255,9 @@ class _Maker:
     def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
         line = paragraph.first
+        if not self.has_boxes and self._is_in_masthead(line):
+            self.add(paragraph.lines, "DocTitle", _LIKELY, **place)
+            return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
         centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
         if (key is not None and key.kind == "part") or (
@@ -285,12 +265,33 @@ class _Maker:
         ):
             self._add_heading(paragraph, place)
             return
+        place["is_apart"] = self._is_apart(line)
+        if not self.has_boxes and self._is_callout(paragraph):
+            self.add(paragraph.lines, "Callout", _LIKELY, **place)
+            return
         if not self.has_boxes and is_prose(paragraph):
-            self.add(paragraph.lines, "BodyText", _REST, **place)
+            lead, _ = split_lead(paragraph)
+            if lead and matches_grammar("standing", lead[0].text):
+                self.lines_end = None
+                self._add_body(paragraph, place)
+            else:
+                self.add(paragraph.lines, "BodyText", _REST, **place)
             return
         is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
         is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", _LIKELY, **place)
+
+    def _is_apart(self, line: Line) -> bool:
+        """Decide whether a rule across the page parts some words from the numbered lines above them."""
+        end = self.lines_end
+        if end is None or line.x0 > min(self.starts) + 3:
+            return False
+        return any(end - 2 <= wall <= line.y0 + 2 for wall in self.walls)
+
+    def _is_in_masthead(self, line: Line) -> bool:
+        """Decide whether bold words stand above the first rule across a face that names its publisher there."""
+        floor = self.masthead_floor
+        return line.is_bold and line.y1 <= floor and len(line.text) > 3
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""

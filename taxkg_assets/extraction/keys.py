@@ -18,7 +18,7 @@ class Key:
     """What a heading names: the anchor's kind and its key."""
 
     kind: str
-    key: str
+    key: str | None
 
 
 @lru_cache(maxsize=4096)

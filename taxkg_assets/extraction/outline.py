@@ -23,6 +23,8 @@ _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
+# Of numbered lines, those with a letter stand under those with a number.
+_LINE_DEPTH, _LETTER_DEPTH = 0.2, 0.4
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
 Rank = tuple[int, float]
@@ -55,7 +57,7 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
     outline = _Outline(identity)
     before: Block | None = None
     for block in blocks:
-        if block.role in HEADER_ROLES:
+        if block.is_heading:
             follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
             outline.add(block, follows_heading=follows_heading)
         before = block
@@ -86,13 +88,14 @@ class _Outline:
         form = _form_of(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
         number = self._on_page[block.page]
         self._on_page[block.page] += 1
-        same = (form, key, parent, block.text, block.page)
+        text = block.heading or block.text
+        same = (form, key, parent, text, block.page)
         document_id = block.element_id.rsplit(":", 2)[0]
         headings.append(
             Heading(
-                anchor_id=f"{document_id}#p{block.page:04d}.{number:03d}-{key or _slug(block.text)}",
+                anchor_id=f"{document_id}#p{block.page:04d}.{number:03d}-{key or _slug(text)}",
                 block=block,
-                text=block.text,
+                text=text,
                 kind=kind,
                 key=key,
                 parent=parent,
@@ -122,6 +125,10 @@ class _Outline:
 
 def _place(block: Block) -> tuple[str, str | None, Rank]:
     """Tell a heading's kind, key and rank."""
+    if block.named is not None:
+        if block.named.kind != "line":
+            return block.named.kind, block.named.key, (0, -round(block.size, 1))
+        return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
     found = find_statute_key(block.text)
     if found is not None:
         return found.kind, found.key, (_SECTION_RANK, 0.0)

@@ -87,8 +87,13 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
     if _in_edge(line, page):
         if _pattern_of(line.text) in style.repeated or matches("artifacts", line.text):
             return True
-        return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
+        return is_in_lone_foot(line, page)
     return not line.text.isdigit() and matches("artifacts", line.text)
+
+
+def is_in_lone_foot(line: Line, page: Page) -> bool:
+    """Decide whether a line stands so low that its place alone makes it furniture."""
+    return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
 
 
 def is_face_page(page: Page, *, box_count: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.blocks import CONTENT_ROLES, HEADER_ROLES, Block
+from taxkg_assets.extraction.blocks import CONTENT_ROLES, Block
 from taxkg_assets.extraction.lines import Piece
 from taxkg_assets.extraction.outline import matches_grammar
 from taxkg_assets.extraction.paragraphs import matches
@@ -64,6 +64,8 @@ class _Owners:
         if not block.is_face:
             return self.current
         self._turn_to(block.page)
+        if block.is_apart:
+            self.on_face = None
         return self.on_face
 
     def _turn_to(self, page: int) -> None:
@@ -101,7 +103,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
     for block in blocks:
-        if block.role in HEADER_ROLES and not block.is_continued:
+        if block.is_heading and not block.is_continued:
             owners.enter(block)
             open_row = None
         if block.role not in CONTENT_ROLES:

@@ -1,0 +1,370 @@
+"""Numbered lines of returns, schedules and worksheets: a line's number, its words and its amount, read as one.
+
+The face of an information return has boxes (faces.py); the face of a return has lines. The PDF stores a line's
+number, its words, the dots that lead to the amount and the number repeated at the amount apart; here they are put
+together. Labels in the left margin (Part I, Step 2) head the lines beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.extraction.lines import Line, cut_line, make_line
+from taxkg_assets.extraction.margin_labels import SideLabel, find_labels, label_key, limits
+from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.paragraphs import first_shown
+from taxkg_assets.rules.loader import load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A printed line number with the piece that begins with it."""
+
+    piece: Line
+    number: str
+    text_x0: float
+
+    @property
+    def x0(self) -> float:
+        return self.piece.x0
+
+    @property
+    def is_digit(self) -> bool:
+        return self.number[0].isdigit()
+
+
+@dataclass(slots=True)
+class FormLine:
+    """One numbered line; `key` is line_4b, or step_4b under a step; `is_part` says that it divides a numbered one."""
+
+    key: str
+    is_part: bool
+    lines: list[Line]
+
+
+@dataclass(slots=True)
+class FormLines:
+    """The numbered lines of a page with their labels in the margin, print that only repeats, and what is left."""
+
+    lines: list[FormLine] = field(default_factory=list)
+    labels: list[SideLabel] = field(default_factory=list)
+    repeats: list[Line] = field(default_factory=list)
+    rest: list[Line] = field(default_factory=list)
+
+
+def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = ()) -> FormLines:
+    """Find the numbered lines of a page; none where too few numbers stand in a column.
+
+    Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
+            braces: the tall braces of the page (split_brace).
+    """
+    pieces = _with_letters_joined(lines)
+    numbered = [start for piece in pieces if (start := _read_start(piece)) is not None]
+    repeats = _find_repeats(numbered)
+    starts = _in_columns([start for start in numbered if not any(start is other for other in repeats)])
+    if len(starts) < limits()["lines"]:
+        return FormLines()
+    taken = {id(start.piece) for start in repeats}
+    free = [piece for piece in pieces if id(piece) not in taken]
+    labels = find_labels(page, free, [start.piece for start in starts])
+    taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
+    free = [piece for piece in free if id(piece) not in taken]
+    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
+    taken = {id(line) for unit in found for line in unit.lines}
+    rest = [piece for piece in free if id(piece) not in taken]
+    return FormLines(found, labels, [start.piece for start in repeats], rest)
+
+
+def find_title(form_line: FormLine, text: str) -> str:
+    """Give the words that name a numbered line: its number with its bold words, or with its first sentence."""
+    lead = _bold_words(form_line)
+    for rule in load_rules("form_lines", "titles"):
+        ends = [match.start() for match in rule.pattern.finditer(text) if match.start() > max(3, len(lead) - 2)]
+        if ends:
+            text = text[: ends[0]]
+    room = int(limits()["title_chars"])
+    return text if len(text) <= room else text[:room].rsplit(" ", 1)[0]
+
+
+def _bold_words(form_line: FormLine) -> str:
+    """Join the bold words that a line begins with, its number included."""
+    words = ""
+    for line in form_line.lines:
+        for span in line.spans:
+            if span.text.strip() and not span.is_bold:
+                return words.strip()
+            words += span.text
+        words += " "
+    return words.strip()
+
+
+def split_brace(line: Line) -> tuple[Line | None, Line | None]:
+    """Take a brace off the words that it is set with; gives the words and the brace, None for what is not there."""
+    marks = [span for span in line.spans if _matches("braces", span.text.strip())]
+    if not marks:
+        return line, None
+    rest = make_line(line.page, [span for span in line.spans if not any(span is mark for mark in marks)])
+    return (rest if rest is not None and any(map(str.isalnum, rest.text)) else None), make_line(line.page, marks)
+
+
+def cut_leader(line: Line) -> tuple[Line, Line | None]:
+    """Cut the first dots of a leader off the words that they are set with."""
+    for rule in load_rules("form_lines", "leader_starts"):
+        match = rule.pattern.search(line.text)
+        if match is not None:
+            words, dots = cut_line(line, match.start())
+            if words and dots:
+                return words[0], dots[0]
+    return line, None
+
+
+def _with_letters_joined(pieces: Sequence[Line]) -> list[Line]:
+    """Join a number and the letter that the PDF stores right beside it."""
+    joined: list[Line] = []
+    letters = [piece for piece in pieces if len(piece.text) == 1 and piece.text.islower() and piece.is_bold]
+    used: set[int] = set()
+    for piece in pieces:
+        mate = None
+        if piece.text.isdigit() and len(piece.text) <= 2 and piece.is_bold:
+            beside = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
+            mate = beside[0] if beside else None
+        if mate is None:
+            joined.append(piece)
+            continue
+        used.add(id(mate))
+        both = make_line(piece.page, [*piece.spans, *mate.spans])
+        assert both is not None, "a number and a letter show ink"
+        both.text = piece.text + mate.text
+        joined.append(both)
+    return [piece for piece in joined if id(piece) not in used]
+
+
+def _matches(group: str, text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("form_lines", group))
+
+
+def _read_start(piece: Line) -> _Start | None:
+    """Read the bold line number that a piece begins with."""
+    first = first_shown(piece)
+    if not first.is_bold:
+        return None
+    for rule in load_rules("form_lines", "numbers"):
+        match = rule.pattern.match(piece.text)
+        if match is not None:
+            _, rest = cut_line(piece, match.end())
+            text_x0 = rest[0].x0 if rest else piece.x1 + 1.0
+            return _Start(piece, match["number"].replace(" ", ""), text_x0)
+    return None
+
+
+def _plain(number: str) -> str:
+    return number.strip("()").replace("(", "").replace(")", "")
+
+
+def _is_alone(start: _Start) -> bool:
+    return not any(map(str.isalnum, start.piece.text[len(start.number) :]))
+
+
+def _find_repeats(numbered: Sequence[_Start]) -> list[_Start]:
+    """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them."""
+    sure = [start for start in numbered if _is_repeat(start, numbered)]
+    reach = limits()["repeat_column_pt"]
+    return [
+        start
+        for start in numbered
+        if any(start is other for other in sure)
+        or (_is_alone(start) and sum(abs(start.x0 - other.x0) <= reach for other in sure) >= 2)
+    ]
+
+
+def _is_repeat(start: _Start, numbered: Sequence[_Start]) -> bool:
+    """Decide whether a number stands at an amount: it repeats that of a line to its left."""
+    if not _is_alone(start):
+        return False
+    own = _plain(start.number)
+    return any(
+        other.x0 < start.x0 - limits()["repeat_pt"]
+        and other.piece.y0 <= start.piece.y0 + 4
+        and (
+            own == _plain(other.number)
+            or (own[0].isdigit() and not other.is_digit and own.endswith(_plain(other.number)))
+        )
+        for other in numbered
+    )
+
+
+def _in_columns(starts: Sequence[_Start]) -> list[_Start]:
+    """Keep the numbers that stand in a column of numbers, letters a little to the right of them, in their order."""
+    reach = limits()["column_pt"]
+    kept: list[_Start] = []
+    column: list[_Start] = []
+    for start in sorted(starts, key=lambda start: (start.x0, start.piece.y0)):
+        if column and start.x0 - column[0].x0 > reach:
+            kept += _in_order(column)
+            column = []
+        column.append(start)
+    kept += _in_order(column)
+    # A second field of the same row is lettered on.
+    known = {id(start) for start in kept}
+    kept += [start for start in starts if id(start) not in known and any(_is_next(start, other) for other in kept)]
+    return sorted(kept, key=lambda start: (start.piece.y0, start.x0))
+
+
+def _is_next(start: _Start, other: _Start) -> bool:
+    one, two = _plain(other.number), _plain(start.number)
+    is_same_row = abs(start.piece.base - other.piece.base) < 2 and start.x0 > other.x0
+    return is_same_row and len(one) == len(two) == 1 and one.isalpha() and ord(two) == ord(one) + 1
+
+
+def _in_order(column: Sequence[_Start]) -> list[_Start]:
+    """Keep the numbers of a column that count on, and the letters that count on after a number."""
+    kept: list[_Start] = []
+    letters = {False: "", True: ""}
+    for start in sorted(column, key=lambda start: (start.piece.base, start.x0)):
+        plain, is_bracketed = _plain(start.number), start.number.startswith("(")
+        if start.is_digit:
+            letters = {False: plain.lstrip("0123456789"), True: ""}
+            kept.append(start)
+            continue
+        before = letters[is_bracketed]
+        if plain == "a" or (before and plain > before) or (not before and plain.isupper()):
+            letters[is_bracketed] = plain
+            kept.append(start)
+    return kept if len(kept) >= 2 else []
+
+
+def find_walls(page: Page) -> list[float]:
+    """Find the heights of lines drawn across the page, be it in several strokes."""
+    strokes: dict[int, list[tuple[float, float]]] = {}
+    for rule in page.rules:
+        if rule.is_horizontal and rule.x1 - rule.x0 >= limits()["stroke_pt"]:
+            strokes.setdefault(round(rule.y0), []).append((rule.x0, rule.x1))
+    walls: list[float] = []
+    for height, parts in strokes.items():
+        covered, reach = 0.0, 0.0
+        for x0, x1 in sorted(parts):
+            covered += max(0.0, x1 - max(x0, reach))
+            reach = max(reach, x1)
+        if covered >= limits()["wall_frac"] * page.width_pt:
+            walls.append(float(height))
+    return sorted(walls)
+
+
+def _collect(
+    page: Page,
+    starts: Sequence[_Start],
+    pieces: Sequence[Line],
+    *,
+    braces: Sequence[Line],
+    repeats: Sequence[_Start],
+    labels: Sequence[SideLabel],
+) -> list[FormLine]:
+    """Give each number the pieces that belong to its line."""
+    walls = find_walls(page)
+    tops = {id(start): _top(start, braces) for start in starts}
+    heads = [piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text)]
+    own = {id(start.piece) for start in starts}
+    found: list[FormLine] = []
+    number = ""
+    for start in starts:
+        top, right = tops[id(start)], _right_edge(page, start, starts)
+        column = [other for other in starts if start.x0 - limits()["column_pt"] <= other.x0 < right]
+        below = [tops[id(other)] for other in column]
+        others = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
+        stops = [y for y in below if y > top + 2] + [y for y in (*walls, *heads) if y > start.piece.base - 2]
+        bottom = min(stops, default=page.height_pt)
+        here = [
+            repeat
+            for repeat in repeats
+            if start.x0 < repeat.x0 < right and top - 2 <= repeat.piece.y0 < max(bottom, start.piece.base)
+        ]
+        right = min([right, *(repeat.x0 - 2 for repeat in here)])
+        inside = [
+            piece
+            for piece in pieces
+            if id(piece) not in own
+            and start.x0 - 2 <= piece.x0 < right
+            and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - start.piece.base) < 2)
+            and not any(abs(piece.base - base) < 2 for base in others)
+        ]
+        members = _until_margin(start, inside)
+        key, number = _key_of(start, number, here, _step_of(start, labels))
+        found.append(FormLine(key, not start.is_digit, _in_reading_order(start, members, braces)))
+    return found
+
+
+def _top(start: _Start, braces: Sequence[Line]) -> float:
+    """Find where a line begins: a brace beside its number may reach above it."""
+    beside = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
+    return min([start.piece.y0, *beside])
+
+
+def _right_edge(page: Page, start: _Start, starts: Sequence[_Start]) -> float:
+    """Find where another column of numbers begins to the right of a number."""
+    columns = [
+        other.x0
+        for other in starts
+        if other.x0 > start.x0 + limits()["repeat_pt"]
+        and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
+    ]
+    return min(columns, default=page.width_pt) - 2
+
+
+def _is_column_beside(other: _Start, start: _Start, starts: Sequence[_Start]) -> bool:
+    mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < limits()["column_pt"]]
+    return min(mates) <= start.piece.base <= max(mates)
+
+
+def _until_margin(start: _Start, pieces: Sequence[Line]) -> list[Line]:
+    """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
+    kept: list[Line] = []
+    last = start.piece.base
+    for piece in sorted(pieces, key=lambda piece: (round(piece.base), piece.x0)):
+        row = [other.x0 for other in pieces if abs(other.base - piece.base) < 3]
+        is_own_row = abs(piece.base - start.piece.base) < 3
+        if not is_own_row and min(row) < start.text_x0 - 4 and piece.base > start.piece.base:
+            break
+        if piece.base - last > limits()["row_gap_sizes"] * piece.size:
+            break
+        kept.append(piece)
+        last = max(last, piece.base)
+    return kept
+
+
+def _in_reading_order(start: _Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
+    """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
+
+    def is_spanned(piece: Line, brace: Line) -> bool:
+        return brace.y0 + 1 <= (piece.y0 + piece.y1) / 2 <= brace.y1 + 1
+
+    def place(piece: Line) -> tuple[float, float, float]:
+        if piece is start.piece:
+            return (-1.0, 0.0, 0.0)
+        for brace in braces:
+            if is_spanned(piece, brace):
+                row = min(other.base for other in pieces if is_spanned(other, brace))
+                return (round(row), float(piece.x0 >= brace.x1 - 3), round(piece.base) * 1000 + piece.x0)
+        return (round(piece.base), 0.0, piece.x0)
+
+    return sorted([start.piece, *pieces], key=place)
+
+
+def _step_of(start: _Start, labels: Sequence[SideLabel]) -> str:
+    """Tell the step beside which a number stands; empty for none."""
+    above = [label for label in labels if label.y0 <= start.piece.base]
+    key = above[-1].key if above else None
+    return key if key is not None and key.startswith("step") else ""
+
+
+def _key_of(start: _Start, number: str, repeats: Sequence[_Start], step: str) -> tuple[str, str]:
+    """Build the key of a line, letters after the number that they divide; gives it and the number."""
+    plain = _plain(start.number)
+    if start.is_digit:
+        digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz")
+        return f"line_{plain}", digits
+    if step and start.number.startswith("("):
+        return f"{step}{plain}", number
+    printed = [_plain(repeat.number) for repeat in repeats]
+    full = next((name for name in printed if name.endswith(plain) and name != plain), f"{number}{plain}")
+    return f"line_{full}", number

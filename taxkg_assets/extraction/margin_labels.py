@@ -1,0 +1,88 @@
+"""Labels in the left margin of a form's face: the parts and steps that its numbered lines stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from taxkg_assets.extraction.lines import Line
+from taxkg_assets.extraction.pages import Page
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(slots=True)
+class SideLabel:
+    """What stands in the left margin beside some lines: a bold head, which may be missing, and remarks below it."""
+
+    head: list[Line] = field(default_factory=list)
+    notes: list[Line] = field(default_factory=list)
+    key: str | None = None
+
+    @property
+    def lines(self) -> list[Line]:
+        return [*self.head, *self.notes]
+
+    @property
+    def y0(self) -> float:
+        return self.lines[0].y0
+
+
+@cache
+def limits() -> dict[str, float]:
+    """Give the distances of `rules/form_lines.yaml`."""
+    loaded: dict[str, float] = load_family("form_lines")["limits"]
+    return loaded
+
+
+def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+    """Find the labels in the margin left of all numbers."""
+    edge = min(start.x0 for start in starts) + 3.0
+    left = min(piece.x0 for piece in pieces)
+    if edge - left < limits()["margin_pt"]:
+        return []
+    widest = left + limits()["label_frac"] * page.width_pt
+    beside = sorted(
+        (
+            piece
+            for piece in pieces
+            if piece.x1 <= edge or (piece.is_bold and piece.x0 < left + 3 and piece.x1 < widest)
+        ),
+        key=lambda piece: piece.base,
+    )
+    tops = [piece.y0 for piece in beside if piece.is_bold and label_key(piece.text)]
+    if not tops:
+        return []
+    top = min(min(tops), min(start.y0 for start in starts)) - 10
+    labels: list[SideLabel] = []
+    for piece in beside:
+        if piece.y0 < top or piece.y0 > limits()["foot_frac"] * page.height_pt:
+            continue
+        label = labels[-1] if labels else None
+        if label is None or _opens_label(page, piece, label):
+            label = SideLabel(key=label_key(piece.text) if piece.is_bold else None)
+            labels.append(label)
+        (label.head if piece.is_bold and not label.notes else label.notes).append(piece)
+    return labels
+
+
+def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
+    """Decide whether a piece in the margin begins a label: a rule is drawn above it, or bold words begin again."""
+    last = label.lines[-1]
+    is_ruled = any(
+        rule.is_horizontal
+        and last.base - 2 < rule.y0 < piece.base
+        and rule.x0 <= piece.x0 + 5
+        and rule.x1 >= piece.x0 + 0.8 * (piece.x1 - piece.x0)
+        for rule in page.rules
+    )
+    return is_ruled or (piece.is_bold and (bool(label_key(piece.text)) or bool(label.notes)))
+
+
+def label_key(text: str) -> str | None:
+    """Read the key of a part or step."""
+    for rule in load_rules("form_lines", "labels"):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return f"{rule.extra['kind']}_{match['number']}"
+    return None

@@ -1,0 +1,167 @@
+"""What the printed lines of a page are taken for before they are read: furniture, icons, claimed rectangles, the rest.
+
+Tables, boxes of a face and numbered lines of a form claim their lines; each is then placed in the reading order as
+one item. Nothing is given a role here but page furniture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.extraction.columns import Item
+from taxkg_assets.extraction.form_lines import FormLine, cut_leader, find_form_lines, split_brace
+from taxkg_assets.extraction.lines import Line
+from taxkg_assets.extraction.margin_labels import SideLabel, limits
+from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.paragraphs import matches, thresholds
+from taxkg_assets.extraction.regions import FaceBox, TableRegion
+from taxkg_assets.extraction.roles import Style, is_artifact, is_in_lone_foot
+from taxkg_assets.rules.loader import load_rules
+
+# The currency sign that a face preprints for an amount is no text.
+_BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
+# Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
+_FIRST_UNIT = -1000
+
+
+@dataclass(slots=True)
+class Parts:
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item stands for."""
+
+    furniture: list[Line] = field(default_factory=list)
+    icons: list[Line] = field(default_factory=list)
+    braces: list[Line] = field(default_factory=list)
+    leaders: list[Line] = field(default_factory=list)
+    inside: dict[int, list[Line]] = field(default_factory=dict)
+    units: dict[int, FormLine | SideLabel] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
+
+
+def sort_lines(
+    page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+) -> Parts:
+    """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
+    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
+    if len(boxes) >= thresholds()["face_boxes"]:
+        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
+    parts = Parts()
+    lines = _without_braces(lines, parts)
+    feet = _running_into_foot(page, lines, style)
+    for line in lines:
+        if matches("icons", line.text):
+            parts.icons.append(line)
+        elif is_artifact(line, page, style) and id(line) not in feet:
+            parts.furniture.append(line)
+        elif (claim_ix := _claim_of(line, claims)) is not None:
+            parts.inside.setdefault(claim_ix, []).append(line)
+        elif matches("lone_leaders", line.text):
+            parts.leaders.append(line)
+        elif line.text in _BLANK_AMOUNTS:
+            parts.furniture.append(line)
+        else:
+            parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
+    for ix in parts.inside:
+        claim = claims[ix]
+        parts.items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
+    return parts
+
+
+def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
+    """Set the tall braces of a page aside: the words beside them are lines like others."""
+    kept: list[Line] = []
+    for line in lines:
+        if "{" not in line.text and "}" not in line.text:
+            kept.append(line)
+            continue
+        words, brace = split_brace(line)
+        kept += [words] if words is not None else []
+        parts.braces += [brace] if brace is not None else []
+    parts.furniture += parts.braces
+    return kept
+
+
+def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
+    """Put numbered lines and the labels beside them together; gives whether the page has any.
+
+    A page that no fields mark as a face must repeat several of its numbers at the amounts.
+    """
+    loose: list[Line] = []
+    leaders: list[Line] = []
+    for line in [item.line for item in parts.items if item.line is not None]:
+        words, dots = cut_leader(line)
+        loose.append(words)
+        leaders += [dots] if dots is not None else []
+    found = find_form_lines(page, loose, braces=parts.braces)
+    if not found.lines or (not is_face and len(found.repeats) < limits()["repeats_alone"]):
+        return False
+    parts.furniture += found.repeats
+    parts.leaders += leaders
+    parts.items = [item for item in parts.items if item.line is None]
+    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
+    units: list[FormLine | SideLabel] = [*found.lines, *found.labels]
+    for ix, unit in enumerate(units):
+        lines = unit.lines
+        top = min(line.y0 for line in lines)
+        if isinstance(unit, SideLabel):
+            # It is read before the lines beside it, though it may be set a little lower.
+            top -= limits()["side_lift_sizes"] * lines[0].size
+        right, bottom = max(line.x1 for line in lines), max(line.y1 for line in lines)
+        parts.units[_FIRST_UNIT - ix] = unit
+        parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
+    return True
+
+
+def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
+    """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
+    reach = thresholds()["separator_frac"] * page.width_pt
+    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
+    return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
+
+
+def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
+    """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
+    names = [
+        line.y1 for line in lines if line.y1 < limits()["masthead_frac"] * page.height_pt and _names_publisher(line)
+    ]
+    return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
+
+
+def _names_publisher(line: Line) -> bool:
+    rules = load_rules("roles", "artifacts")
+    return any(rule.id in ("publisher", "omb_number") and rule.pattern.search(line.text) for rule in rules)
+
+
+def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:
+    """Find the claimed rectangle that holds a line's middle; of several, the smallest."""
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    held = [
+        (claim.x1 - claim.x0, ix)
+        for ix, claim in claims.items()
+        if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
+    ]
+    return min(held)[1] if held else None
+
+
+def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
+    """Find lines at the foot that only their place makes furniture, and that a paragraph above runs on into."""
+    low = [line for line in lines if is_in_lone_foot(line, page)]
+    kept: set[int] = set()
+    for line in sorted(low, key=lambda line: line.base):
+        above = [
+            other
+            for other in lines
+            if abs(other.x0 - line.x0) < 1.5
+            and abs(other.size - line.size) < 0.1
+            and 0 < line.base - other.base < 1.3 * line.size
+            and not other.is_bold
+        ]
+        is_named = matches("artifacts", line.text)
+        if (
+            above
+            and not line.is_bold
+            and not is_named
+            and all(id(other) in kept or not is_artifact(other, page, style) for other in above)
+        ):
+            kept.add(id(line))
+    return kept

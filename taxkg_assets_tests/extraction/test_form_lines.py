@@ -1,0 +1,107 @@
+"""Numbered lines of forms: the number, its words and what repeats it are read as one line, in its part or step."""
+
+from __future__ import annotations
+
+from taxkg_assets.extraction.anchors import build_anchors
+from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.sections import build_sections
+from taxkg_assets_tests.extraction.typeset import Booklet, blocks_of, identity_of
+
+_FORM = identity_of("form", form="Schedule Q (Form 9999)")
+_AMOUNT = 500.0
+
+
+def _put(page: Booklet, x: float, y: float, text: str, face: str = "") -> None:
+    page.to(x, y).set((text, face), size=9)
+
+
+def _line(page: Booklet, y: float, number: str, text: str, *, at: str, x: float = 120.0) -> None:
+    """Set a line as the IRS does: number, words with a first dot, dots one by one, the number at the amount."""
+    _put(page, x, y, number, "b")
+    _put(page, x + 20, y, f"{text} .")
+    for dot in range(5):
+        _put(page, _AMOUNT - 80 + 12 * dot, y, ".")
+    _put(page, _AMOUNT, y, at, "b")
+
+
+def _schedule() -> Booklet:
+    page = Booklet()
+    _put(page, 36, 100, "Part I", "b")
+    _put(page, 36, 114, "Boats", "b")
+    _put(page, 36, 130, "See the guide")
+    _put(page, 36, 141, "to boats.")
+    _line(page, 100, "1", "Boats that you own", at="1")
+    _put(page, 120, 114, "2", "b")
+    _put(page, 140, 114, "Boats that you rent out. List each of them with its length and the name")
+    _put(page, 140, 125, "of the harbour")
+    _put(page, _AMOUNT, 125, "2", "b")
+    _put(page, 125, 139, "a", "b")
+    _put(page, 140, 139, "Rowing boats")
+    _put(page, _AMOUNT, 139, "2a", "b")
+    _put(page, 125, 153, "b", "b")
+    _put(page, 140, 153, "Sailing boats")
+    _put(page, _AMOUNT, 153, "2b", "b")
+    page.page.draw_line((36, 170), (576, 170))
+    _put(page, 36, 180, "Part II", "b")
+    _put(page, 36, 194, "Fees", "b")
+    _line(page, 180, "3", "Fee for the harbour", at="3")
+    _line(page, 194, "4", "Add lines 2b and 3", at="4")
+    return page
+
+
+def _named(blocks: list[Block]) -> dict[str | None, str]:
+    return {block.named.key: block.text for block in blocks if block.named is not None}
+
+
+def test_a_line_is_one_element_with_the_key_that_the_amount_repeats() -> None:
+    lines = _named(blocks_of(_schedule(), identity=_FORM))
+    assert lines["line_1"] == "1 Boats that you own"
+    assert lines["line_2"].endswith("its length and the name of the harbour")
+    assert lines["line_2a"] == "a Rowing boats"
+    assert list(lines) == ["part_I", "line_1", "line_2", "line_2a", "line_2b", "part_II", "line_3", "line_4"]
+
+
+def test_parts_in_the_margin_hold_their_lines_and_letters_stand_under_numbers() -> None:
+    anchors = build_anchors(blocks_of(_schedule(), identity=_FORM), identity=_FORM, document_id="sample")
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    parents = {row["key"]: names.get(row["parent_anchor_id"]) for row in anchors.to_dicts()}
+    assert parents["line_1"] == "Part I Boats"
+    assert parents["line_2b"] == "2 Boats that you rent out."
+    assert parents["line_4"] == "Part II Fees"
+
+
+def test_a_line_owns_its_own_words_and_a_part_the_remarks_below_its_label() -> None:
+    blocks = blocks_of(_schedule(), identity=_FORM)
+    anchors = build_anchors(blocks, identity=_FORM, document_id="sample")
+    keys = dict(anchors.select("anchor_id", "key").iter_rows())
+    owners = {
+        row["text"]: keys[row["anchor_id"]] for row in build_sections(blocks, anchors, document_id="sample").to_dicts()
+    }
+    assert owners["See the guide to boats."] == "part_I"
+    assert owners["3 Fee for the harbour"] == "line_3"
+
+
+def test_two_columns_of_lines_are_read_one_after_the_other() -> None:
+    page = Booklet()
+    for ix in range(4):
+        y = 200 + 16 * ix
+        for x, number in ((42.0, 8 + ix), (320.0, 12 + ix)):
+            _put(page, x, y, str(number), "b")
+            _put(page, x + 18, y, f"Cost of kind {number} for your boat yard")
+            _put(page, x + 210, y, str(number), "b")
+    assert list(_named(blocks_of(page, identity=_FORM))) == [f"line_{number}" for number in range(8, 16)]
+
+
+def test_a_brace_is_read_after_the_words_before_it() -> None:
+    page = _schedule()
+    _put(page, 120, 230, "5", "b")
+    _put(page, 140, 230, "Enter:")
+    page.to(172, 206).set(("{", ""), size=36)
+    for ix, text in enumerate(("10 for a canoe", "20 for a raft", "30 for a ship")):
+        _put(page, 195, 218 + 12 * ix, text)
+    _put(page, _AMOUNT, 230, "5", "b")
+    assert _named(blocks_of(page, identity=_FORM))["line_5"] == "5 Enter: 10 for a canoe 20 for a raft 30 for a ship"
+
+
+def test_numbers_in_a_booklet_are_no_lines_of_a_form() -> None:
+    assert not _named(blocks_of(_schedule(), identity=identity_of("publication")))
