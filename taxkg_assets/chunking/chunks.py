@@ -16,7 +16,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
@@ -232,7 +233,8 @@ def _split_sentences(text: str) -> list[str]:
     """Split at sentence ends; a sentence that is itself too long is split at spaces."""
     limit = load_family("chunking")["sizes"]["max_words"]
     found: list[str] = []
-    for sentence in load_rules("chunking")[0].pattern.split(text):
+    for start, end in find_sentence_parts(text):
+        sentence = text[start:end]
         words = list(re.finditer(r"\S+", sentence))
         for first in range(0, len(words), limit):
             last = words[min(first + limit, len(words)) - 1]

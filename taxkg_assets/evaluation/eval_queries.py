@@ -16,7 +16,8 @@ import polars as pl
 from taxkg_assets.evaluation.matching import find_words, squash
 from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.rules.forms import find_perspective, split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 
 Row = Mapping[str, Any]
@@ -137,7 +138,7 @@ def _find_quote(text: str, words: frozenset[str]) -> str:
     """Shortest run of whole sentences that holds the words; the gold format's upper bound cuts a longer one."""
     thresholds = load_family("matching")["thresholds"]
     shortest, longest = thresholds["quote_min_chars"], thresholds["quote_max_chars"]
-    sentences = load_rules("matching", "sentences")[0].pattern.split(text)
+    sentences = [text[start:end] for start, end in find_sentence_parts(text)]
     runs = [
         " ".join(sentences[start:end])
         for start in range(len(sentences))

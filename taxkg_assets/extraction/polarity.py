@@ -1,19 +1,24 @@
 """What a sentence says about the thing it names: relation, polarity, and how sure the rule is.
 
-Sentences and clauses are found here too, since both decide how far a negation or a condition reaches.
+How far a condition or a denial reaches is decided in `clauses`.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cache
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.extraction.clauses import (
+    CONDITION,
+    find_clauses,
+    is_negated,
+    read_parenthesis,
+    without_ellipses,
+    without_parentheses,
+)
+from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import POLARITIES
 
-_BULLETS = " \t\n•▶◦·"
 _SILENT = ("negated_mention", "plain_mention")
 
 
@@ -27,68 +32,11 @@ class Relation:
     rule_id: str
 
 
-def find_sentences(text: str) -> list[tuple[int, int]]:
-    """Split a paragraph into sentences, half-open ranges without surrounding blanks."""
-    (rule,) = load_rules("polarity", "sentence_ends")
-    abbreviation, firm, opening = _abbreviations()
-    starts = [0]
-    for match in rule.pattern.finditer(text):
-        head = text[max(0, match.end() - 30) : match.end()]
-        is_short = abbreviation.search(head) is not None
-        if is_short and not (firm.search(head) and opening.match(text, match.end())):
-            continue
-        starts.append(match.end())
-    bounds = zip(starts, [*starts[1:], len(text)], strict=True)
-    return [span for low, high in bounds if (span := _strip(text, low, high))[0] < span[1]]
-
-
-@cache
-def _abbreviations() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    family = load_family("polarity")
-    return (
-        re.compile(family["abbreviations"]),
-        re.compile(family["always_ends"]),
-        re.compile(family["starts_after_abbreviation"]),
-    )
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip(_BULLETS)), end - len(part) + len(part.rstrip())
-
-
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
     """Take the sentence that holds a mention, stretched where the mention runs over its end."""
     ix = max(bisect_right(sentences, (start, 1 << 60)) - 1, 0)
     low, high = sentences[ix]
     return min(low, start), max(high, end)
-
-
-def find_clauses(sentence: str) -> list[int]:
-    """Split a sentence into clauses; returns their starts, the first being 0."""
-    cuts = {0}
-    for rule in load_rules("polarity", "clause_breaks"):
-        is_main = rule.id == "main_clause_after_condition"
-        for match in rule.pattern.finditer(sentence):
-            if not is_main or _is_condition(sentence[max(cut for cut in cuts if cut < match.end()) : match.start()]):
-                cuts.add(match.end())
-    return sorted(cuts)
-
-
-def _is_condition(clause: str) -> bool:
-    small = clause.lower()
-    return any(rule.may_match(small) and rule.pattern.search(clause) for rule in load_rules("polarity", "conditions"))
-
-
-def is_negated(clause: str) -> bool:
-    """Decide whether a clause denies; set phrases that only look negative do not count."""
-    small = clause.lower()
-    negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]
-    if not negations:
-        return False
-    for rule in load_rules("polarity", "weak_negations"):
-        clause = rule.pattern.sub(" ", clause)
-    return any(rule.pattern.search(clause) for rule in negations)
 
 
 def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str = "") -> Relation:
@@ -98,20 +46,24 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
               lead: the sentence that leads the list in which this one is an item; it speaks where the item is silent.
     Source:   rules/relations.yaml, first match decides; rules/polarity.yaml.
     """
-    cuts = find_clauses(sentence)
-    ix = bisect_right(cuts, start) - 1
-    low = cuts[ix]
-    high = next((cut for cut in cuts[ix + 1 :] if cut >= end), len(sentence))
-    scopes = {
-        "sentence": sentence[:start].replace("@", " ") + "@" + sentence[end:].replace("@", " "),
-        "clause": sentence[low:start].replace("@", " ") + "@" + sentence[end:high].replace("@", " "),
-    }
+    inner = read_parenthesis(sentence, start=start, end=end)
+    if inner is not None:
+        return find_relation(sentence[slice(*inner)], kind=kind, start=start - inner[0], end=end - inner[0])
+    before = without_ellipses(without_parentheses(sentence[:start].replace("@", " ")))
+    after = without_ellipses(without_parentheses(sentence[end:].replace("@", " ")))
+    marked = f"{before}@{after}"
+    clauses = find_clauses(marked)
+    ix = bisect_right([clause.start for clause in clauses], len(before)) - 1
+    high = next((clause.start for clause in clauses[ix + 1 :] if clause.start > len(before)), len(marked))
+    scopes = {"sentence": marked, "clause": marked[clauses[ix].start : high]}
     small = {name: scope.lower() for name, scope in scopes.items()}
     for rule in load_rules("relations", "cues"):
         extra = rule.extra
         if kind not in extra.get("kinds", (kind,)) or not rule.may_match(small[extra["scope"]]):
             continue
-        if _holds(extra.get("needs"), scopes["clause"]) and rule.pattern.search(scopes[extra["scope"]]):
+        if _holds(extra.get("needs"), scopes["clause"], kind=clauses[ix].kind) and rule.pattern.search(
+            scopes[extra["scope"]]
+        ):
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
                 return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
@@ -119,10 +71,10 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
 
 
-def _holds(need: str | None, clause: str) -> bool:
+def _holds(need: str | None, clause: str, *, kind: str) -> bool:
     """Decide whether a clause is what a cue asks for: a condition, or a denial of the mention."""
     if need == "condition":
-        return _is_condition(clause)
+        return kind == CONDITION
     return need is None or is_negated(clause.split("@")[0])
 
 
@@ -137,4 +89,6 @@ def _find_lead(lead: str, *, kind: str) -> Relation | None:
 def _read_polarity(ruled: str, clause: str) -> str:
     if ruled in POLARITIES:
         return ruled
-    return "negative" if is_negated(clause) else "positive"
+    before, _, after = clause.partition("@")
+    denied = is_negated(before) or any(rule.pattern.match(after) for rule in load_rules("polarity", "denials_after"))
+    return "negative" if denied else "positive"

@@ -16,9 +16,10 @@ import polars as pl
 
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
-from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at, find_sentences
+from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, References, Sections, dtypes
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")

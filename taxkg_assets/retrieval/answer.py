@@ -12,7 +12,8 @@ from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.search import Ranking, Result, Searcher, tidy_query
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings
 
 
@@ -108,13 +109,12 @@ def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
 
 def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:
     limits = load_family("guardrail")["answer"]
-    pattern = next(rule.pattern for rule in load_rules("chunking") if rule.id == "sentence_end")
     found: list[_Sentence] = []
     seen: set[str] = set()
     for passage, result in enumerate(results):
-        parts = [part for line in result.text.splitlines() for part in pattern.split(line)]
-        for position, part in enumerate(parts):
-            text = part.strip()
+        lines = result.text.splitlines()
+        parts = [line[start:end] for line in lines for start, end in find_sentence_parts(line)]
+        for position, text in enumerate(parts):
             if text[:1].islower():  # the rest of a sentence whose beginning stands elsewhere
                 continue
             if limits["least_words"] <= len(text.split()) <= limits["most_words"] and text not in seen:

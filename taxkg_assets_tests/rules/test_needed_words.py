@@ -12,7 +12,8 @@ RULES = [
     for family, group in (
         ("relations", "cues"),
         ("polarity", "negations"),
-        ("polarity", "conditions"),
+        ("polarity", "subordinate"),
+        ("polarity", "main_clause_starts"),
         ("references", "mentions"),
         ("references", "named_sections"),
         ("faces", "keys"),

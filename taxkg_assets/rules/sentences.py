@@ -1,0 +1,68 @@
+"""The one finder of sentences, for every stage that cuts text (sentences.yaml)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+_BULLETS = " \t\n•▶◦·"
+_LOOK_BACK = 60
+
+
+def find_sentences(text: str) -> list[tuple[int, int]]:
+    """Split a text into sentences, half-open ranges without surrounding blanks and bullets."""
+    return _ranges(text, _find_ends(text))
+
+
+def find_sentence_parts(text: str) -> list[tuple[int, int]]:
+    """Split a text into sentences, and these at the marks between their listed items."""
+    breaks = [match.end() for rule in load_rules("sentences", "breaks") for match in rule.pattern.finditer(text)]
+    return _ranges(text, sorted({*_find_ends(text), *breaks}))
+
+
+def _find_ends(text: str) -> list[int]:
+    ends: list[int] = []
+    opening = _opening()
+    for rule in load_rules("sentences", "ends"):
+        for match in rule.pattern.finditer(text):
+            before = text[max(ends[-1] if ends else 0, match.end() - _LOOK_BACK) : match.end()]
+            if not _matches("abbreviations", before) or _closes(text, before, at=match.end(), opening=opening):
+                ends.append(match.end())
+    return ends
+
+
+def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
+    """Decide whether a sentence ends at an abbreviation."""
+    if _matches("labelled_letters", before):
+        return True
+    return _matches("ends_anyway", before) and opening.match(text, at) is not None
+
+
+def _matches(group: str, before: str) -> bool:
+    for rule in _rules(group):  # noqa: SIM110 - a generator costs as much as the searches
+        if rule.pattern.search(before):
+            return True
+    return False
+
+
+@cache
+def _rules(group: str) -> tuple[Rule, ...]:
+    return load_rules("sentences", group)
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    return re.compile(load_family("sentences")["openings"])
+
+
+def _ranges(text: str, ends: list[int]) -> list[tuple[int, int]]:
+    bounds = zip([0, *ends], [*ends, len(text)], strict=True)
+    spans = [_strip(text, low, high) for low, high in bounds]
+    return [span for span in spans if span[0] < span[1]]
+
+
+def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip(_BULLETS)), end - len(part) + len(part.rstrip())
