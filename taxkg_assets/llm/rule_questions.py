@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.wording import find_content, find_sentences, score_coverage
+from taxkg_assets.llm.wording import find_content, score_coverage
 from taxkg_assets.prompts.contract import Block, Claim, Evidence
 from taxkg_assets.prompts.tasks import (
     CLAIMED_GRADE,
@@ -24,6 +24,7 @@ from taxkg_assets.prompts.tasks import (
     SummaryProposal,
 )
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
@@ -91,7 +92,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
     places = [
         (block, start, end)
         for block in item.blocks
-        for start, end in find_sentences(block.text)
+        for start, end in find_sentence_parts(block.text)
         if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
     ]
     counts = Counter(word for block, start, end in places for word in find_content(block.text[start:end]))
@@ -125,7 +126,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
 def propose_answers(item: QuestionItem) -> AnswerProposal:
     """The sentences that hold most of the question's words and add something, in the blocks' order."""
     rules, wanted = load_family("llm")["answers"], find_content(item.question)
-    places = [(block, start, end) for block in item.blocks for start, end in find_sentences(block.text)]
+    places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
     contents = [find_content(block.text[start:end]) for block, start, end in places]
     chosen: list[int] = []
     held: frozenset[str] = frozenset()
@@ -161,7 +162,7 @@ def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[flo
     found = [
         (score_coverage(wanted, find_content(block.text[start:end])), cite(block, start, end))
         for block in blocks
-        for start, end in find_sentences(block.text)
+        for start, end in find_sentence_parts(block.text)
     ]
     return max(found, key=lambda pair: pair[0]) if found else None
 

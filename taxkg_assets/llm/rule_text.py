@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.wording import find_content, find_sentences, opening, score_coverage
+from taxkg_assets.llm.wording import find_content, opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.tasks import (
     BoundaryItem,
@@ -25,12 +25,13 @@ from taxkg_assets.prompts.tasks import (
     StructureProposal,
 )
 from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
     """The candidate whose description shares most words with the sentence, if it leads clearly."""
     block = item.blocks[0]
-    spans = list(find_sentences(block.text)) or [(0, len(block.text))]
+    spans = find_sentence_parts(block.text) or [(0, len(block.text))]
     start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
     held = find_content(block.text[start:end])
     shares = [score_coverage(find_content(c.description), held) for c in item.candidates]

@@ -1,26 +1,13 @@
-"""What rules and checks see of a text: sentences with their places, content words, figures and keys, negation."""
+"""What rules and checks see of a text: content words, figures and keys, negation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family, load_rules
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d,.]*\d|\d")
-
-
-def find_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence, without the white space around it."""
-    start = 0
-    ends = [match.span() for match in load_rules("chunking")[0].pattern.finditer(text)]
-    for end, following in [*ends, (len(text), len(text))]:
-        sentence = text[start:end]
-        if sentence.strip():
-            left = start + len(sentence) - len(sentence.lstrip())
-            yield left, start + len(sentence.rstrip())
-        start = following
 
 
 def find_content(text: str) -> frozenset[str]:
