@@ -9,7 +9,15 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    IncompleteReadError,
+    ResponseStreamingError,
+)
+from botocore.parsers import ResponseParserError
 
 from taxkg_assets.llm.exchange import (
     COMPLETE,
@@ -25,6 +33,15 @@ from taxkg_assets.llm.exchange import (
 
 _STOPS = {"tool_use": COMPLETE, "end_turn": COMPLETE, "stop_sequence": COMPLETE, "max_tokens": TRUNCATED}
 _THROTTLES = {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException"}
+_BROKEN = (
+    HTTPClientError,
+    ConnectionError,
+    IncompleteReadError,
+    ResponseStreamingError,
+    ResponseParserError,
+)
+"""How a connection that breaks off shows itself, on the way in or while the answer is read."""
+
 _OUTAGES = {
     "ServiceUnavailableException",
     "InternalServerException",
@@ -45,18 +62,18 @@ class BedrockProvider:
     ) -> None:
         """Args: cross_region: prefix of inference profiles (us, eu, apac, global) put before plain model ids."""
         self._seconds, self._prefix = seconds, f"{cross_region}." if cross_region else ""
-        self._client = boto3.client(
-            "bedrock-runtime",
-            region_name=region or None,
-            endpoint_url=url or None,
-            # We wait and ask again ourselves, so that budgets and the user see it.
-            config=Config(
-                connect_timeout=min(10.0, seconds),
-                read_timeout=seconds,
-                retries={"total_max_attempts": 1},
-                max_pool_connections=connections,
-            ),
+        # We wait and ask again ourselves, so that budgets and the user see it.
+        config = Config(
+            connect_timeout=min(10.0, seconds),
+            read_timeout=seconds,
+            retries={"total_max_attempts": 1},
+            max_pool_connections=connections,
         )
+        place = {"region_name": region or None, "endpoint_url": url or None}
+        try:
+            self._client = boto3.client("bedrock-runtime", config=config, **place)
+        except (BotoCoreError, ValueError) as error:
+            raise AccessError(f"Bedrock: {error} Set llm_region, and check llm_url.") from error
         self._plain: set[str] = set()
 
     def complete(self, request: Request) -> Reply:
@@ -93,7 +110,7 @@ class BedrockProvider:
         error = done.get("error")
         if isinstance(error, ClientError):
             raise error
-        if isinstance(error, HTTPClientError):
+        if isinstance(error, _BROKEN):
             raise OutageError(f"{request.model}: no answer from Bedrock: {error}") from error
         if isinstance(error, BotoCoreError):
             raise AccessError(f"{request.model}: {error}. Check the AWS credentials and llm_region.") from error
@@ -101,7 +118,10 @@ class BedrockProvider:
             raise error
         if "response" not in done:
             raise OutageError(f"{request.model}: no whole answer in {self._seconds:g} s (llm_seconds)")
-        return _read(done["response"])
+        try:
+            return _read(done["response"])
+        except (KeyError, TypeError) as broken:
+            raise OutageError(f"{request.model}: what came back is no answer of Converse") from broken
 
 
 def render_arguments(request: Request, *, prefix: str = "", with_tool: bool = True) -> dict[str, Any]:
