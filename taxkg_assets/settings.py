@@ -43,6 +43,15 @@ class Settings(BaseSettings):
     llm_budget_tokens: int = Field(default=0, ge=0, description="tokens that one run may spend on models; 0: any")
     llm_budget_seconds: float = Field(default=0.0, ge=0, description="time one run may spend on models; 0: any")
     llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
+    api_key: SecretStr = Field(default=SecretStr(""), description="key that every request of the API has to bring")
+    api_hosts: str = Field(
+        default="", description="names, joined by commas, that the servers answer to beside loopback"
+    )
+    api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
+    api_body_kb: int = Field(default=64, ge=1, description="largest body of a request, in KiB")
+    api_waiting: int = Field(default=64, ge=1, description="requests that may wait for an answer; more are turned away")
+    api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
+    query_log: bool = Field(default=False, description="keep the questions asked over the API, and what they found")
 
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
@@ -66,6 +75,13 @@ _OPERATIONAL = (
     "document_memory_mb",
     "max_pages",
     "tables_in_memory_mb",
+    "api_key",
+    "api_hosts",
+    "api_origins",
+    "api_body_kb",
+    "api_waiting",
+    "api_cached",
+    "query_log",
 )
 _PROPOSING = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
 _JUDGING = ("guardrail", "answer_relevance", "guidance_relevance")

@@ -38,15 +38,25 @@ class _Sentence:
     terms: frozenset[str]
 
 
-def ask(searcher: Searcher, question: str, *, settings: Settings, k: int = 10, is_worded: bool = True) -> Answer:
+def ask(
+    searcher: Searcher,
+    question: str,
+    *,
+    settings: Settings,
+    k: int = 10,
+    document: str | None = None,
+    level: str = "auto",
+    is_worded: bool = True,
+) -> Answer:
     """Answer a question from the index in the words of its passages, or say nothing.
 
-    Args:    is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
+    Args:    document: answer from this document alone. level: size of a passage.
+             is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
     Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
     """
     question = tidy_query(question)
-    ranking = searcher.rank(question)
-    results = searcher.assemble(ranking, k=k)
+    ranking = searcher.rank(question, document=document)
+    results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, ranking, results=results)
     mode = guardrail.find_mode(
         relevance,

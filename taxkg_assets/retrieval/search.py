@@ -141,6 +141,10 @@ class Searcher:
                 results.append(self._result(candidate, window, ranking, rank=len(results) + 1))
         return results
 
+    def knows_form(self, form: str) -> bool:
+        """Whether the corpus holds a document of this form, by any of the ways people write it."""
+        return bool(find_route(form, catalog=self._catalog).forms)
+
     @cached_property
     def facts(self) -> rerank.DocumentFacts:
         return rerank.DocumentFacts(self.index.rows)

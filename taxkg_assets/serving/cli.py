@@ -28,6 +28,7 @@ err = Console(stderr=True)
 HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 FAILED, USAGE, QUARANTINED = 1, 2, 3
 DEV_IS_SUPERSEDED = "ignore:Function `dev_command` is superseded:FutureWarning"
 
@@ -104,10 +105,13 @@ def search(
     """Rank passages of the released corpus, each with its page and rectangles."""
     from taxkg_assets.serving import render
     from taxkg_assets.serving.batch import run_batch
+    from taxkg_assets.serving.filters import check_filters
     from taxkg_assets.serving.released import open_release
 
     check_question(query, queries, output)
-    searcher = open_release(home_of(home)).searcher
+    released = open_release(home_of(home))
+    searcher = released.searcher
+    check_filters(released, form=form, year=year, document=document)
     filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
     if queries is not None and output is not None:
         from taxkg_assets.serving.batch import search_line
@@ -283,6 +287,35 @@ def ui(
     err.print(f"Dagster UI on http://{host}:{port} for {store.home}; stop it with Ctrl-C.")
     os.chdir(store.home)
     os.execvpe(command[0], command, environment)
+
+
+@app.command()
+def serve(
+    home: HomeOption = "",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Serve the HTTP API, the web explorer and the tools for agents (/mcp) over the released corpus."""
+    import uvicorn
+
+    from taxkg_assets.serving.http_api import create_app
+    from taxkg_assets.serving.service import Service
+
+    settings = Settings()
+    if host not in LOOPBACK and not settings.api_key.get_secret_value():
+        raise typer.BadParameter(f"{host} is open to others: set TAXKG_API_KEY first, or listen on 127.0.0.1")
+    err.print(f"taxkg on http://{host}:{port} for {home_of(home)}; stop it with Ctrl-C.", highlight=False)
+    service = Service(home_of(home), settings=settings)
+    uvicorn.run(create_app(service, hosts=[host]), host=host, port=port, log_level="warning")
+
+
+@app.command()
+def mcp(home: HomeOption = "") -> None:
+    """Serve search, ask, box and evidence pictures to an agent over standard input and output."""
+    from taxkg_assets.serving.service import Service
+    from taxkg_assets.serving.tools import create_tools
+
+    create_tools(Service(home_of(home))).run("stdio")
 
 
 def main() -> None:

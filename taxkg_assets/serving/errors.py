@@ -18,11 +18,13 @@ from taxkg_assets.prompts.contract import ProposerError
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
+from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.sources.scan import MissingSourceError, SourceError
 
-BAD_USAGE = (MissingSourceError, SelectionError, ValidationError)
+BAD_USAGE = (FilterError, MissingSourceError, SelectionError, ValidationError)
 """What the call itself got wrong: exit status 2."""
 
 EXPECTED = (
@@ -34,6 +36,8 @@ EXPECTED = (
     BatchError,
     BoxNotFoundError,
     PageNotFoundError,
+    EvidenceNotFoundError,
+    FilterError,
     GoldError,
     ModelError,
     ProposerError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,10 +29,13 @@ class Released:
 
     store: Store
     row: dict[str, Any]
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table as it stood when the release was made."""
-        return self.store.read(name, version=json.loads(self.row["table_versions"])[name])
+        """A table as it stood when the release was made; read once."""
+        if name not in self._frames:
+            self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
+        return self._frames[name]
 
     @cached_property
     def searcher(self) -> Searcher:

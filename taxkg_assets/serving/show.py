@@ -92,7 +92,7 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
 
     Raises: PageNotFoundError for a document or a page that the home does not hold.
     """
-    document = _document(store, document_id)
+    document = find_document(store, document_id)
     if not 1 <= page <= document["page_count"]:
         raise PageNotFoundError(f"{document_id} has no page {page}: its pages are 1 to {document['page_count']}.")
     here = (pl.col("document_id") == document_id) & (pl.col("page") == page)
@@ -107,7 +107,7 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
     Args:   zoom: pixels a point.
     Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
     """
-    source = _open_source(_document(store, content.document_id))
+    source = open_source(find_document(store, content.document_id))
     with source, _MUPDF.open() as drawing:
         page = source[content.page - 1]
         width, height = page.rect.width, page.rect.height
@@ -126,7 +126,8 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 # ------------------------------------------------------------------------------------------------- the tables
 
 
-def _document(store: Store, document_id: str) -> dict[str, Any]:
+def find_document(store: Store, document_id: str) -> dict[str, Any]:
+    """The row of a document; `PageNotFoundError` names those that are like it."""
     if not store.exists("documents"):
         raise PageNotFoundError(f"Nothing is built in {store.home}: run `taxkg build` first, or name another --home.")
     documents = store.read("documents")
@@ -155,7 +156,8 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
     return {row["element_id"]: owned[row["element_id"]] for row in elements if row["element_id"] in owned}
 
 
-def _open_source(document: Row) -> Any:
+def open_source(document: Row) -> Any:
+    """The document's file, opened, if it still holds the bytes that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():
         raise PageNotFoundError(f"{path} is gone: put the file back, or build again with `taxkg build --corpus`.")

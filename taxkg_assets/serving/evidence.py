@@ -1,0 +1,62 @@
+"""The place of a node as a picture: its page with its rectangles marked, so that a reader sees the very words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+import pymupdf
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.show import find_document, open_source
+
+MARK = (1.0, 0.82, 0.1)
+EDGE = (0.85, 0.45, 0.0)
+EDGE_PT = 0.8
+MARGIN_PT = 1.5
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+
+
+class EvidenceNotFoundError(Exception):
+    """No such node, or one without a place on the asked page; the message says what there is."""
+
+
+def find_node(released: Released, node_id: str) -> dict[str, Any]:
+    """The row of a node of the release; `EvidenceNotFoundError` if there is none."""
+    rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
+    if not rows:
+        raise EvidenceNotFoundError(
+            f"No node {node_id!r} in the release: take `node_id` from a search result (write # as %23 in a URL)."
+        )
+    return rows[0]
+
+
+def draw_evidence(store: Store, node: Mapping[str, Any], *, page: int | None = None, zoom: float = 2.0) -> bytes:
+    """A PNG of a page of the node with the node's rectangles marked.
+
+    Args:   node: row of `nodes`. page: 1-based; the node's first by default. zoom: pixels a point.
+    Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed.
+    """
+    number = page or node["page"]
+    boxes = [box for box in node["bboxes"] or () if box["page"] == number]
+    if number is None or not boxes:
+        places = ", ".join(str(p) for p in sorted({box["page"] for box in node["bboxes"] or ()}))
+        known = f"it stands on page {places}" if places else "it is no part of a document of the corpus"
+        raise EvidenceNotFoundError(f"{node['node_id']} has no place on page {number or '-'}: {known}.")
+    with open_source(find_document(store, node["document_id"])) as source:
+        sheet = source[number - 1]
+        for box in boxes:
+            _mark(sheet, box)
+        picture: bytes = sheet.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom)).tobytes("png")
+    return picture
+
+
+def _mark(sheet: Any, box: Mapping[str, float]) -> None:
+    """Lay a see-through mark over a rectangle; nothing of the page's words is hidden by it."""
+    edges = (box["x0_pt"] - MARGIN_PT, box["y0_pt"] - MARGIN_PT, box["x1_pt"] + MARGIN_PT, box["y1_pt"] + MARGIN_PT)
+    # Rectangles are in the page as it is seen, drawings in the page as it is stored.
+    shown = _MUPDF.Rect(*edges) * sheet.derotation_matrix
+    sheet.draw_rect(shown, color=EDGE, fill=MARK, width=EDGE_PT, fill_opacity=0.30, stroke_opacity=0.8, overlay=True)

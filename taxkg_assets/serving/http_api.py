@@ -1,0 +1,206 @@
+"""The HTTP API and the web explorer: `taxkg serve`. Parse, ask the service, render; OpenAPI stands at /docs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+import anyio.to_thread
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from mcp.server.transport_security import TransportSecuritySettings
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ConfigDict, Field
+
+from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.search import MOST_CHARACTERS, Result
+from taxkg_assets.serving.boxes import BoxNotFoundError
+from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.guard import Guard
+from taxkg_assets.serving.meters import Measured, Meters
+from taxkg_assets.serving.service import Service
+from taxkg_assets.serving.show import PageNotFoundError
+from taxkg_assets.serving.tools import create_tools
+
+THREADS = 4
+"""Requests worked on side by side: encoding keeps two cores busy, so more of them would only wait inside."""
+
+NOT_FOUND = (BoxNotFoundError, EvidenceNotFoundError, FilterError, PageNotFoundError)
+
+LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}
+"""Size of a passage by the mode of a query."""
+
+Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question")]
+Level = Literal["auto", "document", "page", "section", "paragraph"]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SearchRequest(_Request):
+    """A search with its filters."""
+
+    question: Question
+    k: int = Field(default=5, ge=1, le=50, description="number of passages")
+    form: str | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
+    year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
+    document: str | None = Field(default=None, max_length=200, description="only this document")
+    level: Level = "auto"
+
+
+class AskRequest(_Request):
+    """A question to be answered from the corpus, or from one document."""
+
+    question: Question
+    k: int = Field(default=5, ge=1, le=50, description="number of passages to hand over")
+    document: str | None = Field(default=None, max_length=200, description="only this document")
+
+
+class QueryRequest(_Request):
+    """A question with the detail that is wanted."""
+
+    question: Question
+    document_id: str | None = Field(default=None, max_length=200, description="only this document")
+    mode: Literal["auto", "summary", "detailed"] = "auto"
+
+
+class Source(BaseModel):
+    """Where a part of an answer stands."""
+
+    document: str
+    form: str
+    revision: str
+    page: int
+    paragraph: str = Field(description="the passage")
+    heading_path: str
+    node_id: str
+    bboxes: list[dict[str, float]]
+    evidence: str = Field(description="path of the page's picture with the passage marked")
+
+
+class QueryResponse(BaseModel):
+    """An answer with its sources."""
+
+    answer: str | None
+    sources: list[Source]
+    detail_level: str
+    confidence: float
+    abstained: bool
+
+
+def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
+    """The application over one home.
+
+    Args: hosts: names beside loopback that it answers to.
+    """
+
+    tools = create_tools(service)
+    # The guard has looked at host and origin already; every call stands for itself.
+    guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    tools_app = tools.streamable_http_app(
+        streamable_http_path="/", json_response=True, stateless_http=True, transport_security=guarded
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        async with tools.session_manager.run():
+            yield
+
+    app = FastAPI(
+        title="taxkg",
+        description="Cited passages and answers from tax forms, their instructions and sectioned tax law.",
+        version="1",
+        lifespan=lifespan,
+    )
+    meters = Meters(service)
+    app.add_middleware(Measured, meters=meters)
+    app.add_middleware(Guard, settings=service.settings, hosts=hosts)
+    _add_errors(app)
+    _add_questions(app, service)
+    _add_lookups(app, service)
+    _add_operations(app, service, meters)
+    app.mount("/mcp", tools_app)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    async def not_found(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, 404)
+
+    for kind in NOT_FOUND:
+        app.add_exception_handler(kind, not_found)
+
+
+def _add_questions(app: FastAPI, service: Service) -> None:
+    @app.post("/v1/search", summary="Ranked passages with page and rectangles")
+    def search(asked: SearchRequest) -> list[Result]:
+        found = service.search(
+            asked.question, k=asked.k, level=asked.level, form=asked.form, year=asked.year, document=asked.document
+        )
+        return [Result.model_validate(row) for row in found]
+
+    @app.post("/v1/ask", summary="An answer with citations, general guidance, or silence")
+    def ask(asked: AskRequest) -> Answer:
+        return service.ask(asked.question, k=asked.k, document=asked.document)
+
+    @app.post("/v1/query", summary="An answer with its sources, short or detailed")
+    def query(asked: QueryRequest) -> QueryResponse:
+        level = LEVELS[asked.mode]
+        answer = service.ask(asked.question, k=5, document=asked.document_id, level=level)
+        return QueryResponse(
+            answer=answer.answer,
+            sources=[_source(row) for row in answer.results],
+            detail_level=asked.mode,
+            confidence=answer.confidence,
+            abstained=answer.abstained,
+        )
+
+
+def _add_lookups(app: FastAPI, service: Service) -> None:
+    @app.get("/v1/boxes", summary="A box: label, aliases, revisions, and what is said of it")
+    def boxes(
+        form: Annotated[str, Query(min_length=1, max_length=100)],
+        key: Annotated[str, Query(min_length=1, max_length=50)],
+    ) -> list[dict[str, Any]]:
+        return service.find_box(form, key)
+
+    @app.get("/v1/evidence/{node_id:path}.png", summary="The page of a node with its rectangles marked")
+    def evidence(
+        node_id: str,
+        page: Annotated[int | None, Query(ge=1)] = None,
+        zoom: Annotated[float, Query(ge=0.5, le=4.0)] = 2.0,
+    ) -> Response:
+        return Response(service.draw_evidence(node_id, page=page, zoom=zoom), media_type="image/png")
+
+
+def _add_operations(app: FastAPI, service: Service, meters: Meters) -> None:
+    @app.get("/healthz", summary="What is served")
+    def healthz() -> dict[str, Any]:
+        return {"status": "ok", **service.describe()}
+
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
+    def metrics() -> Response:
+        return Response(meters.render(), media_type=CONTENT_TYPE_LATEST)
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    def explorer() -> str:
+        return (resources.files("taxkg_assets.serving") / "explorer.html").read_text(encoding="utf8")
+
+
+def _source(row: Result) -> Source:
+    return Source(
+        document=row.document,
+        form=row.form,
+        revision=row.revision,
+        page=row.page,
+        paragraph=row.text,
+        heading_path=row.heading_path,
+        node_id=row.node_id,
+        bboxes=[box.model_dump() for box in row.bboxes],
+        evidence=f"/v1/evidence/{row.node_id.replace('#', '%23')}.png",
+    )

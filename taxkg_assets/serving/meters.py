@@ -1,0 +1,63 @@
+"""Counts and times of a server, in Prometheus' text format."""
+
+from __future__ import annotations
+
+import time
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from taxkg_assets.serving.service import Service
+
+
+class Meters:
+    """What is counted of one application."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._registry = CollectorRegistry()
+        names = ["path", "status"]
+        self._requests = Counter("taxkg_requests", "Requests by path and status.", names, registry=self._registry)
+        self._seconds = Histogram("taxkg_request_seconds", "Time to answer.", ["path"], registry=self._registry)
+        self._release = Gauge("taxkg_release", "Release that is served.", registry=self._registry)
+        self._hits = Gauge("taxkg_answers_from_memory", "Answers found in memory.", registry=self._registry)
+        self._misses = Gauge("taxkg_answers_made", "Answers that had to be found.", registry=self._registry)
+
+    def count(self, path: str, status: int, *, seconds: float) -> None:
+        """Note one request."""
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def render(self) -> bytes:
+        """All figures as they stand."""
+        self._release.set(self._service.current.row["release_ix"])
+        self._hits.set(self._service.counts.hits)
+        self._misses.set(self._service.counts.misses)
+        return generate_latest(self._registry)
+
+
+class Measured:
+    """Notes path, status and time of every request; paths are routes, so that their number stays small."""
+
+    def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
+        self.app = app
+        self._meters = meters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def send_noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noted)
+        finally:
+            path = getattr(scope.get("route"), "path", "unknown")
+            self._meters.count(path, status, seconds=time.perf_counter() - started)

@@ -1,0 +1,127 @@
+"""What the servers offer: one object that follows the release and answers from it, whatever the protocol.
+
+A reader always sees one release: a newer one is opened and warmed up aside, then takes over in one step. Answers are
+kept in memory by release, so that a frequent question costs a look-up until the next release.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from cachetools import LRUCache
+
+from taxkg_assets.retrieval.answer import Answer, ask
+from taxkg_assets.serving.boxes import find_box
+from taxkg_assets.serving.evidence import draw_evidence, find_node
+from taxkg_assets.serving.filters import check_filters
+from taxkg_assets.serving.released import Released, open_release
+from taxkg_assets.settings import Settings
+
+T = TypeVar("T")
+
+LOOK_SECONDS = 1.0
+"""How often, at most, the service looks for a newer release."""
+
+WARM_UP = "How are ordinary dividends reported?"
+
+
+@dataclass(slots=True)
+class Counts:
+    """How often the memory of answers was of use."""
+
+    hits: int = 0
+    misses: int = 0
+
+
+class Service:
+    """One home, opened for many readers at once."""
+
+    def __init__(self, home: str, *, settings: Settings | None = None) -> None:
+        self.home = home
+        self.settings = settings or Settings()
+        self.counts = Counts()
+        self._answers: LRUCache[str, Any] = LRUCache(maxsize=max(1, self.settings.api_cached))
+        self._lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._looked_at = 0.0
+        self._current = self._open()
+
+    @property
+    def current(self) -> Released:
+        """The release that is served now; looks for a newer one from time to time."""
+        if time.monotonic() - self._looked_at > LOOK_SECONDS and self._opening.acquire(blocking=False):
+            try:
+                self._looked_at = time.monotonic()
+                if self._newest_ix() != self._current.row["release_ix"]:
+                    self._current = self._open()
+            finally:
+                self._opening.release()
+        return self._current
+
+    def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[dict[str, Any]]:
+        """Ranked passages as result rows; `filters` are form, year and document."""
+        released = self.current
+        check_filters(released, **filters)
+
+        def work() -> list[dict[str, Any]]:
+            return [r.model_dump() for r in released.searcher.search(question, k=k, level=level, **filters)]
+
+        return self._remembered(released, "search", [question, k, level, filters], work)
+
+    def ask(self, question: str, *, k: int, document: str | None = None, level: str = "auto") -> Answer:
+        """An answer with citations, guidance, or silence."""
+        released = self.current
+        check_filters(released, document=document)
+
+        def work() -> Answer:
+            return ask(released.searcher, question, settings=self.settings, k=k, document=document, level=level)
+
+        return self._remembered(released, "ask", [question, k, document, level], work)
+
+    def find_box(self, form: str, key: str) -> list[dict[str, Any]]:
+        """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""
+        released = self.current
+        return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
+
+    def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
+        """The page of a node as a PNG with its rectangles marked."""
+        released = self.current
+        return draw_evidence(released.store, find_node(released, node_id), page=page, zoom=zoom)
+
+    def describe(self) -> dict[str, Any]:
+        """What is served: release, model, number of documents."""
+        row = self.current.row
+        return {
+            "release": row["release_ix"],
+            "released_at": str(row["released_at"]),
+            "model": row["model_name"],
+            "documents": self.current.table("documents").height,
+            "passages": self.current.searcher.index.rows.height,
+        }
+
+    def _newest_ix(self) -> int:
+        return int(open_release(self.home).row["release_ix"])
+
+    def _open(self) -> Released:
+        released = open_release(self.home)
+        released.searcher.search(WARM_UP, k=1)
+        return released
+
+    def _remembered(self, released: Released, kind: str, asked: list[Any], work: Callable[[], T]) -> T:
+        """What was found for the same question in the same release, or else what `work` finds."""
+        key = json.dumps([released.row["release_ix"], kind, asked], sort_keys=True, default=str)
+        with self._lock:
+            if key in self._answers:
+                self.counts.hits += 1
+                return cast(T, self._answers[key])
+            self.counts.misses += 1
+        found = work()
+        if self.settings.api_cached:
+            with self._lock:
+                self._answers[key] = found
+        return found

@@ -1,0 +1,127 @@
+"""The API over a built home: answers as the command line gives them, refusals with their reasons, one release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+from fastapi.testclient import TestClient
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.http_api import create_app
+from taxkg_assets.serving.service import Service
+from taxkg_assets.settings import Settings
+
+TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
+BASE = "http://127.0.0.1:8000"
+
+
+@pytest.fixture(scope="module")
+def service(built_samples: Path) -> Service:
+    return Service(str(built_samples))
+
+
+@pytest.fixture(scope="module")
+def client(service: Service) -> Iterator[TestClient]:
+    with TestClient(create_app(service), base_url=BASE) as opened:
+        yield opened
+
+
+def test_a_query_is_answered_with_sources_that_can_be_seen(client: TestClient) -> None:
+    found = client.post("/v1/query", json={"question": TWO_BOXES, "mode": "detailed"}).json()
+    assert not found["abstained"]
+    assert found["detail_level"] == "detailed"
+    source = found["sources"][0]
+    assert source["page"] >= 1
+    picture = client.get(source["evidence"])
+    assert picture.headers["content-type"] == "image/png"
+    assert pymupdf.Pixmap(picture.content).width > 500
+
+
+def test_the_evidence_marks_the_words_of_the_node(client: TestClient, service: Service) -> None:
+    row = client.post("/v1/search", json={"question": "what is reported in box 2e", "k": 1}).json()[0]
+    node = service.current.table("nodes").filter(node_id=row["node_id"]).to_dicts()[0]
+    picture = pymupdf.Pixmap(service.draw_evidence(row["node_id"], zoom=1.0))
+    box = next(b for b in node["bboxes"] if b["page"] == node["page"])
+    inside = picture.pixel(int(box["x0_pt"]) - 1, int((box["y0_pt"] + box["y1_pt"]) / 2))
+    outside = picture.pixel(3, 3)
+    assert inside[2] < outside[2] - 20, "a yellow mark takes blue away"
+
+
+def test_asked_twice_is_answered_from_memory(client: TestClient, service: Service) -> None:
+    first = client.post("/v1/ask", json={"question": TWO_BOXES}).json()
+    hits = service.counts.hits
+    assert client.post("/v1/ask", json={"question": TWO_BOXES}).json() == first
+    assert service.counts.hits == hits + 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "reason"),
+    [
+        ("/v1/ask", {"question": " "}, 422, "pattern"),
+        ("/v1/ask", {"question": "x" * 5000}, 422, "at most"),
+        ("/v1/ask", {"question": "x", "k": 0}, 422, "greater"),
+        ("/v1/ask", {"question": "x", "sql": "drop"}, 422, "Extra"),
+        ("/v1/search", {"question": "x", "document": "nothing"}, 404, "Documents:"),
+        ("/v1/search", {"question": "x", "form": "9999-ZZ"}, 404, "Forms:"),
+        ("/v1/search", {"question": "x", "year": 1950}, 404, "Years:"),
+        ("/v1/ask", {"question": "x" * 100_000}, 413, "at most"),
+    ],
+)
+def test_a_bad_request_is_refused_with_its_reason(
+    client: TestClient, path: str, body: dict[str, Any], status: int, reason: str
+) -> None:
+    reply = client.post(path, json=body)
+    assert reply.status_code == status
+    assert reason in reply.text
+
+
+@pytest.mark.parametrize("path", ["/v1/boxes?form=1099-XX&key=1a", "/v1/evidence/nothing.png", "/v1/nothing"])
+def test_what_is_not_there_is_not_found(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_a_body_without_a_length_is_counted(client: TestClient) -> None:
+    reply = client.post("/v1/ask", content=(b"x" * 10_000 for _ in range(20)))
+    assert reply.status_code == 413
+
+
+def test_other_names_and_foreign_pages_are_turned_away(client: TestClient) -> None:
+    assert client.get("/healthz", headers={"host": "rebound.example"}).status_code == 421
+    assert client.get("/healthz", headers={"origin": "http://elsewhere.example"}).status_code == 403
+    assert client.get("/healthz", headers={"origin": BASE}).status_code == 200
+
+
+def test_with_a_key_nothing_is_told_without_it(built_samples: Path) -> None:
+    settings = Settings(api_key="a secret")
+    client = TestClient(create_app(Service(str(built_samples), settings=settings)), base_url=BASE)
+    assert client.get("/v1/boxes?form=1099-DIV&key=2e").status_code == 401
+    assert client.get("/v1/boxes?form=1099-DIV&key=2e", headers={"x-api-key": "another"}).status_code == 401
+    assert client.get("/v1/boxes?form=1099-DIV&key=2e", headers={"x-api-key": "a secret"}).status_code == 200
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_newer_release_takes_over(sample_home: Path) -> None:
+    service = Service(str(sample_home))
+    before = service.current.row["release_ix"]
+    store = Store(sample_home)
+    rows = store.read("release")
+    newer = rows.with_columns(release_ix=rows["release_ix"] + 1)
+    store.write("release", rows.vstack(newer), inputs="a test")
+    service._looked_at = 0.0
+    assert service.current.row["release_ix"] == before + 1
+
+
+def test_the_explorer_sets_text_of_documents_as_text_only(client: TestClient) -> None:
+    page = client.get("/").text
+    assert "<form" in page
+    assert "innerHTML" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_figures_count_requests(client: TestClient) -> None:
+    client.get("/healthz")
+    assert 'taxkg_requests_total{path="/healthz",status="200"}' in client.get("/metrics").text
