@@ -318,6 +318,7 @@ class Registry(dy.Schema):
     label = _text("label as printed on the face; empty only where the face prints none")
     aliases = _strings("other names: abbreviations, headings in the instructions, defined terms")
     group_id = _text("group that the box belongs to (2 for 2a–2f, 14–16), if any", nullable=True)
+    history = _strings("identities of the field on the form's older faces, the next older first")
     source = _text("where the row comes from, `<document_id>:p<page>`")
     confidence = _frac("confidence carried over from the face")
 

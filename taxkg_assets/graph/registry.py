@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.graph.names import expand, find_names, find_usage, fold_name, keep_telling
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
 _GROUP_KEY = re.compile(r"^boxes_(\d+)[a-z]?-(\d+)[a-z]?$")
@@ -23,14 +24,22 @@ def build_registry(
     anchors: dy.DataFrame[schemas.Anchors],
     *,
     documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
 ) -> dy.DataFrame[schemas.Registry]:
-    """Give every box of a form revision its identity, its other names and its group.
+    """Give every box of a form revision its identity, its other names, its group and its past.
 
     Args:     faces: one row per box of a form. anchors: headings of all documents. documents: forms and revisions.
+              sections: sentences that name boxes.
     Returns:  one row per row of `faces`, with label and confidence carried over unchanged.
-    Source:   rules/aliases.yaml for abbreviations and initials; headings of box instructions for the rest.
+    Source:   rules/aliases.yaml for abbreviations and initials; instructions for what else boxes are called.
     """
-    headings = _headings_by_box(anchors, documents)
+    usage = find_usage(
+        anchors.sort("document_id", "anchor_id").iter_rows(named=True),
+        documents=documents.iter_rows(named=True),
+        texts=sections.select("document_id", "anchor_id", "text").iter_rows(),
+        forms=frozenset(faces["form"].unique()),
+    )
+    history = _find_histories(faces, documents)
     groups = _groups_by_form(anchors, documents)
     letters = _lettered_keys(faces)
     rows = [
@@ -41,13 +50,15 @@ def build_registry(
             "box_key": face["box_key"],
             "canonical_id": "/".join((face["form"], face["revision"], face["box_key"])),
             "label": face["label"],
-            "aliases": _find_aliases(face, headings),
+            "aliases": find_names(face, usage),
             "group_id": _find_group(face, groups, letters),
             "source": f"{face['document_id']}:p{face['page']}",
+            "history": history.get((face["document_id"], face["box_key"]), []),
             "confidence": face["confidence"],
         }
         for face in faces.sort("document_id", "box_key").iter_rows(named=True)
     ]
+    _drop_shared_names(rows)
     return schemas.Registry.validate(pl.DataFrame(rows, schema=schemas.Registry.create_empty().schema))
 
 
@@ -72,20 +83,51 @@ def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.Dat
     ).sort("document_id", "box_key", "fault")
 
 
-def _headings_by_box(
-    anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents]
-) -> dict[tuple[str, str], list[tuple[str, str, str]]]:
-    """Collect (document, revision, heading) of every box anchor under its form and key."""
-    known = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    found: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
-    boxes = anchors.filter(pl.col("kind") == "box").sort("document_id", "anchor_id")
-    for anchor in boxes.iter_rows(named=True):
-        document = known.get(anchor["document_id"])
-        if document is None or anchor["key"] is None:
-            continue
-        for form in split_forms(anchor["form"] or document["form"]):
-            found[form, anchor["key"]].append((document["document_id"], document["revision"], anchor["heading"]))
+def _drop_shared_names(rows: list[dict[str, Any]]) -> None:
+    """Keep of each face the names that mean one of its boxes only."""
+    for _, of_face in groupby(rows, key=lambda row: row["document_id"]):
+        own = list(of_face)
+        kept = keep_telling([row["aliases"] for row in own], labels=[row["label"] for row in own])
+        for row, names in zip(own, kept, strict=True):
+            row["aliases"] = names
+
+
+def _find_histories(
+    faces: dy.DataFrame[schemas.Faces], documents: dy.DataFrame[schemas.Documents]
+) -> dict[tuple[str, str], list[str]]:
+    """List the identities of each box on the older faces of its form, the next older first.
+
+    It is the same field if the label is the same under the same key, or stands on both faces but once.
+    """
+    drafts = set(documents.filter(pl.col("is_draft"))["document_id"])
+    by_form: dict[str, dict[tuple[str, str], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for face in faces.sort("document_id", "box_key").iter_rows(named=True):
+        by_form[face["form"]][face["revision"], face["document_id"]].append(face)
+    found: dict[tuple[str, str], list[str]] = {}
+    for of_form in by_form.values():
+        older: list[dict[str, Any]] = []
+        for (_, document_id), boxes in sorted(of_form.items()):
+            for box in boxes:
+                before = _find_predecessor(box, older, boxes)
+                if before is not None and before["revision"] != box["revision"]:
+                    past = found[before["document_id"], before["box_key"]]
+                    name = "/".join((before["form"], before["revision"], before["box_key"]))
+                    found[document_id, box["box_key"]] = [name, *past]
+                else:
+                    found[document_id, box["box_key"]] = []
+            if document_id not in drafts:
+                older = boxes
     return found
+
+
+def _find_predecessor(
+    box: Mapping[str, Any], older: Sequence[Mapping[str, Any]], newer: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any] | None:
+    label = fold_name(expand(box["label"]))
+    same = [other for other in older if fold_name(expand(other["label"])) == label]
+    at_key = next((other for other in same if other["box_key"] == box["box_key"]), None)
+    is_moved = len(same) == 1 and sum(fold_name(expand(other["label"])) == label for other in newer) == 1
+    return at_key or (same[0] if label and is_moved else None)
 
 
 def _groups_by_form(
@@ -123,49 +165,3 @@ def _find_group(
         return match[1]
     number = int(match[1])
     return next((f"{low}-{high}" for low, high in groups.get(face["form"], ()) if low <= number <= high), None)
-
-
-def _find_aliases(face: dict[str, Any], headings: dict[tuple[str, str], list[tuple[str, str, str]]]) -> list[str]:
-    """List other names of a box in a fixed order, without the label itself."""
-    label = face["label"]
-    names = [_expand(label)]
-    for document_id, revision, heading in headings.get((face["form"], face["box_key"]), ()):
-        name = load_rules("aliases", "headings")[0].pattern.sub("", heading).strip(" .:—–")
-        name = load_rules("aliases", "remarks")[0].pattern.sub("", name)
-        is_own = document_id == face["document_id"] or (revision != "" and revision == face["revision"])
-        if name and (_shares_words(label, name) or (is_own and not label)):
-            names += [name, _expand(name)]
-    said = " ".join([label, *names])
-    names += [rule.extra["alias"] for rule in load_rules("aliases", "initials") if rule.pattern.search(said)]
-    return _distinct(names, but=label)
-
-
-def _expand(text: str) -> str:
-    for rule in load_rules("aliases", "expansions"):
-        text = rule.pattern.sub(rule.extra["alias"], text)
-    return text
-
-
-def _shares_words(label: str, name: str) -> bool:
-    """Decide whether a heading names the field that the label names: keys move from revision to revision."""
-    mine, other = _words(_expand(label)), _words(_expand(name))
-    least = load_family("aliases")["thresholds"]["shared_words_frac"]
-    return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if len(word) > 2 or word.isdigit()}
-
-
-def _distinct(names: Iterable[str], *, but: str) -> list[str]:
-    seen = {"", _folded(but)}
-    kept = []
-    for name in names:
-        if _folded(name) not in seen:
-            seen.add(_folded(name))
-            kept.append(name)
-    return kept
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"\W+", " ", name.casefold().replace("’", "'")).strip()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.retrieval.lexical import find_terms, stem
-from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.forms import form_pattern, split_forms
 from taxkg_assets.rules.loader import load_rules
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -54,25 +54,10 @@ def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:
             if row["doc_type"] == "form":
                 own |= {term for term in find_terms(row["title"]) if term.isalpha()}
     return Catalog(
-        names=tuple((form, _form_pattern(form)) for form in sorted(words)),
+        names=tuple((form, form_pattern(form)) for form in sorted(words)),
         printed="\n".join(printed),
         title_words={form: frozenset(own) for form, own in words.items()},
     )
-
-
-def _form_pattern(form: str) -> re.Pattern[str]:
-    """'1099-DIV' is found in '1099div' and 'Form 1099 DIV', 'Pub. 15-T' in 'publication 15T'."""
-    plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
-    prefix = ""
-    if re.match(r"(?i)pub", plain):
-        prefix, plain = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", plain)
-    elif re.match(r"(?i)schedule", plain):
-        prefix, plain = r"(?:schedule|sch\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
-    pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", plain) if piece]
-    body = r"[-\s]?".join(pieces)
-    if pieces[-1:] == ["MISC"]:
-        body = body.removesuffix("MISC") + "(?:MISC|MSC)"
-    return re.compile(rf"(?i)(?<![\w-]){prefix}{body}(?![\w-])")
 
 
 def find_route(question: str, *, catalog: Catalog) -> Route:

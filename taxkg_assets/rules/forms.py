@@ -19,6 +19,21 @@ def split_forms(form: str) -> tuple[str, ...]:
     return tuple(part for part in _BETWEEN_FORMS.split(form.strip()) if part)
 
 
+def form_pattern(form: str) -> re.Pattern[str]:
+    """Make the pattern by which people name a form: '1099div', 'f1099div', 'Form 1099 DIV', 'publication 15T'."""
+    plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
+    prefix = "f?" if plain[:1].isdigit() else ""
+    if re.match(r"(?i)pub", plain):
+        prefix, plain = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", plain)
+    elif re.match(r"(?i)schedule", plain):
+        prefix, plain = r"(?:schedule|sch\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
+    pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", plain) if piece]
+    body = r"[-\s]?".join(pieces)
+    if pieces[-1:] == ["MISC"]:
+        body = body.removesuffix("MISC") + "(?:MISC|MSC)"
+    return re.compile(rf"(?i)(?<![\w-]){prefix}{body}(?![\w-])")
+
+
 def find_perspective(doc_type: str) -> str:
     """Decide whom a document of a kind addresses where its headings say nothing else."""
     return _PERSPECTIVES.get(doc_type, "other")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from taxkg_assets.graph.lookup import find_boxes
+from taxkg_assets.schemas import Documents, Registry
 from taxkg_assets.serving.released import Released
 
 ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
@@ -33,8 +36,29 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
     if rows.is_empty():
         keys = ", ".join(k.removeprefix("box_") for k in mine["box_key"].unique(maintain_order=True))
         raise BoxNotFoundError(f"Form {form} has no box {key!r}. Boxes: {keys}.")
-    nodes, edges = released.table("nodes"), released.table("edges")
-    return [{**row, "passages": _passages(row, nodes=nodes, edges=edges)} for row in rows.iter_rows(named=True)]
+    return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
+
+
+def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Registry rows that words mean, each with its passages: a form and a key, or `QD`, or `box 1b on its form`.
+
+    Raises: BoxNotFoundError.
+    """
+    asked = " ".join(words)
+    registry = Registry.cast(released.table("registry"))
+    documents = Documents.cast(released.table("documents"))
+    rows = find_boxes(asked, registry, documents=documents)
+    if rows.is_empty():
+        if len(words) == 2:
+            return find_box(released, *words)
+        known = ", ".join(registry["form"].unique().sort()) or "none"
+        raise BoxNotFoundError(f"No box is called {asked!r} in this corpus. Forms with boxes: {known}.")
+    return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
+
+
+def _with_passages(row: dict[str, Any], released: Released) -> dict[str, Any]:
+    passages = _passages(row, nodes=released.table("nodes"), edges=released.table("edges"))
+    return {**row, "passages": passages}
 
 
 def _bare(form: str) -> str:

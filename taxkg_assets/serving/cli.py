@@ -169,17 +169,16 @@ def check_question(question: str, queries: Path | None, output: Path | None) -> 
 
 @app.command()
 def box(
-    form: Annotated[str, typer.Argument(help="Form, e.g. 1099-DIV.")],
-    key: Annotated[str, typer.Argument(help="Box, e.g. 1a.")],
+    words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or both in words.")],
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up a box: label, aliases, revisions, and what filer and recipient instructions say of it."""
+    """Look up boxes by form and key or by name: label, aliases, revisions, what instructions say of them."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.boxes import find_box
+    from taxkg_assets.serving.boxes import find_asked_boxes
     from taxkg_assets.serving.released import open_release
 
-    rows = find_box(open_release(home_of(home)), form, key)
+    rows = find_asked_boxes(open_release(home_of(home)), words)
     if as_json:
         print_json(rows)
     else:

@@ -137,6 +137,8 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out.print(f"  [dim]{escape(row['canonical_id'])}, printed in {escape(row['source'])}[/]", highlight=False)
         if aliases:
             out.print(f"  also called: {escape(aliases)}", highlight=False)
+        if row["history"]:
+            out.print(f"  on older faces: {escape(', '.join(row['history']))}", highlight=False)
         for passage in row["passages"]:
             place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)

@@ -47,7 +47,9 @@ def _validate(schema: type[dy.Schema], frame: pl.DataFrame) -> Any:
 def real_graph(corpus: Path) -> dict[str, Any]:
     """The tables of the real forms and their instructions, `registry`, `nodes` and `edges` among them."""
     frames = dict(read_frames(corpus / "corpus"))
-    frames["registry"] = build_registry(frames["faces"], frames["anchors"], documents=frames["documents"])
+    frames["registry"] = build_registry(
+        frames["faces"], frames["anchors"], documents=frames["documents"], sections=frames["sections"]
+    )
     frames["nodes"] = build_nodes(**{name: frames[name] for name in (*_LOWER, "registry")})
     kept = ("anchors", "sections", "references", "registry", "documents")
     frames["edges"] = build_edges(frames["nodes"], **{name: frames[name] for name in kept})

@@ -102,6 +102,7 @@ def registered(row: dict[str, Any], revision: str) -> dict[str, Any]:
         "canonical_id": f"{row['form']}/{revision}/{row['box_key']}",
         "aliases": [],
         "group_id": None,
+        "history": [],
         "source": f"{row['document_id']}:p1",
     }
 

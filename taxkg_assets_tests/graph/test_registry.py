@@ -80,7 +80,7 @@ _HEADINGS = _anchors(
 
 
 def _registry() -> Any:
-    return build_registry(_FACES, _HEADINGS, documents=_documents())
+    return build_registry(_FACES, _HEADINGS, documents=_documents(), sections=schemas.Sections.create_empty())
 
 
 def test_rows_equal_the_faces_and_carry_an_identity() -> None:
@@ -93,9 +93,45 @@ def test_rows_equal_the_faces_and_carry_an_identity() -> None:
 
 def test_aliases_come_from_abbreviations_initials_and_headings_of_the_same_field() -> None:
     aliases = dict(_registry().select("box_key", "aliases").rows())
-    assert aliases["box_1"] == ["Total capital gain distribution"]
+    assert aliases["box_1"] == ["Total capital gain distribution", "TCGD"]
     assert aliases["box_2a"] == ["Rent Paid by the Tenant"]
     assert aliases["box_4"] == ["federal withholding"], "a heading about something else is no name of the box"
+
+
+def test_initials_and_printed_abbreviations_are_names_where_they_mean_one_box() -> None:
+    faces = _faces(
+        ("box_1", "Qualified rents"),
+        ("box_2", "Quoted rents"),
+        ("box_3", "Farm value of land"),
+        ("box_4", "Sold trees"),
+        ("box_5", "Income tax"),
+    )
+    text = "Use the farm value (FV), and report it in box 4 (sold trees and shrubs) or box 5 (rent of horses)."
+    row = {"document_id": "i1099x", "anchor_id": None, "text": text}
+    sections = schemas.Sections.validate(schemas.Sections.sample(overrides=[row]))
+    registry = build_registry(faces, _HEADINGS.clear(), documents=_documents(), sections=sections)
+    aliases = dict(registry.select("box_key", "aliases").rows())
+    assert (aliases["box_1"], aliases["box_2"]) == ([], []), "QR could be either"
+    assert aliases["box_3"] == ["FV of land"]
+    assert aliases["box_4"] == ["sold trees and shrubs", "ST"]
+    assert aliases["box_5"] == [], "the trade's initials spell a word"
+
+
+def test_history_names_the_field_on_older_faces() -> None:
+    old = _faces(("box_1", "Rent"), ("box_2", "Trees"), ("box_3", "Fish"), ("box_4", "Fish"))
+    new = _faces(("box_1", "Rent"), ("box_2", "Sheep"), ("box_5", "Trees"), ("box_6", "Fish"))
+    names = pl.lit("f1099x--old"), pl.lit("2019")
+    older = old.with_columns(document_id=names[0], revision=names[1])
+    faces = schemas.Faces.validate(pl.concat([new, older]).sort("document_id", "box_key"))
+    registry = build_registry(
+        faces, _HEADINGS, documents=_documents(), sections=schemas.Sections.create_empty()
+    ).filter(pl.col("document_id") == "f1099x")
+    assert dict(registry.select("box_key", "history").rows()) == {
+        "box_1": ["1099-X/2019/box_1"],
+        "box_2": [],
+        "box_5": ["1099-X/2019/box_2"],
+        "box_6": [],
+    }
 
 
 def test_groups_are_letters_of_one_number_or_a_printed_range() -> None:

@@ -1,0 +1,122 @@
+"""Which boxes a few words mean: a key, a name, a form's code or a word of its title, in any order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.graph.names import expand, fold_name
+from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.schemas import Documents, Registry
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the words say: forms by code, a key, and what is left over."""
+
+    forms: tuple[str, ...]
+    box_key: str
+    words: tuple[str, ...]
+
+
+def find_boxes(
+    asked: str, registry: dy.DataFrame[Registry], *, documents: dy.DataFrame[Documents]
+) -> dy.DataFrame[Registry]:
+    """Find the registry rows that a question means: `QD`, `1b`, `box 1b on the dividend form`.
+
+    A code names its form; other words are a box's label or alias, a word of a form's title, or, if they fit nothing
+    as a whole, words of labels. Where several revisions or forms fit, all are found.
+
+    Returns:  rows by form, newest revision first; none where the words fit nothing.
+    """
+    rows = registry.to_dicts()
+    question = _read(asked, forms=sorted({row["form"] for row in rows}))
+    rows = [row for row in rows if not question.forms or row["form"] in question.forms]
+    rows = [row for row in rows if not question.box_key or row["box_key"] == question.box_key]
+    if question.words:
+        rows = _narrow(rows, question, titles=_find_titles(documents))
+    elif not question.box_key:
+        rows = []
+    order = sorted(rows, key=lambda row: (row["revision"], row["document_id"]), reverse=True)
+    order.sort(key=lambda row: (row["form"], _sort_key(row["box_key"])))
+    return Registry.validate(pl.DataFrame(order, schema=Registry.create_empty().schema))
+
+
+def _sort_key(box_key: str) -> tuple[int, str]:
+    number = re.search(r"\d+", box_key)
+    return int(number[0]) if number else 0, box_key
+
+
+def _read(asked: str, *, forms: Iterable[str]) -> _Asked:
+    """Take the codes of forms and the key out of the words."""
+    rest = f" {asked.casefold()} "
+    named = []
+    for form in sorted(forms, key=len, reverse=True):
+        pattern = form_pattern(form)
+        if pattern.search(rest):
+            named.append(form)
+            rest = pattern.sub(" ", rest)
+    key = ""
+    for rule in load_rules("aliases", "asked_keys"):
+        match = rule.pattern.search(rest)
+        if match:
+            key, rest = f"box_{match['key']}", rest[: match.start()] + " " + rest[match.end() :]
+            break
+    skipped = set(load_family("aliases")["asked_words"])
+    words = [word for word in fold_name(expand(rest)).split() if word not in skipped]
+    return _Asked(tuple(named), key, tuple(words))
+
+
+def _narrow(
+    rows: Sequence[dict[str, Any]], question: _Asked, *, titles: Mapping[str, frozenset[str]]
+) -> list[dict[str, Any]]:
+    """Keep the boxes that the words name: as a whole, before or after words for the form, or by words of the label."""
+    whole = [row for row in rows if " ".join(question.words) in _names_of(row)]
+    return (
+        whole
+        or [row for row in rows if _fits_beside_form(row, question, titles=titles)]
+        or [row for row in rows if all(any(_is_akin(word, own) for own in _words_of(row)) for word in question.words)]
+    )
+
+
+def _fits_beside_form(row: Mapping[str, Any], question: _Asked, *, titles: Mapping[str, frozenset[str]]) -> bool:
+    words, own = question.words, titles.get(row["form"], frozenset())
+    names = _names_of(row) | ({""} if question.box_key else set())
+    parts = [part for at in range(len(words) + 1) for part in ((words[:at], words[at:]), (words[at:], words[:at]))]
+    return any(
+        form and " ".join(name) in names and all(any(_is_akin(word, title) for title in own) for word in form)
+        for name, form in parts
+    )
+
+
+def _names_of(row: Mapping[str, Any]) -> set[str]:
+    skipped = set(load_family("aliases")["asked_words"])
+    names = [fold_name(expand(name)).split() for name in (row["label"], *row["aliases"])]
+    return {" ".join(word for word in words if word not in skipped) for words in names} - {""}
+
+
+def _words_of(row: Mapping[str, Any]) -> set[str]:
+    return {word for name in (row["label"], *row["aliases"]) for word in fold_name(expand(name)).split()}
+
+
+def _find_titles(documents: dy.DataFrame[Documents]) -> dict[str, frozenset[str]]:
+    """Collect the words of each form's titles, and the letters of its code: nec of 1099-NEC."""
+    titles: dict[str, frozenset[str]] = {}
+    for row in documents.filter(pl.col("doc_type") == "form").iter_rows(named=True):
+        titles[row["form"]] = titles.get(row["form"], frozenset()) | frozenset(
+            fold_name(f"{row['title']} {row['form']}").split()
+        )
+    return titles
+
+
+def _is_akin(word: str, own: str) -> bool:
+    """Decide whether two words are one but for an ending: dividend and dividends."""
+    short, long = sorted((word, own), key=len)
+    least = load_family("aliases")["thresholds"]["akin_letters"]
+    return short == long or (len(short) >= least and long.startswith(short) and len(long) - len(short) <= 2)

@@ -1,0 +1,172 @@
+"""What people call a box: its label written out, headings of its instructions, printed abbreviations, initials.
+
+A name is kept only where it means one box of the form revision: what two boxes share tells nobody which is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A heading or a sentence that puts a name beside a box's key."""
+
+    document_id: str
+    revision: str
+    name: str
+
+
+@dataclass(slots=True)
+class Usage:
+    """How headings and sentences of the corpus name the boxes of each form, and what they abbreviate."""
+
+    headings: dict[tuple[str, str], list[Mention]] = field(default_factory=lambda: defaultdict(list))
+    sentences: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    abbreviations: dict[str, str] = field(default_factory=dict)
+
+
+def find_usage(
+    anchors: Iterable[Mapping[str, Any]],
+    *,
+    documents: Iterable[Mapping[str, Any]],
+    texts: Iterable[tuple[str, str | None, str]],
+    forms: frozenset[str],
+) -> Usage:
+    """Collect what the instructions of some forms call their boxes.
+
+    Args:     anchors: rows of `anchors`. documents: rows of `documents`. texts: of each content element
+              (document_id, anchor_id, text). forms: the forms that have boxes.
+    """
+    known = {row["document_id"]: row for row in documents}
+    rows = {row["anchor_id"]: row for row in anchors}
+    usage = Usage()
+    for anchor in rows.values():
+        document = known.get(anchor["document_id"])
+        if document is None or anchor["kind"] != "box" or anchor["key"] is None:
+            continue
+        for form in split_forms(anchor["form"] or document["form"]):
+            mention = Mention(document["document_id"], document["revision"], anchor["heading"])
+            usage.headings[form, anchor["key"]].append(mention)
+    abbreviations: dict[str, Counter[str]] = defaultdict(Counter)
+    for document_id, anchor_id, text in texts:
+        own = rows[anchor_id]["form"] if anchor_id in rows else ""
+        speaks_of = forms.intersection(split_forms(own or known[document_id]["form"]))
+        for key, name in _find_named_boxes(text) if speaks_of else ():
+            for form in speaks_of:
+                usage.sentences[form, key][name] += 1
+        for phrase, short in _find_abbreviations(text) if speaks_of else ():
+            abbreviations[phrase][short] += 1
+    usage.abbreviations = {phrase: min(count, key=lambda s: (-count[s], s)) for phrase, count in abbreviations.items()}
+    return usage
+
+
+def _find_named_boxes(text: str) -> Iterator[tuple[str, str]]:
+    for rule in load_rules("aliases", "usage"):
+        for match in rule.pattern.finditer(text):
+            yield f"box_{match['key']}", " ".join(match["name"].split())
+
+
+def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
+    """Find words that are followed by their own initials in parentheses."""
+    for rule in load_rules("aliases", "printed_abbreviations"):
+        for match in rule.pattern.finditer(text):
+            words = match["words"].casefold().split()[-len(match["short"]) :]
+            if "".join(word[0] for word in words) == match["short"].casefold():
+                yield " ".join(words), match["short"]
+
+
+def find_names(face: Mapping[str, Any], usage: Usage) -> list[str]:
+    """List the other names of a box in a fixed order: written out, as headings and sentences say it, abbreviated."""
+    label = face["label"]
+    names = [expand(label)]
+    for mention in usage.headings.get((face["form"], face["box_key"]), ()):
+        name = _strip_heading(mention.name)
+        is_same_revision = mention.revision != "" and mention.revision == face["revision"]
+        is_own = mention.document_id == face["document_id"] or is_same_revision
+        if name and (shares_words(label, name) or (is_own and not label)):
+            names += [name, expand(name)]
+    said = usage.sentences.get((face["form"], face["box_key"]), Counter())
+    names += [name for name in sorted(said, key=lambda name: (-said[name], name)) if shares_words(label, name)]
+    shorter = [short for name in list(names) for short in _shorten(name, usage.abbreviations)]
+    return distinct([*names, *(shorter or find_initials(expand(label)))], but=label)
+
+
+def keep_telling(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
+    """Drop the names that two boxes of one form revision share, and those that are another box's label."""
+    counts = Counter(name for own in names for name in {fold_name(name) for name in own})
+    printed = {fold_name(label) for label in labels}
+    return [[name for name in own if counts[fold_name(name)] == 1 and fold_name(name) not in printed] for own in names]
+
+
+def find_initials(label: str) -> list[str]:
+    """Make the initials that the trade uses of a label of a few plain words: QD of `Qualified dividends`."""
+    (rule,) = load_rules("aliases", "initialled")
+    if not rule.pattern.match(label):
+        return []
+    skipped = set(load_family("aliases")["small_words"])
+    words = [word for word in re.split(r"[\s-]+", label) if word.casefold() not in skipped]
+    limits = load_family("aliases")["thresholds"]
+    if not limits["least_initials"] <= len(words) <= limits["most_initials"]:
+        return []
+    initials = "".join(word[0] for word in words).upper()
+    return [] if initials.casefold() in load_family("aliases")["spelled_words"] else [initials]
+
+
+def _shorten(name: str, abbreviations: Mapping[str, str]) -> Iterator[str]:
+    """Write a name with the abbreviations that the trade or the corpus has for its words."""
+    name = load_rules("aliases", "in_parentheses")[0].pattern.sub("", name)
+    for rule in load_rules("aliases", "initials"):
+        if rule.pattern.search(name):
+            yield rule.pattern.sub(rule.extra["alias"], name)
+    small = name.casefold()
+    for phrase, short in sorted(abbreviations.items()):
+        at = small.find(phrase)
+        if at >= 0 and small != phrase and not small[at + len(phrase) : at + len(phrase) + 1].isalpha():
+            yield name[:at] + short + name[at + len(phrase) :]
+
+
+def expand(text: str) -> str:
+    """Write out the abbreviations that forms print."""
+    for rule in load_rules("aliases", "expansions"):
+        text = rule.pattern.sub(rule.extra["alias"], text)
+    return text
+
+
+def _strip_heading(heading: str) -> str:
+    name = load_rules("aliases", "headings")[0].pattern.sub("", heading).strip(" .:—–")
+    return load_rules("aliases", "remarks")[0].pattern.sub("", name)
+
+
+def shares_words(label: str, name: str) -> bool:
+    """Decide whether a name means the field that the label names: keys move from revision to revision."""
+    mine, other = _words(expand(label)), _words(expand(name))
+    least = load_family("aliases")["thresholds"]["shared_words_frac"]
+    return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if len(word) > 2 or word.isdigit()}
+
+
+def distinct(names: Iterable[str], *, but: str) -> list[str]:
+    """Keep the first of names that differ in signs or capitals alone."""
+    seen = {"", fold_name(but)}
+    kept = []
+    for name in names:
+        if fold_name(name) not in seen:
+            seen.add(fold_name(name))
+            kept.append(name)
+    return kept
+
+
+def fold_name(name: str) -> str:
+    """Bring a name to the form in which names are compared."""
+    return re.sub(r"\W+", " ", name.casefold().replace("’", "'")).strip()
