@@ -496,3 +496,32 @@ class EvalReport(dy.Schema):
     n = dy.Int32(min=0, description="questions behind the figure")
     n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
     p_value = dy.Float64(nullable=True, description="paired randomisation test against the strongest baseline")
+
+
+# ---------------------------------------------------------------------------------------------------- service
+
+
+class QueryLog(dy.Schema):
+    """One question that was asked of a server whose log is on, and what it found."""
+
+    entry_id = _key("random id, given to the asker with the answer")
+    kind = _text("search or ask")
+    question = _text("the question as it was asked")
+    filters = _text("JSON object: filters given outright")
+    route = _text("JSON object: what was inferred from the question")
+    mode = _text("answer, general or silence; empty for a search")
+    confidence = dy.Float64(nullable=True, min=0.0, max=1.0, description="relevance of the answer; null for a search")
+    documents = _strings("documents of the passages, best first")
+    release_ix = dy.Int32(min=0, description="release that was asked")
+    latency_ms = dy.Float64(min=0.0, description="time to answer")
+    asked_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was asked")
+
+
+class Feedback(dy.Schema):
+    """One judgement of an answer by the person who asked."""
+
+    feedback_id = _key("random id")
+    entry_id = _text("question of `query_log` that it judges")
+    is_helpful = dy.Bool(description="the answer helped")
+    comment = _text("what the asker adds; may be empty")
+    given_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was given")

@@ -218,6 +218,13 @@ class Store:
         return self._state_after_write(name)
 
     @_retry_on_conflict
+    def append(self, name: str, frame: pl.DataFrame) -> None:
+        """Add validated rows to a table that only grows, in one commit."""
+        frame = validated(schema_of(name), frame)
+        self._create(name)
+        write_deltalake(self.table_uri(name), frame, mode="append")
+
+    @_retry_on_conflict
     def replace_documents(
         self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
     ) -> TableState:

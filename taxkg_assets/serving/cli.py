@@ -219,13 +219,21 @@ def show(
 @app.command(name="eval")
 def evaluate(
     gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
+    usage: Annotated[bool, typer.Option("--usage", help="What servers of this home were asked, from the log.")] = False,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of the evaluation, or measure the release on other gold; the report lies in the home."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.evaluate import evaluate_gold, read_report
+    from taxkg_assets.serving.evaluate import evaluate_gold, read_report, report_usage
 
+    if usage:
+        figures, path = report_usage(home_of(home))
+        if as_json:
+            print_json({"report": str(path), "figures": figures})
+        else:
+            out.print(path.read_text(encoding="utf8"), markup=False, highlight=False)
+        return
     if gold is not None and not gold.is_file():
         raise typer.BadParameter(f"{gold} is no file")
     report, path = evaluate_gold(home_of(home), gold) if gold is not None else read_report(home_of(home))

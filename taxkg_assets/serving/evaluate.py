@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -13,8 +14,9 @@ from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
+from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
-from taxkg_assets.schemas import Anchors, Documents, Sections
+from taxkg_assets.schemas import Anchors, Documents, Feedback, QueryLog, Sections
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
@@ -24,6 +26,16 @@ def read_report(home: str) -> tuple[pl.DataFrame, Path]:
     """Figures of the evaluation that let the last release pass (or stopped it), and where the page lies."""
     store = Store(home)
     return store.read("eval_report"), store.home / "reports" / "evaluation.html"
+
+
+def report_usage(home: str) -> tuple[dict[str, Any], Path]:
+    """Figures of the questions that servers of this home were asked; writes the report."""
+    store = Store(home)
+    log = QueryLog.cast(store.read_or_empty("query_log"))
+    feedback = Feedback.cast(store.read_or_empty("feedback"))
+    path = store.home / "reports" / "usage.md"
+    atomic_write(path, render_usage(log, feedback).encode())
+    return summarize_usage(log, feedback), path
 
 
 def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:

@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 import pymupdf
 
-from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.released import Released
-from taxkg_assets.serving.show import find_document, open_source
+from taxkg_assets.serving.show import open_source
 
 MARK = (1.0, 0.82, 0.1)
 EDGE = (0.85, 0.45, 0.0)
@@ -34,19 +33,21 @@ def find_node(released: Released, node_id: str) -> dict[str, Any]:
     return rows[0]
 
 
-def draw_evidence(store: Store, node: Mapping[str, Any], *, page: int | None = None, zoom: float = 2.0) -> bytes:
-    """A PNG of a page of the node with the node's rectangles marked.
+def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
+    """A PNG of a page of a node with the node's rectangles marked.
 
-    Args:   node: row of `nodes`. page: 1-based; the node's first by default. zoom: pixels a point.
+    Args:   page: 1-based; the node's first by default. zoom: pixels a point.
     Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed.
     """
+    node = find_node(released, node_id)
     number = page or node["page"]
     boxes = [box for box in node["bboxes"] or () if box["page"] == number]
     if number is None or not boxes:
         places = ", ".join(str(p) for p in sorted({box["page"] for box in node["bboxes"] or ()}))
         known = f"it stands on page {places}" if places else "it is no part of a document of the corpus"
-        raise EvidenceNotFoundError(f"{node['node_id']} has no place on page {number or '-'}: {known}.")
-    with open_source(find_document(store, node["document_id"])) as source:
+        raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
+    document = released.table("documents").row(by_predicate=pl.col("document_id") == node["document_id"], named=True)
+    with open_source(document) as source:
         sheet = source[number - 1]
         for box in boxes:
             _mark(sheet, box)

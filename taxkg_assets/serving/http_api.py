@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -68,6 +69,14 @@ class QueryRequest(_Request):
     mode: Literal["auto", "summary", "detailed"] = "auto"
 
 
+class FeedbackRequest(_Request):
+    """A judgement of an answer."""
+
+    query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
+    is_helpful: bool
+    comment: str = Field(default="", max_length=2000)
+
+
 class Source(BaseModel):
     """Where a part of an answer stands."""
 
@@ -110,6 +119,8 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         async with tools.session_manager.run():
             yield
+        if service.journal is not None:
+            service.journal.close()
 
     app = FastAPI(
         title="taxkg",
@@ -138,27 +149,63 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/v1/search", summary="Ranked passages with page and rectangles")
-    def search(asked: SearchRequest) -> list[Result]:
-        found = service.search(
-            asked.question, k=asked.k, level=asked.level, form=asked.form, year=asked.year, document=asked.document
-        )
-        return [Result.model_validate(row) for row in found]
+    def search(asked: SearchRequest, response: Response) -> list[Result]:
+        started = time.perf_counter()
+        filters = {"form": asked.form, "year": asked.year, "document": asked.document}
+        found = service.search(asked.question, k=asked.k, level=asked.level, **filters)
+        _note(service, response, asked.question, found, filters=filters, started=started)
+        return found
 
     @app.post("/v1/ask", summary="An answer with citations, general guidance, or silence")
-    def ask(asked: AskRequest) -> Answer:
-        return service.ask(asked.question, k=asked.k, document=asked.document)
+    def ask(asked: AskRequest, response: Response) -> Answer:
+        return answer(asked.question, response, k=asked.k, document=asked.document, level="auto")
 
     @app.post("/v1/query", summary="An answer with its sources, short or detailed")
-    def query(asked: QueryRequest) -> QueryResponse:
-        level = LEVELS[asked.mode]
-        answer = service.ask(asked.question, k=5, document=asked.document_id, level=level)
+    def query(asked: QueryRequest, response: Response) -> QueryResponse:
+        found = answer(asked.question, response, k=5, document=asked.document_id, level=LEVELS[asked.mode])
         return QueryResponse(
-            answer=answer.answer,
-            sources=[_source(row) for row in answer.results],
+            answer=found.answer,
+            sources=[_source(row) for row in found.results],
             detail_level=asked.mode,
-            confidence=answer.confidence,
-            abstained=answer.abstained,
+            confidence=found.confidence,
+            abstained=found.abstained,
         )
+
+    def answer(question: str, response: Response, *, k: int, document: str | None, level: str) -> Answer:
+        started = time.perf_counter()
+        found = service.ask(question, k=k, document=document, level=level)
+        _note(service, response, question, found, filters={"document": document}, started=started)
+        return found
+
+    @app.post("/v1/feedback", status_code=204, summary="Say whether an answer helped; the log of questions must be on")
+    def feedback(given: FeedbackRequest) -> None:
+        if service.journal is None:
+            raise HTTPException(409, "No log of questions is kept: start the server with TAXKG_QUERY_LOG=true.")
+        service.journal.note_feedback(given.query_id, is_helpful=given.is_helpful, comment=given.comment)
+
+
+def _note(
+    service: Service,
+    response: Response,
+    question: str,
+    found: Answer | list[Result],
+    *,
+    filters: dict[str, Any],
+    started: float,
+) -> None:
+    """Keep the question in the log, if there is one; its id goes back in a header."""
+    if service.journal is None:
+        return
+    response.headers["X-Query-Id"] = service.journal.note_question(
+        question,
+        kind="ask" if isinstance(found, Answer) else "search",
+        filters=filters,
+        results=found.results if isinstance(found, Answer) else found,
+        mode=found.mode if isinstance(found, Answer) else "",
+        confidence=found.confidence if isinstance(found, Answer) else None,
+        release_ix=service.current.row["release_ix"],
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _add_lookups(app: FastAPI, service: Service) -> None:

@@ -16,9 +16,11 @@ from typing import Any, TypeVar, cast
 from cachetools import LRUCache
 
 from taxkg_assets.retrieval.answer import Answer, ask
+from taxkg_assets.retrieval.search import Result
 from taxkg_assets.serving.boxes import find_box
-from taxkg_assets.serving.evidence import draw_evidence, find_node
+from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
+from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.settings import Settings
 
@@ -50,6 +52,7 @@ class Service:
         self._opening = threading.Lock()
         self._looked_at = 0.0
         self._current = self._open()
+        self.journal = Journal(self._current.store) if self.settings.query_log else None
 
     @property
     def current(self) -> Released:
@@ -63,13 +66,13 @@ class Service:
                 self._opening.release()
         return self._current
 
-    def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[dict[str, Any]]:
-        """Ranked passages as result rows; `filters` are form, year and document."""
+    def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[Result]:
+        """Ranked passages; `filters` are form, year and document."""
         released = self.current
         check_filters(released, **filters)
 
-        def work() -> list[dict[str, Any]]:
-            return [r.model_dump() for r in released.searcher.search(question, k=k, level=level, **filters)]
+        def work() -> list[Result]:
+            return released.searcher.search(question, k=k, level=level, **filters)
 
         return self._remembered(released, "search", [question, k, level, filters], work)
 
@@ -90,8 +93,7 @@ class Service:
 
     def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
         """The page of a node as a PNG with its rectangles marked."""
-        released = self.current
-        return draw_evidence(released.store, find_node(released, node_id), page=page, zoom=zoom)
+        return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
     def describe(self) -> dict[str, Any]:
         """What is served: release, model, number of documents."""

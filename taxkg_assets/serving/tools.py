@@ -52,7 +52,8 @@ def create_tools(service: Service) -> MCPServer[Any]:
         document: str | None = None,
     ) -> list[dict[str, Any]]:
         """Rank passages for a question; form (e.g. 1099-DIV), year and document narrow the search."""
-        return service.search(question, k=k, level="auto", form=form, year=year, document=document)
+        found = service.search(question, k=k, level="auto", form=form, year=year, document=document)
+        return [row.model_dump() for row in found]
 
     @server.tool(annotations=READS)
     @_explained

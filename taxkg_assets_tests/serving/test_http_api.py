@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.evaluate import report_usage
 from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.service import Service
 from taxkg_assets.settings import Settings
@@ -102,6 +103,26 @@ def test_with_a_key_nothing_is_told_without_it(built_samples: Path) -> None:
     assert client.get("/v1/boxes?form=1099-DIV&key=2e", headers={"x-api-key": "another"}).status_code == 401
     assert client.get("/v1/boxes?form=1099-DIV&key=2e", headers={"x-api-key": "a secret"}).status_code == 200
     assert client.get("/healthz").status_code == 200
+
+
+def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path) -> None:
+    service = Service(str(sample_home), settings=Settings(query_log=True))
+    with TestClient(create_app(service), base_url=BASE) as client:
+        reply = client.post("/v1/ask", json={"question": TWO_BOXES})
+        client.post("/v1/search", json={"question": "box | 2e <script>"})
+        judgement = {"query_id": reply.headers["x-query-id"], "is_helpful": False, "comment": "too long"}
+        assert client.post("/v1/feedback", json=judgement).status_code == 204
+    figures, path = report_usage(str(sample_home))
+    assert (figures["questions"], figures["asked for an answer"], figures["judged helpful"]) == (2, 1, 0)
+    report = path.read_text(encoding="utf8")
+    assert "too long" in report
+    assert "<script>" not in report
+
+
+def test_without_a_log_nothing_is_kept(client: TestClient, service: Service) -> None:
+    reply = client.post("/v1/feedback", json={"query_id": "0" * 32, "is_helpful": True})
+    assert reply.status_code == 409
+    assert not service.current.store.exists("query_log")
 
 
 def test_a_newer_release_takes_over(sample_home: Path) -> None:

@@ -1,0 +1,100 @@
+"""The log of questions: rows of `query_log`, and what they tell of how the service is used and where it fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import Feedback, QueryLog
+
+SHOWN = 20
+"""Questions listed under one heading of the report."""
+
+
+def build_query_log(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[QueryLog]:
+    """One row for each question that was asked; entries bear the columns' names."""
+    rows = pl.DataFrame(list(entries), schema=QueryLog.create_empty().schema)
+    return QueryLog.validate(rows.sort("entry_id"))
+
+
+def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, Any]:
+    """Figures of a log: how much was asked, answered, left without answer, judged helpful; times in ms."""
+    asked = query_log.filter(pl.col("kind") == "ask")
+    judged = feedback.join(query_log.select("entry_id"), on="entry_id")
+    return {
+        "questions": query_log.height,
+        "asked for an answer": asked.height,
+        "answered": asked.filter(pl.col("mode") == "answer").height,
+        "general guidance": asked.filter(pl.col("mode") == "general").height,
+        "silent": asked.filter(pl.col("mode") == "silence").height,
+        "latency p50 (ms)": _quantile(query_log["latency_ms"], 0.5),
+        "latency p95 (ms)": _quantile(query_log["latency_ms"], 0.95),
+        "judged": judged.height,
+        "judged helpful": judged.filter("is_helpful").height,
+    }
+
+
+def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> str:
+    """The report as Markdown: figures, what is asked about, what found no answer, what did not help."""
+    silent = query_log.filter(pl.col("mode") == "silence")
+    unhelpful = query_log.join(feedback.filter(~pl.col("is_helpful")), on="entry_id")
+    documents = query_log.select(document=pl.col("documents").list.first()).drop_nulls()
+    parts = [
+        "# Questions and answers",
+        _table("", [{"figure": name, "": value} for name, value in summarize_usage(query_log, feedback).items()]),
+        _table("Asked about", _count_routes(query_log)),
+        _table("Documents on top", _most(documents, "document")),
+        _table("Asked most", _most(query_log.select("question"), "question")),
+        _table("Without an answer", _most(silent.select("question"), "question")),
+        _table("Not helpful", unhelpful.select("question", "comment").head(SHOWN).to_dicts()),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _count_routes(query_log: pl.DataFrame) -> list[dict[str, Any]]:
+    """How often each form, year, box and place was asked for."""
+    pairs = [
+        {"what": name, "value": str(value)}
+        for route in query_log["route"]
+        for name, values in json.loads(route).items()
+        for value in (values if isinstance(values, list) else [values])
+    ]
+    frame = pl.DataFrame(pairs, schema={"what": pl.String, "value": pl.String})
+    return (
+        frame.group_by("what", "value")
+        .len("times")
+        .sort("times", "what", "value", descending=[True, False, False])
+        .head(SHOWN)
+        .to_dicts()
+    )
+
+
+def _most(frame: pl.DataFrame, column: str) -> list[dict[str, Any]]:
+    counted = frame.group_by(column).len("times").sort("times", column, descending=[True, False])
+    return counted.head(SHOWN).to_dicts()
+
+
+def _quantile(values: pl.Series, share: float) -> float:
+    return round(float(values.quantile(share) or 0.0), 1)
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> str:
+    """A Markdown table under its title; nothing where there are no rows."""
+    if not rows:
+        return ""
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
+    return "\n".join([*([f"## {title}", ""] if title else []), *lines])
+
+
+def _cell(value: Any) -> str:
+    """A value that can break neither a table nor out of it: questions are what strangers wrote."""
+    text = " ".join(str(value).split())
+    for mark in "\\|<>`[]":
+        text = text.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")
+    return text

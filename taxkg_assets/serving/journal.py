@@ -1,0 +1,105 @@
+"""Questions and judgements on their way into the home: gathered in memory, committed together from time to time.
+
+A commit per question would cost more than the answer, and leave a table of a million files.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import dataframely as dy
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.evaluation.feedback import build_feedback
+from taxkg_assets.evaluation.query_log import build_query_log
+from taxkg_assets.retrieval.search import Result
+
+FLUSH_SECONDS = 10.0
+MOST_HELD = 500
+"""Rows in memory that are committed without waiting for the clock."""
+
+_BUILDERS: dict[str, Callable[[list[Mapping[str, Any]]], dy.DataFrame[Any]]] = {
+    "query_log": build_query_log,
+    "feedback": build_feedback,
+}
+
+
+class Journal:
+    """Takes rows from many threads; a thread of its own commits them. `close` commits what is left."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._held: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _BUILDERS}
+        self._lock = threading.Lock()
+        self._is_due = threading.Event()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    def note_question(
+        self,
+        question: str,
+        *,
+        kind: str,
+        filters: Mapping[str, Any],
+        results: list[Result],
+        mode: str,
+        confidence: float | None,
+        release_ix: int,
+        seconds: float,
+    ) -> str:
+        """Keep a question with what it found; returns the id by which the asker can judge it."""
+        entry_id = uuid.uuid4().hex
+        row = {
+            "entry_id": entry_id,
+            "kind": kind,
+            "question": question,
+            "filters": json.dumps({name: value for name, value in filters.items() if value is not None}),
+            "route": json.dumps(results[0].via["route"] if results else {}),
+            "mode": mode,
+            "confidence": confidence,
+            "documents": list(dict.fromkeys(row.document for row in results)),
+            "release_ix": release_ix,
+            "latency_ms": seconds * 1000,
+            "asked_at": datetime.now(UTC),
+        }
+        self._add("query_log", row)
+        return entry_id
+
+    def note_feedback(self, entry_id: str, *, is_helpful: bool, comment: str) -> None:
+        """Keep a judgement."""
+        now = datetime.now(UTC)
+        row = {"feedback_id": uuid.uuid4().hex, "entry_id": entry_id, "is_helpful": is_helpful, "comment": comment}
+        self._add("feedback", {**row, "given_at": now})
+
+    def close(self) -> None:
+        """Commit everything and stop."""
+        self._is_closed = True
+        self._is_due.set()
+        self._thread.join()
+
+    def _add(self, name: str, row: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._held[name].append(row)
+            is_full = len(self._held[name]) >= MOST_HELD
+        if is_full:
+            self._is_due.set()
+
+    def _work(self) -> None:
+        while not self._is_closed:
+            self._is_due.wait(FLUSH_SECONDS)
+            self._is_due.clear()
+            self._commit()
+        self._commit()
+
+    def _commit(self) -> None:
+        for name, build in _BUILDERS.items():
+            with self._lock:
+                rows, self._held[name] = self._held[name], []
+            if rows:
+                self._store.append(name, build(rows))
