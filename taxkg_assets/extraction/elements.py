@@ -80,9 +80,7 @@ def find_blocks(
     pages_lines = [find_lines(page) for page in source.pages]
     if is_statute(source, identity=identity, pages_lines=pages_lines):
         return find_statute_blocks(source, pages_lines=pages_lines)
-    words: set[str] = set()
-    for lines in pages_lines:
-        words |= words_of(lines)
+    words = words_of([line for lines in pages_lines for line in lines])
     flow = _Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
     flow.is_form = identity.doc_type == "form"
     blocks: list[Block] = []

@@ -26,10 +26,12 @@ _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 
 @dataclass(slots=True)
 class Line:
-    """One printed line of one column with its spans from left to right."""
+    """One printed line of one column with its spans from left to right; `first` and `last` show ink."""
 
     page: int
     spans: list[Span]
+    first: Span
+    last: Span
     text: str
     x0: float
     y0: float
@@ -45,7 +47,8 @@ class Line:
         return self.y1 - self.y0
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class Piece:
     """A range of an element's text and the rectangle that prints it."""
 
@@ -87,6 +90,8 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     return Line(
         page,
         list(spans),
+        first,
+        last,
         text,
         x0,
         min(span.y0 for span in shown),
@@ -110,7 +115,7 @@ def _plain_line(page: int, span: Span) -> Line:
         x0 += (span.x1 - span.x0) * blanks / len(span.text)
     has_letters = any(map(str.isalnum, text))
     bold, italic = span.is_bold and has_letters, span.is_italic and has_letters
-    return Line(page, [span], text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, bold, italic)
+    return Line(page, [span], span, span, text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, bold, italic)
 
 
 def find_lines(page: Page) -> list[Line]:
@@ -208,29 +213,31 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
 
 def words_of(lines: Sequence[Line]) -> set[str]:
     """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
-    return set(_WORD.findall("\n".join([line.text for line in lines]).lower()))
+    tokens = {token for line in lines for token in line.text.lower().split()}
+    return set(_WORD.findall("\n".join(tokens)))
 
 
 def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Piece]]:
     """Join lines to running text, undoing hyphenation where the parts are one word."""
     parts: list[str] = []
-    pieces: list[Piece] = []
+    starts: list[int] = []
     length = 0
     for line in lines:
-        text = line.text
         if parts:
-            glue = _glue(parts[-1], text, words)
+            glue = _glue(parts[-1], line.text, words)
             if glue == "-":
                 parts[-1] = parts[-1][:-1]
                 length -= 1
             elif glue == " ":
                 parts[-1] += " "
                 length += 1
-            last = pieces[-1]
-            pieces[-1] = Piece(last.start, length, last.page, last.x0, last.y0, last.x1, last.y1)
-        pieces.append(Piece(length, length + len(text), line.page, line.x0, line.y0, line.x1, line.y1))
-        parts.append(text)
-        length += len(text)
+        starts.append(length)
+        parts.append(line.text)
+        length += len(line.text)
+    pieces = [
+        Piece(start, end, line.page, line.x0, line.y0, line.x1, line.y1)
+        for start, end, line in zip(starts, [*starts[1:], length], lines, strict=True)
+    ]
     return "".join(parts), pieces
 
 
@@ -243,7 +250,7 @@ def _glue(before: str, after: str, words: set[str]) -> str:
         return ""
     if end != "-":
         return " "
-    left, right = _LEFT_PART.search(before), _RIGHT_PART.match(after)
+    left, right = _LEFT_PART.search(before.rpartition(" ")[2]), _RIGHT_PART.match(after)
     if left is None or right is None or not right[0][0].islower():
         return ""
     whole = (left[0] + right[0]).lower()

@@ -91,11 +91,7 @@ def find_paragraphs(
 
 def first_shown(line: Line) -> Span:
     """Give the first span of a line that shows ink."""
-    return next(span for span in line.spans if not span.text.isspace() and span.text)
-
-
-def _last_shown(line: Line) -> Span:
-    return next(span for span in reversed(line.spans) if not span.text.isspace() and span.text)
+    return line.first
 
 
 def text_x0(line: Line) -> float:
@@ -157,7 +153,7 @@ def _changes_weight(line: Line, current: Paragraph) -> bool:
     starts_bold = first_shown(line).is_bold
     if all(other.is_bold for other in current.lines):
         return not starts_bold and not matches("heading_ends", last.text)
-    if starts_bold and not _last_shown(last).is_bold and matches("sentence_ends", last.text):
+    if starts_bold and not last.last.is_bold and matches("sentence_ends", last.text):
         return line.is_bold or _leads_with_heading(line)
     return False
 

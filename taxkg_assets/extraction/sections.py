@@ -204,14 +204,18 @@ def _pieces(rows: Sequence[_Row]) -> pl.Series:
     """Build the nested column from flat ones: far cheaper than from dictionaries."""
     counts = [len(row.pieces) for row in rows]
     flat = [piece for row in rows for piece in row.pieces]
-    names = ("start", "end", "page", "x0", "y0", "x1", "y1")
     columns = {
-        target: pl.Series([getattr(piece, name) for piece in flat], dtype=dtype)
-        for (target, dtype), name in zip(_PIECE.items(), names, strict=True)
+        "owner": [ix for ix, count in enumerate(counts) for _ in range(count)],
+        "start": [piece.start for piece in flat],
+        "end": [piece.end for piece in flat],
+        "page": [piece.page for piece in flat],
+        "x0_pt": [piece.x0 for piece in flat],
+        "y0_pt": [piece.y0 for piece in flat],
+        "x1_pt": [piece.x1 for piece in flat],
+        "y1_pt": [piece.y1 for piece in flat],
     }
-    owner = pl.Series("owner", [ix for ix, count in enumerate(counts) for _ in range(count)], dtype=pl.Int64)
     nested = (
-        pl.DataFrame({"owner": owner, **columns})
+        pl.DataFrame(columns, schema={"owner": pl.Int64, **_PIECE})
         .group_by("owner", maintain_order=True)
         .agg(pl.struct(list(_PIECE)).alias("pieces"))
     )
