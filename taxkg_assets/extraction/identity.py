@@ -109,9 +109,9 @@ def _find_lines(page: Page) -> list[_Line]:
 
 
 def _split_at_gaps(page: Page, row: list[Span]) -> Iterator[_Line]:
-    part: list[Span] = []
-    for span in row:
-        if part and span.x0 - part[-1].x1 > 3.0 * span.size_pt:
+    part = row[:1]
+    for span in row[1:]:
+        if span.x0 - part[-1].x1 > 3.0 * span.size_pt:
             yield _as_line(page, part)
             part = []
         part.append(span)
@@ -119,13 +119,14 @@ def _split_at_gaps(page: Page, row: list[Span]) -> Iterator[_Line]:
 
 
 def _as_line(page: Page, spans: list[Span]) -> _Line:
-    runs = [list(run) for _, run in groupby(spans, key=lambda span: round(span.size_pt))]
+    sizes = {round(span.size_pt) for span in spans}
+    runs = [list(run) for _, run in groupby(spans, key=lambda span: round(span.size_pt))] if len(sizes) > 1 else []
     return _Line(
         page=page.page,
         text=_squeeze(" ".join(span.text for span in spans)),
         size_pt=max(span.size_pt for span in spans),
         y_frac=spans[0].y0 / page.height_pt if page.height_pt else 0.0,
-        runs=tuple(_as_line(page, run) for run in runs) if len(runs) > 1 else (),
+        runs=tuple(_as_line(page, run) for run in runs),
     )
 
 

@@ -38,9 +38,9 @@ class Mention:
 
 def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
     """Find everything that a paragraph points at, in the order of the text."""
-    found: list[Mention] = list(headings.find_in(text))
-    taken = [mention.group for mention in found]
     low = text.lower()
+    found: list[Mention] = list(headings.find_in(text, low=low))
+    taken = [mention.group for mention in found]
     for rule in _usable_rules("mentions", low):
         for mentions in _read_rule(text, rule):
             span = mentions[0].group
@@ -86,9 +86,11 @@ class Headings:
         for rows in self._by_word.values():
             rows.sort(key=lambda row: (-len(row[0]), row))
 
-    def find_in(self, text: str) -> Iterator[Mention]:
-        """Find headings that the text points at with a cue before or after them."""
+    def find_in(self, text: str, *, low: str) -> Iterator[Mention]:
+        """Find headings that the text points at with a cue before or after them; `low` is it in small letters."""
         before, after = load_rules("references", "section_cues")
+        if not (before.may_match(low) or after.may_match(low)):
+            return
         last_end = -9
         flat = ""
         for word in _CAPITALISED.finditer(text):

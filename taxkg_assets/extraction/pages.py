@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from sys import intern
 from typing import Any, TypeVar
 
@@ -116,6 +116,7 @@ _TINY_PT = 1.5
 # White text shorter than this may be an icon's label on a drawn shape (CAUTION on black); longer text is hidden.
 _SHORT_WHITE_CHARS = 20
 _FILLED_OR_STROKED = 16 | 32
+_WHITE = 0xFFFFFF
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES
@@ -318,27 +319,27 @@ def _read_spans(
     for block_ix, block in enumerate(blocks):
         for line_ix, line in enumerate(block["lines"]):
             for raw in line["spans"]:
-                text = raw["text"]
+                text, color = raw["text"], raw["color"]
                 x0, y0, x1, y1 = turn(raw["bbox"]) if turn else raw["bbox"]
                 is_off = x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height
+                is_painted = raw["char_flags"] & _FILLED_OR_STROKED
+                is_seen = is_painted and (color != _WHITE or _is_seen_in_white(raw, fills))
                 # Over an image invisible text is the reading of a scan, and white text may be its caption.
-                is_unseen = raw["size"] < _TINY_PT or (not has_image and _is_unseen(raw, fills))
-                if is_off or is_unseen:
+                if is_off or raw["size"] < _TINY_PT or not (is_seen or has_image):
                     dropped += bool(text.strip())
                     continue
-                font, flags = raw["font"], raw["flags"]
-                bold = bool(flags & 16) or _is_bold_name(font)
+                font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
                 spans.append(
                     Span(
                         len(spans),
                         block_ix,
                         line_ix,
                         text.replace("\xa0", " ") if "\xa0" in text else text,
-                        intern(font),
-                        round(raw["size"], 2),
-                        bold,
-                        bool(flags & 2),
-                        raw["color"],
+                        font,
+                        size_pt,
+                        is_bold,
+                        is_italic,
+                        color,
                         x0,
                         y0,
                         x1,
@@ -348,17 +349,17 @@ def _read_spans(
     return tuple(spans), dropped
 
 
-@cache
-def _is_bold_name(font: str) -> bool:
-    return bool(_BOLD_NAME.search(font))
+@lru_cache(maxsize=1024)
+def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
+    """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
+    is_bold = bool(flags & 16) or _BOLD_NAME.search(font) is not None
+    return intern(font), round(size, 2), is_bold, bool(flags & 2)
 
 
-def _is_unseen(raw: dict[str, Any], fills: tuple[Fill, ...]) -> bool:
-    """Decide whether a span paints nothing, or is long white text on white; short labels may stand on an icon."""
-    if not raw["char_flags"] & _FILLED_OR_STROKED:
+def _is_seen_in_white(raw: dict[str, Any], fills: tuple[Fill, ...]) -> bool:
+    """Decide whether white text shows: long text does on a dark ground only, a short label may stand on an icon."""
+    if len(raw["text"]) < _SHORT_WHITE_CHARS:
         return True
-    if raw["color"] != 0xFFFFFF or len(raw["text"]) < _SHORT_WHITE_CHARS:
-        return False
     x0, y0, x1, y1 = raw["bbox"]
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    return not any(fill.x0 <= x <= fill.x1 and fill.y0 <= y <= fill.y1 for fill in fills)
+    return any(fill.x0 <= x <= fill.x1 and fill.y0 <= y <= fill.y1 for fill in fills)

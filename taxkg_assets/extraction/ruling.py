@@ -8,9 +8,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from taxkg_assets.extraction.pages import Rule
 from taxkg_assets.rules.loader import load_family
+
+_AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,8 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
 
 
 def _left(lines: tuple[Line, ...], value: float) -> int:
-    return bisect_left(lines, value, key=lambda line: line.at)
+    return bisect_left(lines, value, key=_AT)
 
 
 def _right(lines: tuple[Line, ...], value: float) -> int:
-    return bisect_right(lines, value, key=lambda line: line.at)
+    return bisect_right(lines, value, key=_AT)

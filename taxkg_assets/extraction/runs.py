@@ -15,7 +15,8 @@ from taxkg_assets.extraction.ruling import Ruling
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; changed only while it is being joined.
+@dataclass(slots=True)
 class Run:
     """Text of one cell in one printed line."""
 
@@ -59,7 +60,8 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     join_em = load_family("tables")["runs"]["join_em"]
     runs: list[Run] = []
     line, is_open = (-1, -1), False
-    for span in (part for whole in spans for part in _split_at_walls(whole, ruling)):
+    parts = (part for span in spans for part in _split_at_walls(span, ruling)) if ruling.verticals else spans
+    for span in parts:
         text = span.text
         stripped = text.strip()
         if not stripped or _matches("leaders", text):
@@ -76,15 +78,9 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             and -1.0 <= x0 - last.x1 <= join_em * span.size_pt
             and not _is_walled(ruling, last, x0)
         ):
-            glue = " " if x0 - last.x1 > 0.12 * span.size_pt else ""
-            runs[-1] = replace(
-                last,
-                text=last.text + glue + stripped,
-                x1=x1,
-                y0=min(last.y0, span.y0),
-                y1=max(last.y1, span.y1),
-                is_bold=last.is_bold and span.is_bold,
-            )
+            last.text += " " + stripped if x0 - last.x1 > 0.12 * span.size_pt else stripped
+            last.x1, last.y0, last.y1 = x1, min(last.y0, span.y0), max(last.y1, span.y1)
+            last.is_bold = last.is_bold and span.is_bold
         else:
             runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
         line, is_open = here, True
@@ -149,12 +145,15 @@ def join_text(runs: Iterable[Run]) -> str:
 
 
 def _matches(group: str, text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("tables", group))
+    for rule in load_rules("tables", group):  # noqa: SIM110 - a generator costs as much as the search
+        if rule.pattern.search(text):
+            return True
+    return False
 
 
 def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
     """Cut a span that runs over a drawn vertical at the blank nearest to it, taking characters as equally wide."""
-    if not ruling.verticals or " " not in span.text.strip():
+    if " " not in span.text.strip():
         return [span]
     wall = ruling.right(span.x0 + 4, (span.y0 + span.y1) / 2)
     if wall is None or wall.at >= span.x1 - 4:
@@ -181,6 +180,8 @@ def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
 def _inked(span: Span) -> tuple[float, float]:
     """Cut leading and trailing blanks off a span's extent, taking characters as equally wide."""
     text = span.text
+    if not (text[0].isspace() or text[-1].isspace()):
+        return span.x0, span.x1
     step = (span.x1 - span.x0) / len(text)
     lead = len(text) - len(text.lstrip())
     tail = len(text) - len(text.rstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -116,7 +115,7 @@ def find_leaders(spans: Iterable[Span]) -> list[Leader]:
     line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
     for span in (*spans, None):
         here = (span.block_ix, span.line_ix) if span else (-2, -2)
-        count = span.text.count(".") if span and re.fullmatch(r"[.\s]*", span.text) else 0
+        count = _count_dots(span.text) if span else 0
         is_blank = span is not None and not span.text.strip()
         if here != line or not (count or is_blank):
             if dots >= load_family("tables")["regions"]["leader_dots"]:
@@ -127,6 +126,12 @@ def find_leaders(spans: Iterable[Span]) -> list[Leader]:
                 x0 = span.x0
             dots, x1, middle = dots + count, span.x1, (span.y0 + span.y1) / 2
     return found
+
+
+def _count_dots(text: str) -> int:
+    """Count the dots of a text that holds nothing else but blanks."""
+    count = text.count(".")
+    return count if count and (count == len(text) or text.replace(".", "").isspace()) else 0
 
 
 def _continues(last: _LeaderRow, row: _LeaderRow) -> bool:

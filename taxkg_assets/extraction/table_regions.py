@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -63,12 +64,16 @@ def _has_amounts(page: Page) -> bool:
 def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
     """Drop lines that underline a word or a link, and what is drawn outside of the page."""
     kept = []
+    by_foot = sorted(runs, key=lambda run: run.y1)
+    feet = [run.y1 for run in by_foot]
+    tallest = max((run.y1 - run.y0 for run in runs), default=0.0)
     for line in ruling.horizontals:
         if not 5 < line.at < page.height_pt - 5:
             continue
+        near = by_foot[bisect_left(feet, line.at - 1.5) : bisect_right(feet, line.at + tallest)]
         is_underline = line.length < 260 and any(
             run.x0 - 1.5 <= line.start and line.end <= run.x1 + 1.5 and run.middle < line.at <= run.y1 + 1.5
-            for run in runs
+            for run in near
         )
         if not is_underline:
             kept.append(line)
