@@ -22,7 +22,7 @@ class Canvas:
     def text(self, x: float, y: float, text: str, *, bold: bool = False, size: float = 8.0, block: int = 0) -> None:
         """Set one span; its width is half its type size for each character."""
         i = len(self.spans)
-        width = 0.5 * size * len(text)
+        x, y, width = float(x), float(y), 0.5 * size * len(text)
         self.spans.append(Span(i, block, i, text, "Sans", size, bold, False, 0, x, y, x + width, y + 1.2 * size))
 
     def right(self, x: float, y: float, text: str, *, bold: bool = False, size: float = 8.0) -> None:
