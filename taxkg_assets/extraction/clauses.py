@@ -6,24 +6,29 @@ A clause decides how far a condition or a denial reaches; what it says about a t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
-_AFTER_A_VERB = ("subject_and_verb", "colon_or_dash")
-_SURELY_WITH_VERB = 8
+_SURELY_WITH_VERB = 5
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside."""
+    """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside.
+
+    `resumes` is the start of the clause that goes on here after an inserted one.
+    """
 
     start: int
     kind: str
+    resumes: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class _Break:
     gap: int
     sort: str
     is_after_comma: bool = False
-    needs_no_verb: bool = False
+    rule_id: str = ""
 
 
 def without_parentheses(text: str) -> str:
@@ -55,6 +60,7 @@ def find_clauses(sentence: str) -> list[Clause]:
     """Split a sentence, its parentheses taken out, into clauses; the first begins at 0."""
     clauses = [Clause(0, MAIN)]
     is_leading = is_inserted = False
+    begin = 0
     for place in sorted(_find_breaks(sentence), key=lambda place: (place.at, place.sort != MAIN, place.sort)):
         last = clauses[-1]
         said = sentence[last.start : place.gap]
@@ -63,14 +69,28 @@ def find_clauses(sentence: str) -> list[Clause]:
             continue
         if place.sort in (CONDITION, ASIDE):
             if last.kind == MAIN:
-                is_leading = not _has_verb(said) or said.rstrip().endswith(" that")
+                whole = sentence[begin : place.gap]
+                is_leading = not _has_verb(whole) or whole.endswith(" that")
                 is_inserted = place.is_after_comma and not is_leading
         elif kind == MAIN:
             is_leading = is_inserted = False
+            begin = place.at if place.sort == MAIN else begin
         if place.at == last.start:
             clauses.pop()
-        clauses.append(Clause(place.at, kind))
+        goes_on = place.sort == "inserted_clause_ends" and len(clauses) > 1
+        clauses.append(Clause(place.at, kind, clauses[-2].start if goes_on else -1))
     return clauses
+
+
+def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, str]:
+    """Read the clause that holds a place: its text, with the beginning that it resumes, and its kind."""
+    ix = bisect_right([clause.start for clause in clauses], at) - 1
+    ends = {clause.start: after.start for clause, after in pairwise(clauses)}
+    clause = clauses[ix]
+    text = sentence[clause.start : ends.get(clause.start, len(sentence))]
+    if clause.resumes >= 0:
+        text = sentence[clause.resumes : ends[clause.resumes]] + text
+    return text, clause.kind
 
 
 def _next_kind(place: _Break, *, last: Clause, said: str, is_leading: bool, is_inserted: bool) -> str | None:
@@ -79,14 +99,21 @@ def _next_kind(place: _Break, *, last: Clause, said: str, is_leading: bool, is_i
     if place.sort in (CONDITION, ASIDE, MAIN):
         return place.sort
     if place.sort == "main_clause_starts":
-        return MAIN if is_within and is_leading and (place.needs_no_verb or _has_verb(said)) else None
+        return MAIN if is_within and is_leading and _may_open(place.rule_id, said) else None
     if place.sort == "inserted_clause_ends":
         return MAIN if is_within and is_inserted and _has_verb(said) else None
     if place.sort == "trailing_clause_ends":
-        return MAIN if is_within and not is_leading and _has_verb(said) else None
+        return MAIN if is_within and not is_leading else None
     if place.sort == "next_verb":
         return last.kind if is_negated(said) else None
     return last.kind
+
+
+def _may_open(rule_id: str, said: str) -> bool:
+    """Decide whether what is said so far can be a whole condition: it needs its verb where a list might go on."""
+    if rule_id == "target_and_verb":
+        return _finite().search(said) is not None
+    return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(said)
 
 
 def _find_breaks(sentence: str) -> Iterator[_Break]:
@@ -99,7 +126,7 @@ def _find_breaks(sentence: str) -> Iterator[_Break]:
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
     for group in ("main_clause_starts", "inserted_clause_ends", "trailing_clause_ends"):
         for rule, match in _match_all(group, sentence, small):
-            yield _Break(match.end(), match.start(), group, needs_no_verb=rule.id not in _AFTER_A_VERB)
+            yield _Break(match.end(), match.start(), group, rule_id=rule.id)
     for rule, match in _match_all("coordinate", sentence, small):
         yield _Break(match.end(), match.start(), rule.id)
 

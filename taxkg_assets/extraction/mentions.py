@@ -189,6 +189,24 @@ def _expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -
     return [(last, *at)]
 
 
+def read_number(words: str) -> str:
+    """Read a section number written in words: `twelve hundred twenty-one` is 1221, `four hundred two-a` is 402a."""
+    values: dict[str, int] = load_family("references")["number_words"]
+    total = part = 0
+    rest = ""
+    for word in re.findall(r"\([^()]*\)|[a-z]+", words):
+        value = values.get(word)
+        if value is None:
+            rest += word
+        elif value == 1000:
+            total, part = total + part * value, 0
+        elif value == 100:
+            part *= value
+        else:
+            part += value
+    return f"{total + part}{rest}"
+
+
 def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
     """Fill the rule's target template; spaces are single and a named act is called by its short name."""
     values: dict[str, Any] = {"of": "", **named, "item": item}
@@ -199,6 +217,8 @@ def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
     target: str = rule.extra["target"]
     if named.get("general"):
         target = "General " + target
+    if "is_in_words" in rule.extra:
+        values["item"] = read_number(item)
     if rule.id == "url":
         values["item"] = item.rstrip("/.")
     return " ".join(target.format(**values).split())
@@ -243,7 +263,9 @@ def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Me
     end = mention.group[1]
     for other in mentions:
         gap = text[end : other.start]
-        if other.rule_id == "form" and other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap):
+        leads = re.match(load_family("references")["form_before_schedule"], text[other.group[1] : mention.start])
+        follows = other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap)
+        if other.rule_id == "form" and (follows or (other.group[1] <= mention.start and leads)):
             return replace(mention, target=f"{mention.target} ({other.target})")
     return mention
 
@@ -253,7 +275,7 @@ def _attach_form(
 ) -> Mention:
     start, end = mention.group
     for other in mentions:
-        if other.kind not in ("form", "publication") or other is mention:
+        if other.kind not in ("form", "publication") or (mention.kind == "box" and other.rule_id == "schedule"):
             continue
         follows = other.group[0] >= end and after.match(text[end : other.group[0]])
         leads = other.kind == "form" and other.group[1] <= start and _leads(text[other.group[1] : start], before)

@@ -5,6 +5,7 @@ How far a condition or a denial reaches is decided in `clauses`.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
@@ -12,11 +13,12 @@ from taxkg_assets.extraction.clauses import (
     CONDITION,
     find_clauses,
     is_negated,
+    read_clause,
     read_parenthesis,
     without_ellipses,
     without_parentheses,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import POLARITIES
 
 _SILENT = ("negated_mention", "plain_mention")
@@ -50,20 +52,18 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
     if inner is not None:
         return find_relation(sentence[slice(*inner)], kind=kind, start=start - inner[0], end=end - inner[0])
     before = without_ellipses(without_parentheses(sentence[:start].replace("@", " ")))
+    if kind in ("box", "line"):
+        before = re.sub(load_family("polarity")["form_before_target"], "", before)
     after = without_ellipses(without_parentheses(sentence[end:].replace("@", " ")))
     marked = f"{before}@{after}"
-    clauses = find_clauses(marked)
-    ix = bisect_right([clause.start for clause in clauses], len(before)) - 1
-    high = next((clause.start for clause in clauses[ix + 1 :] if clause.start > len(before)), len(marked))
-    scopes = {"sentence": marked, "clause": marked[clauses[ix].start : high]}
+    clause, sort = read_clause(marked, find_clauses(marked), at=len(before))
+    scopes = {"sentence": marked, "clause": clause}
     small = {name: scope.lower() for name, scope in scopes.items()}
     for rule in load_rules("relations", "cues"):
         extra = rule.extra
         if kind not in extra.get("kinds", (kind,)) or not rule.may_match(small[extra["scope"]]):
             continue
-        if _holds(extra.get("needs"), scopes["clause"], kind=clauses[ix].kind) and rule.pattern.search(
-            scopes[extra["scope"]]
-        ):
+        if _holds(extra.get("needs"), scopes["clause"], sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
                 return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
@@ -71,10 +71,10 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
 
 
-def _holds(need: str | None, clause: str, *, kind: str) -> bool:
+def _holds(need: str | None, clause: str, *, sort: str) -> bool:
     """Decide whether a clause is what a cue asks for: a condition, or a denial of the mention."""
     if need == "condition":
-        return kind == CONDITION
+        return sort == CONDITION
     return need is None or is_negated(clause.split("@")[0])
 
 

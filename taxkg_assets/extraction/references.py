@@ -171,9 +171,11 @@ def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention | No
         return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
     if mention.rule_id != "code_section" or re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", after):
         return mention
-    if doc_type == "statute":
-        return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
     rules = load_family("references")
+    if doc_type == "statute":
+        if re.match(rules["code_named_before"], after) and "internal revenue code" in text[: mention.start].lower():
+            return mention
+        return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
     before = text[max(0, mention.group[0] - 60) : mention.group[0]]
     if re.search(rules["foreign_section_before"], before) or re.match(rules["foreign_section_after"], after):
         return None

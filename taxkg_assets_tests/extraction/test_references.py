@@ -52,6 +52,12 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("See Regulations sections 1.9999-1, -2, and -6.", [("regulation", f"Regs 1.9999-{n}") for n in (1, 2, 6)]),
         ("See Notice 2031-4, 2031-5 I.R.B. 77.", [("notice_or_ruling", "Notice 2031-4")]),
         ("Go to www.example.gov/forms/.", [("url", "www.example.gov/forms")]),
+        ("sections twelve hundred one and 9 of it", []),
+        (
+            "sections twelve hundred one and six thousand nine-b(c) of the internal revenue code",
+            [("irc_section", "IRC 1201"), ("irc_section", "IRC 6009b(c)")],
+        ),
+        ("Use Form 9999, Schedule Z.", [("form", "Form 9999"), ("form", "Schedule Z (Form 9999)")]),
         ("under section 7 of the Imaginary Standards Act (ISA) of 1938", [("statute_section", "ISA section 7")]),
         (
             "See part Q in the General Instructions for Certain Information Returns.",

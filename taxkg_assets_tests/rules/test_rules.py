@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+import yaml
 
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
@@ -40,6 +41,15 @@ def test_pattern_matches_its_examples_only(family: str, rule: Rule) -> None:
     assert all(any(word in text.lower() for word in words) for text in rule.examples), (
         "an example has none of its words"
     )
+
+
+@pytest.mark.parametrize(
+    "name", sorted(entry.name for entry in files("taxkg_assets.rules").iterdir() if entry.name.endswith(".yaml"))
+)
+def test_no_key_is_written_twice(name: str) -> None:
+    root = yaml.compose(files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8"))
+    keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
+    assert len(keys) == len(set(keys)), "YAML keeps the last of two equal keys and says nothing"
 
 
 def test_ids_are_unique_within_a_family() -> None:
