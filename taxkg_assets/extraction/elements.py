@@ -112,7 +112,8 @@ def _page_blocks(
             if item.line is not None:
                 run.append(item.line)
                 continue
-            maker.add_text(run, column.x0, column.x1, column.column_ix)
+            below = regions[item.region_ix] if 0 <= item.region_ix < len(regions) else None
+            maker.add_text(run, column.x0, column.x1, column.column_ix, below=below)
             run = []
             if item.region_ix in parts.units:
                 maker.add_unit(parts.units[item.region_ix], column.column_ix)
@@ -197,12 +198,20 @@ class _Maker:
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
         self.add_text(unit.notes, *edges, column_ix)
 
-    def add_text(self, lines: list[Line], x0: float, x1: float, column_ix: int) -> None:
-        """Append the paragraphs of one run of lines of a column."""
+    def add_text(
+        self, lines: list[Line], x0: float, x1: float, column_ix: int, *, below: TableRegion | None = None
+    ) -> None:
+        """Append the paragraphs of one run of lines of a column; `below`: the table that follows them."""
         if not lines:
             return
         merged = merge_lines(lines)
         paragraphs = find_paragraphs(merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading)
+        if below is not None:
+            last = paragraphs[-1]
+            middle = (last.first.x0 + last.first.x1) / 2
+            # What is centred over a table heads it; nothing else follows it in the column.
+            last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
+            last.is_last = not last.heads_table
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
@@ -288,8 +297,8 @@ class _Maker:
 
     def _is_in_masthead(self, line: Line) -> bool:
         """Decide whether bold words stand above the first rule across a face that names its publisher there."""
-        floor = self.masthead_floor
-        return line.is_bold and line.y1 <= floor and len(line.text) > 3
+        is_named = line.is_bold or matches("form_numbers", line.text)
+        return is_named and line.y1 <= self.masthead_floor and len(line.text) > 3
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""

@@ -140,7 +140,9 @@ def _append(lines: list[Line], page: int, spans: list[Span]) -> None:
 
 def is_upright(line: Line) -> bool:
     """Decide whether a line runs left to right; watermarks and edge prints stand on end."""
-    return len(line.text) < 4 or line.height <= 2.2 * line.size
+    if len(line.text) < 4 or line.height <= 2.2 * line.size:
+        return True
+    return line.height <= 2.2 * max(span.size_pt for span in line.spans)
 
 
 def merge_lines(lines: list[Line]) -> list[Line]:

@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.columns import Item
 from taxkg_assets.extraction.form_lines import FormLine, cut_leader, find_form_lines, split_brace
-from taxkg_assets.extraction.lines import Line
+from taxkg_assets.extraction.lines import Line, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, limits
-from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.pages import Page, Span
 from taxkg_assets.extraction.paragraphs import matches, thresholds
 from taxkg_assets.extraction.regions import FaceBox, TableRegion
-from taxkg_assets.extraction.roles import Style, is_artifact, is_in_lone_foot
+from taxkg_assets.extraction.roles import Style, is_artifact, is_face_page, is_in_lone_foot
 from taxkg_assets.rules.loader import load_rules
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000
+# Words of a box stand this close below its upper edge.
+_CELL_HEAD_PT = 8.0
 
 
 @dataclass(slots=True)
@@ -48,10 +50,16 @@ def sort_lines(
     parts = Parts()
     lines = _without_braces(lines, parts)
     feet = _running_into_foot(page, lines, style)
+    is_face = is_face_page(page, box_count=len(boxes))
+    lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     for line in lines:
         if matches("icons", line.text):
             parts.icons.append(line)
-        elif is_artifact(line, page, style) and id(line) not in feet:
+        elif (
+            is_artifact(line, page, style)
+            and id(line) not in feet
+            and (is_face or not _is_in_address(line, page, style))
+        ):
             parts.furniture.append(line)
         elif (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
@@ -61,10 +69,54 @@ def sort_lines(
             parts.furniture.append(line)
         else:
             parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
-    for ix in parts.inside:
+    _share_cells(parts, claims)
+    for ix, held in parts.inside.items():
         claim = claims[ix]
-        parts.items.append(Item(claim.x0, claim.y0, claim.x1, claim.y1, None, ix))
+        # Two boxes in one cell: each begins where its own words do.
+        top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in held) - _CELL_HEAD_PT)
+        parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
     return parts
+
+
+def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
+    """Cut a stored line that runs through several boxes of a face; gives one line for each."""
+    y = (line.y0 + line.y1) / 2
+    beside = [box for box in boxes if box.y0 <= y <= box.y1 and box.x0 < line.x1 and box.x1 > line.x0]
+    if len({box.x0 for box in beside}) < 2:
+        return [line]
+    groups: dict[float, list[Span]] = {}
+    for span in line.spans:
+        x = (span.x0 + span.x1) / 2
+        starts = [box.x0 for box in beside if box.x0 - 1 <= x]
+        groups.setdefault(max(starts, default=0.0), []).append(span)
+    parts = [make_line(line.page, spans) for spans in groups.values()]
+    return [part for part in parts if part is not None]
+
+
+def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
+    """Give each of several boxes in one cell the words that begin with its key."""
+    cells: dict[tuple[float, float, float, float], dict[str, int]] = {}
+    for ix, claim in claims.items():
+        if isinstance(claim, FaceBox):
+            corners = (claim.x0, claim.y0, claim.x1, claim.y1)
+            cells.setdefault(corners, {})[claim.box_key.removeprefix("box_")] = ix
+    for keys in cells.values():
+        held = [line for ix in keys.values() for line in parts.inside.get(ix, ())]
+        if len(keys) < 2 or not held:
+            continue
+        for ix in keys.values():
+            parts.inside.pop(ix, None)
+        current = next(iter(keys.values()))
+        for line in sorted(held, key=lambda line: (round(line.base), line.x0)):
+            current = keys.get(line.text.split()[0].lower(), current)
+            parts.inside.setdefault(current, []).append(line)
+
+
+def _is_in_address(line: Line, page: Page, style: Style) -> bool:
+    """Decide whether the publisher's name is set in the type of the text, away from the page's edges."""
+    height = limits()["masthead_frac"] * page.height_pt
+    is_inside = height < line.y0 and line.y1 < page.height_pt - height
+    return is_inside and _names_publisher(line) and abs(line.size - style.body(page.page)) < 0.3
 
 
 def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:

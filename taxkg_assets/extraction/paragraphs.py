@@ -50,6 +50,7 @@ class Paragraph:
     is_listed: bool
     gap_before: float
     is_last: bool = False
+    heads_table: bool = False
 
     @property
     def first(self) -> Line:
@@ -129,7 +130,7 @@ def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leadin
     reference = current.lines[1] if len(current.lines) > 1 else last
     indent = limit["indent_sizes"] * line.size
     if line.x0 > last.x0 + indent:
-        return not _is_centred(line, last)
+        return not (_is_centred(line, last) or _hangs(line, current))
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
             return not _is_centred(line, last) and line.x0 < reference.x0 - indent and not _clears_icon(line, current)
@@ -175,6 +176,17 @@ def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str,
         return line.x0 < text_x0(last) + 4.0
     is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
     return is_numbered and last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+
+
+def _hangs(line: Line, current: Paragraph) -> bool:
+    """Decide whether a line goes on under the words beside a bold tag, as the first line had no room for more."""
+    first = current.first
+    plain = next((span for span in first.spans if span.text.strip() and not span.is_bold), None)
+    if len(current.lines) > 1 or plain is None or not first_shown(first).is_bold or first_shown(line).is_bold:
+        return False
+    word = (line.x1 - line.x0) * len(line.text.split()[0]) / len(line.text)
+    is_full = first.x1 + word + 0.3 * line.size > current.column_x1
+    return is_full and line.x0 <= plain.x0 + 2.0 and not matches("sentence_ends", first.text)
 
 
 def _is_centred(line: Line, last: Line) -> bool:

@@ -230,7 +230,7 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         or matches("addresses", paragraph.lines[-1].text)
     ):
         return False
-    return _is_set_apart(paragraph, page)
+    return paragraph.heads_table or _is_set_apart(paragraph, page)
 
 
 def is_continued_page(text: str) -> bool:

@@ -112,3 +112,47 @@ def test_lines_of_one_box_of_a_face_are_one_field() -> None:
         ("FormField", "2 Tips"),
         ("PageArtifact", "$"),
     ]
+
+
+def test_two_boxes_in_one_cell_and_a_line_through_two_boxes_are_told_apart() -> None:
+    booklet = Booklet().lines("e Name of the owner").to(LEFT, 150).lines("f Address of the owner")
+    booklet.to(LEFT, 300).set(("3", "b"), (" Fees of the year    ", ""), ("4", "b"), (" Tax of the year", ""))
+    boxes = [FaceBox(1, f"box_{key}", "", False, 40, 55, 300, 170, (), 1.0) for key in "ef"]
+    boxes += [FaceBox(1, "box_3", "", False, 40, 295, 130, 320, (), 1.0)]
+    boxes += [FaceBox(1, "box_4", "", False, 130, 295, 300, 320, (), 1.0)]
+    blocks = find_blocks(booklet.source(), identity=identity_of("form"), regions={}, face_boxes={1: boxes})
+    assert [block.text for block in blocks] == [
+        "e Name of the owner",
+        "f Address of the owner",
+        "3 Fees of the year",
+        "4 Tax of the year",
+    ]
+
+
+def test_words_under_a_bold_tag_go_on_where_the_first_line_is_full() -> None:
+    booklet = Booklet().lines(*filler(3))
+    booklet.set(("777 ", "b"), ("Guide for owners of boats that lie in two harbours or", ""), gap=9)
+    booklet.lines("more", indent=20)
+    booklet.set(("778 ", "b"), ("Rents", ""), gap=9).lines("A new paragraph.", indent=20)
+    texts = [block.text for block in blocks_of(booklet)]
+    assert texts[1:] == [
+        "777 Guide for owners of boats that lie in two harbours or more",
+        "778 Rents",
+        "A new paragraph.",
+    ]
+
+
+def test_bold_words_centred_over_a_table_head_it() -> None:
+    booklet = Booklet().lines(*filler(3)).to(110, 150).set(("Yearly Fees", "b")).to(LEFT, 180).set(("Age", ""))
+    region = TableRegion(1, 40, 175, 240, 200, "ruled")
+    blocks = find_blocks(booklet.source(), identity=identity_of("other"), regions={1: [region]}, face_boxes={})
+    assert {block.text: block.role for block in blocks}["Yearly Fees"] in ("SubsectionHeader", "SectionHeader")
+
+
+def test_a_note_that_the_text_goes_on_elsewhere_does_not_part_it() -> None:
+    booklet = (
+        Booklet().lines(*filler(3), "The rest of the words that are").lines("(Continued on the back of Copy D)", gap=9)
+    )
+    booklet.turn().lines("set on the next page.")
+    roles = {block.text: block.role for block in blocks_of(booklet)}
+    assert roles["(Continued on the back of Copy D)"] == "PageArtifact"
