@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import extraction
+from benchmarks import extraction, serving
 from benchmarks.documents import CorpusError
 
-BENCHMARKS = {"extraction": extraction}
+BENCHMARKS = {"extraction": extraction, "serving": serving}
 
 
 def main() -> int:

@@ -40,7 +40,7 @@ Count = Annotated[int, Field(ge=1, le=50, description="number of passages")]
 
 def create_tools(service: Service) -> MCPServer[Any]:
     """The tool server over one home."""
-    server: MCPServer[Any] = MCPServer("taxkg", instructions=INSTRUCTIONS)
+    server: MCPServer[Any] = MCPServer("taxkg", instructions=INSTRUCTIONS, log_level="WARNING")
 
     @server.tool(annotations=READS)
     @_explained
