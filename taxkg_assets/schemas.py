@@ -58,6 +58,21 @@ EDGE_RELATIONS = (
     "supersedes",
     "external_ref",
 )
+CHANGE_NATURES = (
+    "structure",
+    "amounts",
+    "dates",
+    "references",
+    "wording",
+    "years",
+    "edition",
+    "pages",
+    "editorial",
+    "moved",
+)
+_REVISION_KIND = (
+    "^((box|line|code|section) (added|removed|renamed|renumbered)|(text|row) (added|removed|changed)|moved)$"
+)
 CHUNK_LEVELS = ("document", "page", "section", "paragraph", "table")
 CHUNK_STATUSES = ("accepted", "refine", "rejected")
 POLARITIES = ("positive", "negative")
@@ -135,6 +150,9 @@ class Documents(dy.Schema):
     tax_year = dy.Int32(nullable=True, description="tax year the document speaks of; null for continuous use")
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
     title = _text("title as printed on the first page")
+    produced_on = dy.String(
+        regex=r"^(\d{4}-\d\d-\d\d)?$", description="day on which the file says it was made, or empty"
+    )
     sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="SHA-256 of the file's bytes")
     page_count = dy.Int32(min=1, description="pages")
     source_uri = _text("where the bytes came from")
@@ -356,6 +374,41 @@ class Edges(dy.Schema):
     page = _page("page of the evidence; null for structural edges", nullable=True)
     created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
     rule_id = _text("rule that made the edge")
+
+
+class Revisions(dy.Schema):
+    """One change between two consecutive revisions of a form, its instructions or a publication."""
+
+    irs_name = _text("the IRS's own file stem of both documents, e.g. f1099nec")
+    form = _text("form or publication, e.g. 1099-NEC")
+    from_revision = _text("older revision")
+    to_revision = _text("newer revision; the same where two builds of one revision differ")
+    from_document_id = _key("older document")
+    to_document_id = _key("newer document")
+    change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
+    kind = dy.String(regex=_REVISION_KIND, description="box added, removed, renamed, renumbered; text changed; …")
+    key = _text("box, line or code that it falls under, e.g. box_1a; empty for prose")
+    heading_path = _text("headings down to the place, joined with ' > '")
+    perspective = dy.String(regex=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    before = _text("older wording, verbatim; its pieces (lines, cells) one a line; empty where added")
+    after = _text("newer wording, verbatim; empty where removed")
+    words = dy.List(
+        dy.Struct(
+            {
+                "before_start": dy.Int32(),
+                "before_end": dy.Int32(),
+                "after_start": dy.Int32(),
+                "after_end": dy.Int32(),
+                "nature": dy.String(),
+            }
+        ),
+        description="stretches of `before` and `after` that differ, and what each is about",
+    )
+    nature = dy.String(regex=_one_of(CHANGE_NATURES), description=" | ".join(CHANGE_NATURES))
+    is_routine = dy.Bool(description="nobody has to act on it: years rolled on, page numbers, editing, moved text")
+    before_places = _placed_boxes("rectangles of the older words")
+    after_places = _placed_boxes("rectangles of the newer words")
+    evidence = _text("`<element, heading, table or box>:<start>-<end>` of the words, older → newer")
 
 
 # --------------------------------------------------------------------------------------------------- chunking

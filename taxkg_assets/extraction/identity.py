@@ -34,6 +34,7 @@ class Identity:
     tax_year: int | None
     is_draft: bool
     title: str
+    produced_on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,15 @@ def read_identity(source: Source) -> Identity:
         tax_year=tax_year,
         is_draft=is_draft,
         title=_build_title(source, lines, named=named, revision=revision),
+        produced_on=_find_day(source),
     )
+
+
+def _find_day(source: Source) -> str:
+    """Read the day on which the file was made last; it tells the builds of one revision apart."""
+    stamp = source.metadata.get("modDate") or source.metadata.get("creationDate", "")
+    match = re.match(r"D:((?:19|20)\d\d)([01]\d)([0-3]\d)", stamp)
+    return "-".join(match.groups()) if match else ""
 
 
 def _squeeze(text: str) -> str:

@@ -17,6 +17,12 @@ from taxkg_assets.rules.forms import find_perspective, split_forms
 _MONTHS_A_YEAR = 12
 
 
+def revision_months(revision: str) -> int:
+    """A revision as a number of months, 0 where none is stated."""
+    match = re.match(r"(\d{4})(?:-(\d\d))?", revision)
+    return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or 1) if match else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One document as the catalogue knows it."""
@@ -36,8 +42,7 @@ class Entry:
     @property
     def months(self) -> int:
         """The revision as a number of months, 0 where none is stated."""
-        match = re.match(r"(\d{4})(?:-(\d\d))?", self.revision)
-        return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or 1) if match else 0
+        return revision_months(self.revision)
 
 
 class Catalogue:

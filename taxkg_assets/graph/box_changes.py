@@ -1,0 +1,96 @@
+"""Which boxes of a form's face were added, removed, renamed or renumbered between two revisions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from taxkg_assets.graph.wording import Change, find_changes, find_tokens, masked, read_wording
+from taxkg_assets.rules.loader import load_family
+
+Box = Mapping[str, Any]
+
+
+def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int) -> Iterator[dict[str, Any]]:
+    """Compare the boxes of two faces, as rows of `revisions`, in the order of the newer face.
+
+    A label that left its key for another one, while both keys mean something else now, was renumbered; a key that kept
+    some of its label was renamed; a key whose label has nothing in common with the old one was put to another use, and
+    that is told as a rename too, since the payer's system has to change the same field.
+    """
+    old = {box["box_key"]: box for box in before}
+    new = {box["box_key"]: box for box in after}
+    moved = dict(_find_renumbered(old, new))
+    for key in sorted(new, key=_place_of(new)):
+        if key in moved:
+            source = old[moved[key]]
+            changes = find_changes(read_wording(source["label"]), read_wording(new[key]["label"]), years=years)
+            yield _row("box renumbered", source, new[key], changes=changes)
+        elif key not in old or (key in moved.values() and not _is_alike(old[key], new[key])):
+            yield _row("box added", None, new[key])
+        else:
+            changes = find_changes(read_wording(old[key]["label"]), read_wording(new[key]["label"]), years=years)
+            if changes:
+                yield _row("box renamed", old[key], new[key], changes=changes)
+    for key in sorted(old, key=_place_of(old)):
+        if key not in new and key not in moved.values():
+            yield _row("box removed", old[key], None)
+
+
+def _place_of(boxes: Mapping[str, Box]) -> Any:
+    return lambda key: (boxes[key]["page"], len(key.strip("abcdefghijklmnopqrstuvwxyz")), key)
+
+
+def _find_renumbered(old: Mapping[str, Box], new: Mapping[str, Box]) -> Iterator[tuple[str, str]]:
+    """Newer key and older key of labels that stand once on each face, under another key, and not for lack of change."""
+    times_old, times_new = Counter(map(_words, old.values())), Counter(map(_words, new.values()))
+    where = {_words(box): key for key, box in old.items()}
+    for key, box in new.items():
+        words = _words(box)
+        source = where.get(words, key)
+        is_unique = bool(words) and times_old[words] == times_new[words] == 1
+        if is_unique and source != key and not (key in old and _is_alike(old[key], box)):
+            yield key, source
+
+
+def _words(box: Box) -> tuple[str, ...]:
+    return masked(find_tokens(box["label"]))
+
+
+def _is_alike(a: Box, b: Box) -> bool:
+    words_a, words_b = Counter(_words(a)), Counter(_words(b))
+    shared = 2 * (words_a & words_b).total()
+    return bool(shared >= load_family("revisions")["limits"]["pair_similarity"] * (words_a.total() + words_b.total()))
+
+
+def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[Change] = ()) -> dict[str, Any]:
+    box = after or before
+    assert box is not None
+    sides: dict[str, Any] = {}
+    for name, side in (("before", before), ("after", after)):
+        sides[name] = side["label"] if side else ""
+        sides[f"{name}_places"] = [{"page": side["page"], **side["bbox"]}] if side else []
+    is_rename = kind == "box renamed"
+    is_routine = is_rename and all(change.is_routine for change in changes)
+    found = (f"{s['document_id']}#{s['box_key']}:0-{len(s['label'])}" if s else "" for s in (before, after))
+    return {
+        "kind": kind,
+        "key": box["box_key"],
+        "heading_path": "",
+        "perspective": "face",
+        **sides,
+        "words": [
+            {
+                "before_start": c.before_start,
+                "before_end": c.before_end,
+                "after_start": c.after_start,
+                "after_end": c.after_end,
+                "nature": c.nature,
+            }
+            for c in changes
+        ],
+        "nature": changes[0].nature if is_routine else "structure",
+        "is_routine": is_routine,
+        "evidence": " → ".join(found),
+    }

@@ -1,0 +1,226 @@
+"""A change report that a payer's operations team can act on: what to change in the systems first, routine last.
+
+What the report says and in which order is decided here, and how it reads as Markdown; how it looks is decided in
+`change_page`. Texts come from PDFs and are escaped in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
+_KEPT_WORDS = 14
+_MONTHS = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+SAME, REMOVED, ADDED = "same", "removed", "added"
+
+GROUPS = (
+    ("Boxes", "Fields of the form: check layouts, mappings and validations."),
+    ("Lines and codes", "Lines of schedules and worksheets, and codes entered in boxes."),
+    ("Amounts", "Limits, rates and thresholds that systems hold as parameters."),
+    ("Dates", "Deadlines and periods."),
+    ("Instructions", "Text that changes what has to be reported, or how."),
+    ("Routine", "Years rolled on, editing, page numbers: nothing to act on."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One change as the report shows it."""
+
+    group: str
+    what: str
+    name: str
+    path: str
+    places: str
+    words: tuple[tuple[str, str], ...]
+    nature: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """The changes between two documents, grouped for a reader who has to act on them."""
+
+    title: str
+    older: str
+    newer: str
+    documents: tuple[str, str]
+    notes: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Changes of each group, in the order of the report."""
+        found = Counter(item.group for item in self.items)
+        return {name: found[name] for name, _ in GROUPS}
+
+
+def build_change_report(
+    changes: Iterable[Mapping[str, Any]], *, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> ChangeReport:
+    """Group the changes between two documents.
+
+    Args: changes: rows of `revisions` for this pair. before, after: rows of `documents`.
+    """
+    items = [_item(row) for row in changes]
+    order = [name for name, _ in GROUPS]
+    items.sort(key=lambda item: order.index(item.group))
+    is_rebuild = before["revision"] == after["revision"] and before["is_draft"] == after["is_draft"]
+    notes = [note for row in (before, after) if (note := _draft_note(row))]
+    if is_rebuild:
+        notes.append("Both files are builds of one revision: what differs is a correction, not a new revision.")
+    names = [_build_name(row) if is_rebuild else _revision_name(row) for row in (before, after)]
+    return ChangeReport(
+        title=f"{_form_name(after)}: what changed",
+        older=names[0],
+        newer=names[1],
+        documents=(before["document_id"], after["document_id"]),
+        notes=tuple(notes),
+        items=tuple(items),
+    )
+
+
+def _form_name(document: Mapping[str, Any]) -> str:
+    form = document["form"] or document["title"] or document["document_id"]
+    name = form if form.startswith(("Pub.", "Schedule", "Form")) else f"Form {form}"
+    return f"Instructions for {name}" if document["doc_type"] == "filer_instructions" else name
+
+
+def _revision_name(document: Mapping[str, Any]) -> str:
+    """`2024-01` is January 2024."""
+    match = re.fullmatch(r"(\d{4})-(\d\d)", document["revision"])
+    name = f"{_MONTHS[int(match[2]) - 1]} {match[1]}" if match else document["revision"] or document["document_id"]
+    return f"{name} (draft)" if document["is_draft"] else name
+
+
+def _build_name(document: Mapping[str, Any]) -> str:
+    made = f"file of {document['produced_on']}" if document["produced_on"] else document["document_id"]
+    return f"{_revision_name(document)}, {made}"
+
+
+def _draft_note(document: Mapping[str, Any]) -> str:
+    is_draft: bool = document["is_draft"]
+    return f"{document['document_id']} is a draft: not for filing, and it may still change." if is_draft else ""
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    path = row["heading_path"].split(" > ") if row["heading_path"] else []
+    is_heading = row["kind"].split()[0] not in ("text", "row", "moved") and row["perspective"] != "face"
+    return Item(
+        group=_group(row),
+        what=row["kind"],
+        name=name_key(row["key"]),
+        path=" › ".join(path[:-1] if is_heading else path),
+        places=_places(row),
+        words=tuple(find_segments(row)),
+        nature=row["nature"],
+    )
+
+
+def _group(row: Mapping[str, Any]) -> str:
+    if row["is_routine"]:
+        return "Routine"
+    subject = row["kind"].split()[0]
+    if subject == "box":
+        return "Boxes"
+    if subject in ("line", "code"):
+        return "Lines and codes"
+    if subject == "text" and row["kind"] == "text changed" and row["key"].startswith("line_"):
+        return "Lines and codes"
+    return {"amounts": "Amounts", "dates": "Dates"}.get(row["nature"], "Instructions")
+
+
+def name_key(key: str) -> str:
+    """`box_1a` is Box 1a, `boxes_14-16` is Boxes 14–16; empty for prose."""
+    kind, _, number = key.partition("_")
+    return f"{kind.capitalize()} {number.replace('-', '–').replace('_', ', ')}" if number else ""
+
+
+def _places(row: Mapping[str, Any]) -> str:
+    """Pages of both wordings: `p. 4`, or `p. 4 → 5`."""
+    sides = [", ".join(map(str, sorted({p["page"] for p in row[f"{side}_places"]}))) for side in ("before", "after")]
+    pages = list(dict.fromkeys(side for side in sides if side))
+    return f"p. {' → '.join(pages)}" if pages else ""
+
+
+# ----------------------------------------------------------------------------------------------------- word diff
+
+
+def find_segments(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Cut the two wordings of a change into what stayed, what was removed and what was added, in reading order.
+
+    Long stretches that stayed are shortened; the whole wording stands in `before` and `after`.
+    """
+    before, after = row["before"], row["after"]
+    if row["kind"] == "box renamed" and not (before and after):
+        return [(REMOVED, before or "no label"), (ADDED, after or "no label")]
+    if not row["words"]:
+        return [(op, text) for op, text in ((REMOVED, before), (ADDED, after)) if text and before != after] or [
+            (SAME, _shortened(after, is_first=False, is_last=False))
+        ]
+    found: list[tuple[str, str]] = []
+    at = 0
+    for ix, word in enumerate(row["words"]):
+        stayed = after[at : word["after_start"]]
+        found.append((SAME, _shortened(stayed, is_first=ix == 0, is_last=False)))
+        found.append((REMOVED, before[word["before_start"] : word["before_end"]]))
+        found.append((ADDED, after[word["after_start"] : word["after_end"]]))
+        at = word["after_end"]
+    found.append((SAME, _shortened(after[at:], is_first=False, is_last=True)))
+    return [(op, text) for op, text in found if text]
+
+
+def _shortened(text: str, *, is_first: bool, is_last: bool) -> str:
+    words = text.split(" ")
+    if len(words) <= 2 * _KEPT_WORDS + 4:
+        return text
+    head = [] if is_first else words[:_KEPT_WORDS]
+    tail = [] if is_last else words[-_KEPT_WORDS:]
+    return " ".join([*head, "…", *tail])
+
+
+# ------------------------------------------------------------------------------------------------------ Markdown
+
+
+def render_change_markdown(report: ChangeReport) -> str:
+    """The report as Markdown."""
+    lines = [f"# {_plain(report.title)}", f"{_plain(report.older)} → {_plain(report.newer)}"]
+    lines += [f"> {_plain(note)}" for note in report.notes]
+    if not report.items:
+        return "\n\n".join([*lines, "No change: both print the same text."]) + "\n"
+    counts = [f"| {name} | {count} |" for name, count in report.counts.items()]
+    lines.append("\n".join(["| to look at | changes |", "| --- | ---: |", *counts]))
+    for name, why in GROUPS:
+        items = [item for item in report.items if item.group == name]
+        if items:
+            lines += [f"## {name} ({len(items)})", why]
+            lines.append("\n".join(_markdown_item(item) for item in items))
+    lines.append(f"Compared: {_plain(report.documents[0])}, {_plain(report.documents[1])}.")
+    return "\n\n".join(lines) + "\n"
+
+
+def _markdown_item(item: Item) -> str:
+    marks = {SAME: "{}", REMOVED: "~~{}~~", ADDED: "**{}**"}
+    words = " ".join(marks[op].format(plain) for op, text in item.words if (plain := _plain(text)))
+    where = f" ({item.places})" if item.places else ""
+    name = item.name or item.path.split(" › ")[-1]
+    name = f"**{_plain(name)}**, " if name else ""
+    return f"- {name}{item.what}{where}: {words}"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown prints as it stands, on one line."""
+    return _MARKDOWN_SIGNS.sub(r"\\\1", " ".join(text.split()))
+
+
+def order_by_heading(items: Sequence[Item]) -> list[tuple[str, list[Item]]]:
+    """Items under the heading that they share, in the order in which the headings come up."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(item.path, []).append(item)
+    return list(found.items())

@@ -1,0 +1,267 @@
+"""One document as a sequence of passages that can be compared: headings, paragraphs, printed lines, table rows.
+
+What is printed in several pieces is put together (a line of a schedule, the text in the margin of a form's copy), what
+is printed several times (the copies of a form) counts once. Which passages belong together is decided in `pairing`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.graph.form_lines import Fragment, find_blocks, find_lines
+from taxkg_assets.graph.wording import Token, find_tokens, mask, masked
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Place = dict[str, Any]
+"""`start`, `end` in the passage's text, `page` and the corners of a rectangle."""
+
+_SMALL_WORD = 3
+
+HEADING, TEXT, LINE, ROW, FACE = "heading", "text", "line", "row", "face"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of text that stands verbatim in a table: a paragraph, a heading, a cell."""
+
+    source_id: str
+    text: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Where a passage stands: its innermost heading, the key that it falls under, whom it addresses."""
+
+    heading: str = ""
+    key: str = ""
+    kind: str = ""
+    path: tuple[str, ...] = ()
+    perspective: str = "other"
+    form: str = ""
+    is_own_key: bool = False
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One comparable piece of a document; its text is its parts, one a line."""
+
+    kind: str
+    parts: tuple[Part, ...]
+    owner: Owner
+    skipped: tuple[int, int] = (0, 0)
+    """Characters at both ends that are no part of the comparison: a line's printed key, the word for an icon."""
+
+    @cached_property
+    def text(self) -> str:
+        """The parts, one a line."""
+        return "\n".join(part.text for part in self.parts)
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """Words and signs, a line's own key left out."""
+        start, end = self.skipped[0], len(self.text) - self.skipped[1]
+        return tuple(t for t in find_tokens(self.text) if t.start >= start and t.end <= end)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words as they are matched across revisions."""
+        return masked(self.tokens)
+
+    @cached_property
+    def bag(self) -> Counter[str]:
+        """The words that tell passages apart, with their counts: any two share the small words."""
+        telling = [word for word in self.words if len(word) > _SMALL_WORD or not word.isalpha()]
+        return Counter(telling or self.words)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether a heading prints a key itself, and does not merely stand under one."""
+        return bool(self.owner.key) and self.owner.is_own_key
+
+    @cached_property
+    def place(self) -> tuple[str, ...]:
+        """The innermost heading, or the key, as it is compared across revisions."""
+        heading = tuple(mask(token.norm) for token in find_tokens(self.owner.heading))
+        if self.owner.key:
+            # A line's number says nothing without its part or worksheet; a box is known by its form alone.
+            above = heading if self.kind == LINE else ()
+            return (self.owner.perspective, self.owner.form, self.owner.key, *above)
+        return heading
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document as it is compared: its passages in reading order, and every word that it prints anywhere."""
+
+    document_id: str
+    passages: tuple[Passage, ...]
+    streams: tuple[str, ...] = field(repr=False, default=())
+    """All words as they are matched: of the passages, and of every element, artifacts and titles included."""
+
+    @cached_property
+    def keys(self) -> frozenset[tuple[str, ...]]:
+        """Perspective, form and key of everything keyed."""
+        return frozenset(p.place for p in self.passages if p.owner.key)
+
+
+def build_reading(document_id: str, frames: Mapping[str, pl.DataFrame]) -> Reading:
+    """Put a document's rows together as passages.
+
+    Args: frames: rows of `sections`, `anchors`, `tables`, `faces` and `elements`; those of other documents are ignored.
+    """
+    own = {n: f.filter(pl.col("document_id") == document_id) for n, f in frames.items()}
+    owners = _find_owners(own["anchors"])
+    labels = {row["box_key"].removeprefix("box_"): row["label"] for row in own["faces"].iter_rows(named=True)}
+    tables = {row["table_id"]: row for row in own["tables"].iter_rows(named=True)}
+    headings = [row for row in own["anchors"].iter_rows(named=True) if not _is_finding_aid(row["heading"])]
+    placed = [(row["element_id"], _heading(row, owners)) for row in headings]
+    fields: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in own["sections"].iter_rows(named=True):
+        if _is_finding_aid(owners.get(row["anchor_id"] or "", Owner()).heading):
+            continue
+        fields[row["page"], row["anchor_id"] or ""].append(row)
+    for (_, anchor_id), rows in fields.items():
+        owner = owners.get(anchor_id, Owner())
+        placed += _passages_of(rows, owner=owner, labels=labels, tables=tables)
+    # A heading and its first paragraph may share an element; the heading was put in first and stays first.
+    placed.sort(key=lambda item: item[0])
+    passages = tuple(_without_copies([passage for _, passage in placed if passage.words]))
+    printed = own["elements"].sort("element_id")["text"].to_list()
+    streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
+    return Reading(document_id, passages, tuple(f" {' '.join(words)} " for words in streams))
+
+
+def _is_finding_aid(heading: str) -> bool:
+    return any(rule.pattern.search(heading.strip()) for rule in load_rules("revisions", "finding_aids"))
+
+
+def _find_owners(anchors: pl.DataFrame) -> dict[str, Owner]:
+    rows = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    return {anchor_id: _owner(row, rows) for anchor_id, row in rows.items()}
+
+
+def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Owner:
+    chain = [row]
+    while (above := rows.get(chain[-1]["parent_anchor_id"] or "")) is not None and len(chain) <= len(rows):
+        chain.append(above)
+    keyed = next((link for link in chain if link["key"]), None)
+    path = tuple(link["heading"] for link in reversed(chain))
+    return Owner(
+        heading=row["heading"],
+        key=keyed["key"] if keyed else "",
+        kind=keyed["kind"] if keyed else row["kind"],
+        path=path,
+        perspective=row["perspective"],
+        form=row["form"],
+        is_own_key=bool(row["key"]),
+    )
+
+
+def _heading(row: Mapping[str, Any], owners: Mapping[str, Owner]) -> Passage:
+    place = {"start": 0, "end": len(row["heading"]), "page": row["page"], **row["bbox"]}
+    return Passage(HEADING, (Part(row["anchor_id"], row["heading"], (place,)),), owners[row["anchor_id"]])
+
+
+def _passages_of(
+    rows: Sequence[dict[str, Any]], *, owner: Owner, labels: Mapping[str, str], tables: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, Passage]]:
+    """Passages under one heading on one page, each with the element that gives it its place in the reading order."""
+    found: list[tuple[str, Passage]] = []
+    is_form = sum(row["role"] == "FormField" for row in rows) >= load_family("revisions")["limits"]["face_share"] * len(
+        rows
+    )
+    loose: list[dict[str, Any]] = []
+    for row in rows:
+        table = tables.get(row["table_id"] or "")
+        if table is not None:
+            found += _table_rows(row, table, owner=owner)
+        elif is_form and owner.kind != "line":
+            loose.append(row)
+        else:
+            label = load_rules("revisions", "labels")[0].pattern.match(row["text"])
+            skipped = (label.end() if label else 0, 0)
+            kind = LINE if owner.kind == "line" else TEXT
+            found.append((row["element_id"], Passage(kind, (_part(row),), owner, skipped)))
+    fragments = [Fragment(row["element_id"], row["text"], _part(row), row["pieces"][0]) for row in loose]
+    if labels:
+        blocks = find_blocks([f for f in fragments if not _is_box(f.text, labels)])
+        found += [(b[0].element_id, Passage(FACE, tuple(f.part for f in b), owner)) for b in blocks]
+        return found
+    first = min((f.element_id for f in fragments), default="")
+    for line in find_lines(fragments):
+        key = f"line_{line.key}" if line.key else owner.key
+        mine = replace(owner, key=key, kind="line" if line.key else owner.kind)
+        parts = tuple(f.part for f in line.fragments)
+        found.append((first, Passage(LINE, parts, mine, (line.skipped_start, line.skipped_end))))
+    return found
+
+
+def _part(row: Mapping[str, Any]) -> Part:
+    return Part(row["element_id"], row["text"], tuple(dict(piece) for piece in row["pieces"]))
+
+
+def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owner) -> list[tuple[str, Passage]]:
+    """The caption, and one passage a row: its header and its cells."""
+    found = []
+    if row["text"] == table["title"]:
+        found.append((row["element_id"], Passage(TEXT, (_part(row),), owner)))
+    by_row: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for cell in table["cells"]:
+        by_row[cell["row_ix"]].append(cell)
+    for row_ix in sorted(by_row):
+        cells = sorted(by_row[row_ix], key=lambda cell: int(cell["col_ix"]))
+        texts = [(cell["text"], cell["bbox"]) for cell in cells if cell["text"].strip()]
+        header = cells[0]["row_path"]
+        if header and not any(header in text for text, _ in texts):
+            texts.insert(0, (header, None))
+        parts = [
+            Part(
+                table["table_id"],
+                text,
+                ({"start": 0, "end": len(text), "page": table["page"], **bbox},) if bbox is not None else (),
+            )
+            for text, bbox in texts
+        ]
+        found += [(row["element_id"], Passage(ROW, tuple(group), owner)) for group in _side_by_side(parts)]
+    return found
+
+
+def _side_by_side(parts: list[Part]) -> list[list[Part]]:
+    """Take apart a row of code and meaning, code and meaning: such a list runs down one column and on in the next."""
+    limits = load_family("revisions")["limits"]
+    pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
+    is_list = (
+        len(parts) % 2 == 0
+        and len(pairs) > 1
+        and all(len(code.text) <= limits["code_characters"] < len(meaning.text) for code, meaning in pairs)
+    )
+    return pairs if is_list else [parts]
+
+
+def _is_box(text: str, labels: Mapping[str, str]) -> bool:
+    """Whether a fragment of a face is a box's key and label, or those of several boxes: the registry knows them."""
+    words = masked(find_tokens(text))
+    key = re.match(r"\s*(\d{0,2}[a-z]{0,2})\b", text)
+    if key is None or key[1] not in labels:
+        return False
+    known = {word for label in labels.values() for word in masked(find_tokens(label))} | set(labels)
+    return all(word in known for word in words)
+
+
+def _without_copies(passages: Iterable[Passage]) -> Iterable[Passage]:
+    """Leave out what a form's further copies print again."""
+    seen: set[tuple[str, ...]] = set()
+    for passage in passages:
+        if passage.kind == FACE:
+            if passage.words in seen:
+                continue
+            seen.add(passage.words)
+        yield passage

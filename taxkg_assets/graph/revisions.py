@@ -1,0 +1,272 @@
+"""What changed between two revisions of a form, its instructions or a publication.
+
+Which revisions follow each other is decided here, and what a pair of passages amounts to: a box added, a line
+renumbered, a text changed. A rebuild with the same text is no change, and a draft never stands for a revision.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.graph.box_changes import find_box_changes
+from taxkg_assets.graph.catalogue import revision_months
+from taxkg_assets.graph.pairing import Pair, find_pairs
+from taxkg_assets.graph.passages import FACE, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_reading
+from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
+
+NATURES = ("structure", "amounts", "dates", "references", "wording", *ROUTINE)
+"""What a change is about, the weightiest first: a row bears the name of the weightiest of its words."""
+
+_FEW_WORDS = 4
+
+
+def build_revisions(
+    documents: dy.DataFrame[Documents],
+    sections: dy.DataFrame[Sections],
+    anchors: dy.DataFrame[Anchors],
+    tables: dy.DataFrame[Tables],
+    faces: dy.DataFrame[Faces],
+    elements: dy.DataFrame[Elements],
+) -> dy.DataFrame[Revisions]:
+    """One row per change between two consecutive final revisions of one product, or two builds of one revision."""
+    frames = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
+    rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    found: list[dict[str, Any]] = []
+    for before, after in find_consecutive(documents):
+        found += find_revision_changes(rows[before], rows[after], frames=frames)
+    frame = pl.DataFrame(found, schema=Revisions.create_empty().schema)
+    return Revisions.validate(frame.sort(Revisions.primary_key()))
+
+
+def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
+    """Pair the final documents of each product with the next: by revision, builds of one revision by their date."""
+    final = documents.filter(~pl.col("is_draft") & (pl.col("irs_name") != "") & (pl.col("revision") != ""))
+    pairs: list[tuple[str, str]] = []
+    for _, group in sorted(final.group_by("irs_name"), key=lambda item: str(item[0])):
+        ordered = sorted(
+            group.iter_rows(named=True),
+            key=lambda r: (revision_months(r["revision"]), r["produced_on"], r["document_id"]),
+        )
+        pairs += pairwise(row["document_id"] for row in ordered)
+    return pairs
+
+
+def find_revision_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, frames: Mapping[str, pl.DataFrame]
+) -> list[dict[str, Any]]:
+    """Find the changes between any two documents, as rows of `revisions`; boxes first, then in reading order.
+
+    Args: before, after: rows of `documents`. frames: `sections`, `anchors`, `tables`, `faces` and `elements`.
+    """
+    years = _year(after) - _year(before)
+    old, new = build_reading(before["document_id"], frames), build_reading(after["document_id"], frames)
+    sides = [frames["faces"].filter(pl.col("document_id") == row["document_id"]).to_dicts() for row in (before, after)]
+    rows: list[dict[str, Any]] = [*find_box_changes(*sides, years=years)]
+    pairs = find_pairs(old, new)
+    loose = tuple(_loose_words(pairs, ix) for ix in range(2))
+    for pair in pairs:
+        rows += _pair_rows(pair, old=old, new=new, years=years, loose=loose)
+    common = {
+        "irs_name": after["irs_name"],
+        "form": after["form"],
+        "from_revision": before["revision"],
+        "to_revision": after["revision"],
+        "from_document_id": before["document_id"],
+        "to_document_id": after["document_id"],
+    }
+    return [{**common, "change_ix": ix, **row} for ix, row in enumerate(rows)]
+
+
+def _loose_words(pairs: Iterable[Pair], side: int) -> str:
+    """The words of all passages of one side that found no counterpart."""
+    alone = (pair.before if side == 0 else pair.after for pair in pairs if not (pair.before and pair.after))
+    return f" {' '.join(word for passages in alone for p in passages for word in p.words)} "
+
+
+def _year(document: Mapping[str, Any]) -> int:
+    stated = document["tax_year"] or document["revision"][:4]
+    return int(stated) if str(stated).isdigit() else 0
+
+
+# ------------------------------------------------------------------------------------------------- pairs to rows
+
+
+def _pair_rows(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
+    if pair.before and pair.after:
+        yield from _changed(pair, old=old, new=new, years=years, loose=loose)
+        return
+    (passage,) = pair.before or pair.after
+    own, other = (old, new) if pair.before else (new, old)
+    if not _is_gone(passage, own=own, other=other):
+        return
+    kind = f"{_subject(passage)} {'removed' if pair.before else 'added'}"
+    nature = "wording" if kind.startswith("text") else "structure"
+    yield _row(kind, pair, (), nature=nature)
+
+
+def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:
+    """Whether the other document prints these words nowhere, or less often: a mere change of layout is none."""
+    if passage.kind == HEADING and passage.owner.key and passage.place in other.keys:
+        return False
+    if passage.kind != ROW and not any(len(word) > len("of") and word.isalpha() for word in passage.words):
+        return False
+    return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == FACE)
+
+
+def _stands(words: Sequence[str], *, own: Reading, other: Reading, is_copied: bool) -> bool:
+    """Whether the other document prints a run of words at least as often; of a form's copies one is enough."""
+    run = f" {' '.join(words)} "
+    counts = [(mine.count(run), theirs.count(run)) for mine, theirs in zip(own.streams, other.streams, strict=True)]
+    return any(theirs and (is_copied or theirs >= mine) for mine, theirs in counts)
+
+
+def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
+    sides = _wording(pair.before), _wording(pair.after)
+    changes = find_changes(*sides, years=years)
+    is_form = pair.after[0].kind in (FACE, LINE)
+    streams = (old.streams, new.streams) if is_form else ((loose[0],), (loose[1],))
+    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams))
+    first, last = pair.before[0], pair.after[0]
+    is_renumbered = (
+        first.kind == last.kind
+        and _number(first) != _number(last)
+        and ""
+        not in (
+            _number(first),
+            _number(last),
+        )
+    )
+    if is_renumbered:
+        yield _row(f"{_subject(last)} renumbered", pair, changes, nature="structure")
+    elif changes:
+        is_name = last.kind == HEADING
+        subject = _subject(last)
+        kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
+        yield _row(kind, pair, changes, nature=_weightiest(changes))
+    elif pair.is_moved and first.place != last.place and first.kind != FACE:
+        yield _row("moved", pair, (), nature="moved")
+
+
+def _is_regrouped(
+    change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]]
+) -> bool:
+    """Whether words were put in or left out here that the other document prints in another passage.
+
+    The pieces that a form prints in its margins and lines fall together in another way whenever one of them moves, and
+    a paragraph that goes on after a break may be read as two: on a form any place counts, else only what found no
+    counterpart. A few words say too little to be found again, least of all numbers.
+    """
+    removed = change.before_end > change.before_start
+    if removed == (change.after_end > change.after_start):
+        return False
+    start, end = (change.before_start, change.before_end) if removed else (change.after_start, change.after_end)
+    own = sides[0 if removed else 1]
+    runs: dict[int, list[Token]] = defaultdict(list)
+    for token in own.tokens:
+        if start <= token.start < end:
+            runs[own.text.count("\n", start, token.start)].append(token)
+    pieces = [piece for run in runs.values() if (piece := masked(run))]
+    put = [word for piece in pieces for word in piece]
+    if len(put) < _FEW_WORDS and not (len(put) > 1 and all(word.isalpha() for word in put)):
+        return False
+    others = streams[1 if removed else 0]
+    return all(any(f" {' '.join(piece)} " in other for other in others) for piece in pieces)
+
+
+def _number(passage: Passage) -> str:
+    """The key of a heading or a line: what can be renumbered."""
+    is_numbered = passage.kind == HEADING or passage.owner.key.startswith("line_")
+    return passage.owner.key if is_numbered and passage.kind in (HEADING, LINE) else ""
+
+
+def _subject(passage: Passage) -> str:
+    """What a passage is to its reader: box, line, code, section, row or text."""
+    key, kind = passage.owner.key, passage.owner.kind
+    if passage.kind == LINE and key.startswith("line_"):
+        return "line"
+    if passage.kind == ROW:
+        return "row"
+    if passage.kind != HEADING:
+        return "text"
+    if key.startswith("code_"):
+        return "code"
+    return {"box": "box", "box_group": "box", "line": "line"}.get(kind if passage.is_keyed else "", "section")
+
+
+def _weightiest(changes: Iterable[Change]) -> str:
+    return min((change.nature for change in changes), key=NATURES.index)
+
+
+def _wording(side: Sequence[Passage]) -> Wording:
+    tokens: list[Token] = []
+    offset = 0
+    for passage in side:
+        tokens += [Token(t.norm, t.start + offset, t.end + offset) for t in passage.tokens]
+        offset += len(passage.text) + 1
+    return Wording("\n".join(passage.text for passage in side), tuple(tokens))
+
+
+def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> dict[str, Any]:
+    owner = (pair.after or pair.before)[0].owner
+    sides: dict[str, Any] = {}
+    pointers = []
+    for name, side in (("before", pair.before), ("after", pair.after)):
+        spans = [(getattr(c, f"{name}_start"), getattr(c, f"{name}_end")) for c in changes]
+        parts = list(_parts(side))
+        sides[name] = "\n".join(part.text for _, part in parts)
+        sides[f"{name}_places"] = list(_places(parts, spans))
+        pointers.append("; ".join(_pointers(parts, spans)))
+    return {
+        "kind": kind,
+        "key": owner.key,
+        "heading_path": " > ".join(owner.path),
+        "perspective": owner.perspective,
+        **sides,
+        "words": [_change(change) for change in changes],
+        "nature": nature,
+        "is_routine": nature in ROUTINE,
+        "evidence": " → ".join(pointers),
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    names = ("before_start", "before_end", "after_start", "after_end", "nature")
+    return {name: getattr(change, name) for name in names}
+
+
+def _parts(side: Sequence[Passage]) -> Iterator[tuple[int, Part]]:
+    """The parts of one side with the place of each in the joined text."""
+    offset = 0
+    for passage in side:
+        for part in passage.parts:
+            yield offset, part
+            offset += len(part.text) + 1
+
+
+def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a range holds changed words; without changed words the whole text is meant."""
+    return not spans or any(s <= end and e >= start and (s < end or e > start or s == e) for s, e in spans)
+
+
+def _places(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[Place]:
+    for offset, part in parts:
+        for place in part.places:
+            if _touches(place["start"] + offset, place["end"] + offset, spans):
+                yield {name: place[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")}
+
+
+def _pointers(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """`<source>:<start>-<end>` of each part that holds changed words, from the first to the last of them."""
+    for offset, part in parts:
+        end = offset + len(part.text)
+        if not _touches(offset, end, spans):
+            continue
+        inside = [(max(s, offset), min(e, end)) for s, e in spans if s <= end and e >= offset] or [(offset, end)]
+        yield f"{part.source_id}:{min(s for s, _ in inside) - offset}-{max(e for _, e in inside) - offset}"

@@ -1,0 +1,220 @@
+"""Two wordings of one passage: which words changed, and of what nature the change is.
+
+What counts as no change is decided here: line breaks, hyphenation, leaders to entry fields, bullets, quotation marks.
+What changes every year without meaning anything (years rolled on, page numbers, edition stamps) is told apart from
+substance. What belongs together is decided in `pairing`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+
+from taxkg_assets.rules.loader import load_family, load_rules
+
+ROUTINE = ("years", "edition", "pages", "editorial", "moved")
+"""Natures that an operations team reads last."""
+
+_SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "−": "-", "\u00a0": " "})
+_HYPHENS = re.compile(r"(?<=[^\W\d])[-‐‑–—\u00ad]+(?=\w)|[\u00ad]")
+_DASHES = re.compile(r"[‐‑–—]")
+_BARE_FRACTION = re.compile(r"^([$]?)\.(?=\d)")
+_LONGEST_BRIDGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, number or sign of a text: how it is compared, and where it stands."""
+
+    norm: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text with the words of it that count."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One stretch of words that differs; an empty stretch on one side is an insertion or a deletion."""
+
+    before_start: int
+    before_end: int
+    after_start: int
+    after_end: int
+    nature: str
+
+    @property
+    def is_routine(self) -> bool:
+        """Whether it says nothing that anybody has to act on."""
+        return self.nature in ROUTINE
+
+
+def find_tokens(text: str) -> tuple[Token, ...]:
+    """Find the words, numbers and signs of a text; leaders, bullets and drawn signs are none."""
+    word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
+    blank = leader.sub(lambda match: " " * len(match[0]), text)
+    return tuple(Token(_norm(match[0]), *match.span()) for match in word.finditer(blank))
+
+
+@cache
+def _norm(word: str) -> str:
+    plain = unicodedata.normalize("NFKC", word).translate(_SAME)
+    plain = _DASHES.sub("-", _HYPHENS.sub("", plain))
+    plain = _BARE_FRACTION.sub(r"\g<1>0.", plain)
+    return plain[4:] if plain.lower().startswith("www.") else plain
+
+
+def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
+    """Give the words as they are matched across years: small letters, every year alike, signs aside."""
+    return tuple(mask(token.norm) for token in tokens if token.norm[-1:].isalnum() or len(token.norm) > 1)
+
+
+@cache
+def mask(norm: str) -> str:
+    """One word in small letters; a year stands for any year."""
+    return "<year>" if _is_year(norm) else norm.lower()
+
+
+@cache
+def _is_year(norm: str) -> bool:
+    return any(rule.pattern.search(norm) for rule in load_rules("revisions", "masks"))
+
+
+def read_wording(text: str) -> Wording:
+    """A text of which all words count."""
+    return Wording(text, find_tokens(text))
+
+
+def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change, ...]:
+    """Find the stretches of words that differ between two wordings.
+
+    Args:   years: years between the two revisions; a year that moved by as many has merely been rolled on.
+    """
+    old, new = before.tokens, after.tokens
+    a, b = [t.norm for t in old], [t.norm for t in new]
+    if a == b or "".join(a) == "".join(b):
+        return ()
+    found = []
+    for i0, i1, j0, j1 in _bridged(_stretches(a, b), a):
+        if "".join(a[i0:i1]) == "".join(b[j0:j1]):
+            continue
+        for k0, k1, m0, m1 in _split_years(a, b, (i0, i1, j0, j1), years=years):
+            (s0, e0), (s1, e1) = _span(old, k0, k1), _span(new, m0, m1)
+            lead = before.text[:s0] if k1 > k0 else after.text[:s1]
+            is_last = k1 == len(a) and m1 == len(b)
+            nature = name_nature(a[k0:k1], b[m0:m1], lead=lead[-60:], years=years, is_last=is_last)
+            found.append(Change(s0, e0, s1, e1, nature))
+    return tuple(found)
+
+
+def _stretches(a: list[str], b: list[str]) -> list[tuple[int, int, int, int]]:
+    """Differing stretches, the common ends cut off first: most passages differ in a few words only."""
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    matcher = SequenceMatcher(None, a[head : len(a) - tail], b[head : len(b) - tail], autojunk=False)
+    return [
+        (i0 + head, i1 + head, j0 + head, j1 + head) for op, i0, i1, j0, j1 in matcher.get_opcodes() if op != "equal"
+    ]
+
+
+def _bridged(stretches: list[tuple[int, int, int, int]], a: list[str]) -> list[tuple[int, int, int, int]]:
+    """Join stretches that only a word or sign keeps apart: a rewritten clause reads better in one piece."""
+    joined: list[tuple[int, int, int, int]] = []
+    for i0, i1, j0, j1 in stretches:
+        if joined:
+            p0, p1, q0, q1 = joined[-1]
+            bridge = i0 - p1
+            least = min(max(p1 - p0, q1 - q0), max(i1 - i0, j1 - j0))
+            has_word = any(word[0].isalnum() and not _is_year(word) for word in a[p1:i0])
+            if bridge <= _LONGEST_BRIDGE and (least > bridge or not has_word) and least > 1:
+                joined[-1] = (p0, i1, q0, j1)
+                continue
+        joined.append((i0, i1, j0, j1))
+    return joined
+
+
+def _split_years(
+    a: list[str], b: list[str], stretch: tuple[int, int, int, int], *, years: int
+) -> list[tuple[int, int, int, int]]:
+    """Cut years that were rolled on out of the ends of a stretch, so that they do not pass for substance."""
+    i0, i1, j0, j1 = stretch
+    head: list[tuple[int, int, int, int]] = []
+    tail: list[tuple[int, int, int, int]] = []
+    while i1 > i0 and j1 > j0 and (i1 - i0 > 1 or j1 - j0 > 1) and _is_rolled(a[i1 - 1], b[j1 - 1], years=years):
+        tail.insert(0, (i1 - 1, i1, j1 - 1, j1))
+        i1, j1 = i1 - 1, j1 - 1
+    while i1 > i0 and j1 > j0 and (i1 - i0 > 1 or j1 - j0 > 1) and _is_rolled(a[i0], b[j0], years=years):
+        head.append((i0, i0 + 1, j0, j0 + 1))
+        i0, j0 = i0 + 1, j0 + 1
+    return [*head, *([(i0, i1, j0, j1)] if i1 > i0 or j1 > j0 else []), *tail]
+
+
+def _is_rolled(before: str, after: str, *, years: int) -> bool:
+    return _is_year(before) and _is_year(after) and (int(after) - int(before) == years != 0)
+
+
+def _span(tokens: tuple[Token, ...], start: int, end: int) -> tuple[int, int]:
+    """Characters of a stretch of tokens; an empty one stands after the token before it."""
+    if end > start:
+        return tokens[start].start, tokens[end - 1].end
+    place = tokens[start - 1].end if start else (tokens[0].start if tokens else 0)
+    return place, place
+
+
+def name_nature(before: Sequence[str], after: Sequence[str], *, lead: str, years: int, is_last: bool = False) -> str:
+    """Name what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
+    if _is_turned(before, after):
+        return "editorial"
+    list_end = load_rules("revisions", "list_ends")[0].pattern
+    if _letters(before) == _letters(after) or (is_last and list_end.search(" ".join([*before, *after]))):
+        return "editorial"
+    if len(before) == len(after) and all(
+        x == y or _is_rolled(x, y, years=years) for x, y in zip(before, after, strict=True)
+    ):
+        return "years"
+    text = " ".join(before) + " \x1f " + " ".join(after)
+    numbers = [word for word in (*before, *after) if word[0].isalnum()]
+    for rule in load_rules("revisions", "stamps"):
+        is_numeric = all(word[0].isdigit() for word in numbers) or rule.id == "edition"
+        if is_numeric and len(numbers) <= len(("month", "year")) * 2 and rule.pattern.search(lead):
+            return rule.id
+    for rule in load_rules("revisions", "natures"):
+        if rule.pattern.search(text):
+            return rule.id
+    return "wording"
+
+
+def _is_turned(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether the same telling words stand in another order: `Form 9, box 2` and `box 2 of Form 9`."""
+    small: list[str] = load_family("revisions")["small_words"]
+    sides = [sorted(p for w in side if (p := _plain(w)) and p not in small) for side in (before, after)]
+    return sides[0] == sides[1] and bool(sides[0])
+
+
+def _letters(words: Sequence[str]) -> str:
+    """What is left of words when signs, capitals and the spelling of small numbers do not count."""
+    return "".join(_plain(word) for word in words)
+
+
+@cache
+def _plain(word: str) -> str:
+    numbers: list[str] = load_family("revisions")["number_words"]
+    small = word.lower()
+    for value, name in enumerate(numbers):
+        if small == name or (small.startswith(name) and small.removeprefix(name) == "digit"):
+            small = str(value) + small.removeprefix(name)
+    return "".join(c for c in small if c.isalnum() or c in "$%")
