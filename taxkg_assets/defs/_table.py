@@ -41,6 +41,9 @@ UPSTREAM: dict[str, tuple[str, ...]] = {}
 FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 """For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
 
+SHOWN: dict[str, Callable[[Store], Mapping[str, Any]]] = {}
+"""What the UI shows of a table besides its rows, read from the home when the table has been made."""
+
 GATED_VERSIONS = "table versions"
 GATED_BY = "code and labels"
 PREVIEW_ROWS = 6
@@ -214,6 +217,8 @@ class DeltaIO(dg.ConfigurableIOManager):
                 "unchanged": state.version == before,
             }
         )
+        if name in SHOWN:
+            context.add_output_metadata(dict(SHOWN[name](store)))
 
     def load_input(self, context: dg.InputContext) -> Handle:
         """The table, unless a gate on it or on anything it was made from is not passed and current."""

@@ -1,14 +1,22 @@
 """Assets of the stage `graph` and their gates."""
 
+import dagster as dg
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
 from taxkg_assets.defs.extraction import measured
 from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store, atomic_write
 from taxkg_assets.evaluation.extraction_scores import score_boxes
+from taxkg_assets.graph.change_page import render_change_page
+from taxkg_assets.graph.change_report import (
+    build_change_reports,
+    render_change_markdown,
+    render_changes_overview,
+)
 from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.integrity import (
     count_relations,
@@ -22,11 +30,62 @@ from taxkg_assets.graph.integrity import (
 )
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_registry_faults
+from taxkg_assets.graph.revision_laws import find_revision_faults
+from taxkg_assets.graph.revisions import build_revisions
 from taxkg_assets.rules.floors import load_floors
 
 registry = table(schemas.Registry, build_registry, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 edges = table(schemas.Edges, build_edges, group="graph")
+
+
+def build_revisions_and_reports(
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+    tables: dy.DataFrame[schemas.Tables],
+    faces: dy.DataFrame[schemas.Faces],
+    elements: dy.DataFrame[schemas.Elements],
+    *,
+    store: Store,
+) -> dy.DataFrame[schemas.Revisions]:
+    """One row per change between consecutive revisions; a report of each pair lies in the home's reports."""
+    revisions = build_revisions(documents, sections, anchors, tables, faces, elements)
+    folder = store.folder("reports", "changes")
+    written = set()
+    for report in build_change_reports(revisions, documents):
+        older, newer = report.documents
+        for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
+            path = folder / f"{older}--to--{newer}.{suffix}"
+            atomic_write(path, text.encode())
+            written.add(path)
+    for path in folder.iterdir():
+        if path not in written and "--to--" in path.name:
+            path.unlink()
+    return revisions
+
+
+revisions = table(
+    schemas.Revisions,
+    build_revisions_and_reports,
+    group="graph",
+    stages=("graph",),
+    handles={"store": lambda home: home.store},
+)
+
+
+def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
+    """The changes of all pairs for the UI, and where their reports lie."""
+    reports = build_change_reports(
+        schemas.Revisions.cast(store.read("revisions")), schemas.Documents.cast(store.read("documents"))
+    )
+    return {
+        "what changed": dg.MetadataValue.md(render_changes_overview(reports)),
+        "reports": dg.MetadataValue.path(str(store.folder("reports", "changes"))),
+    }
+
+
+SHOWN["revisions"] = show_changes
 
 
 @gate(on="registry", reads=("faces",))
@@ -85,6 +144,22 @@ def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[
 def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFrame[schemas.References]) -> Verdict:
     """References that reach no node stay below the floor's share."""
     return _against_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
+
+
+@gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces"))
+def changes_stand_in_both_documents(
+    revisions: dy.DataFrame[schemas.Revisions],
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+    tables: dy.DataFrame[schemas.Tables],
+    faces: dy.DataFrame[schemas.Faces],
+) -> Verdict:
+    """Both wordings of a change are printed where its evidence points, its key exists, and something did change."""
+    faults = find_revision_faults(revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces)
+    substance = revisions.filter(~pl.col("is_routine"))
+    pairs = revisions.select("from_document_id", "to_document_id").n_unique()
+    return Verdict(faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substance.height})
 
 
 def _against_floor(metric: str, value: float, *, checked: int) -> Verdict:

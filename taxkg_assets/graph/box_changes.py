@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from taxkg_assets.graph.wording import Change, find_changes, find_tokens, masked, read_wording
-from taxkg_assets.rules.loader import load_family
 
 Box = Mapping[str, Any]
 
@@ -15,9 +14,9 @@ Box = Mapping[str, Any]
 def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int) -> Iterator[dict[str, Any]]:
     """Compare the boxes of two faces, as rows of `revisions`, in the order of the newer face.
 
-    A label that left its key for another one, while both keys mean something else now, was renumbered; a key that kept
-    some of its label was renamed; a key whose label has nothing in common with the old one was put to another use, and
-    that is told as a rename too, since the payer's system has to change the same field.
+    A label that left its key for another one was renumbered, and its old key, if it is still there, was added anew. A
+    key whose label has nothing in common with the old one was put to another use; that is told as a rename too, since
+    the payer's system has to change the same field.
     """
     old = {box["box_key"]: box for box in before}
     new = {box["box_key"]: box for box in after}
@@ -27,7 +26,7 @@ def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int)
             source = old[moved[key]]
             changes = find_changes(read_wording(source["label"]), read_wording(new[key]["label"]), years=years)
             yield _row("box renumbered", source, new[key], changes=changes)
-        elif key not in old or (key in moved.values() and not _is_alike(old[key], new[key])):
+        elif key not in old or key in moved.values():
             yield _row("box added", None, new[key])
         else:
             changes = find_changes(read_wording(old[key]["label"]), read_wording(new[key]["label"]), years=years)
@@ -43,25 +42,19 @@ def _place_of(boxes: Mapping[str, Box]) -> Any:
 
 
 def _find_renumbered(old: Mapping[str, Box], new: Mapping[str, Box]) -> Iterator[tuple[str, str]]:
-    """Newer key and older key of labels that stand once on each face, under another key, and not for lack of change."""
+    """Newer key and older key of labels that stand once on each face, and under another key."""
     times_old, times_new = Counter(map(_words, old.values())), Counter(map(_words, new.values()))
     where = {_words(box): key for key, box in old.items()}
     for key, box in new.items():
         words = _words(box)
         source = where.get(words, key)
         is_unique = bool(words) and times_old[words] == times_new[words] == 1
-        if is_unique and source != key and not (key in old and _is_alike(old[key], box)):
+        if is_unique and source != key:
             yield key, source
 
 
 def _words(box: Box) -> tuple[str, ...]:
     return masked(find_tokens(box["label"]))
-
-
-def _is_alike(a: Box, b: Box) -> bool:
-    words_a, words_b = Counter(_words(a)), Counter(_words(b))
-    shared = 2 * (words_a & words_b).total()
-    return bool(shared >= load_family("revisions")["limits"]["pair_similarity"] * (words_a.total() + words_b.total()))
 
 
 def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[Change] = ()) -> dict[str, Any]:

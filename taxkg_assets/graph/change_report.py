@@ -7,13 +7,18 @@ What the report says and in which order is decided here, and how it reads as Mar
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+from taxkg_assets.graph.revisions import find_consecutive
+
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
 _KEPT_WORDS = 14
+_SHOWN_ITEMS = 12
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
@@ -46,12 +51,17 @@ class Item:
 class ChangeReport:
     """The changes between two documents, grouped for a reader who has to act on them."""
 
-    title: str
+    subject: str
     older: str
     newer: str
     documents: tuple[str, str]
     notes: tuple[str, ...]
     items: tuple[Item, ...]
+
+    @property
+    def title(self) -> str:
+        """Headline of the report."""
+        return f"{self.subject}: what changed"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -76,13 +86,25 @@ def build_change_report(
         notes.append("Both files are builds of one revision: what differs is a correction, not a new revision.")
     names = [_build_name(row) if is_rebuild else _revision_name(row) for row in (before, after)]
     return ChangeReport(
-        title=f"{_form_name(after)}: what changed",
+        subject=_form_name(after),
         older=names[0],
         newer=names[1],
         documents=(before["document_id"], after["document_id"]),
         notes=tuple(notes),
         items=tuple(items),
     )
+
+
+def build_change_reports(revisions: pl.DataFrame, documents: pl.DataFrame) -> list[ChangeReport]:
+    """Make the report of every pair of documents that follow each other, those without a change among them."""
+    rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    changes: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in revisions.iter_rows(named=True):
+        changes[row["from_document_id"], row["to_document_id"]].append(row)
+    return [
+        build_change_report(changes[before, after], before=rows[before], after=rows[after])
+        for before, after in find_consecutive(documents)
+    ]
 
 
 def _form_name(document: Mapping[str, Any]) -> str:
@@ -202,6 +224,22 @@ def render_change_markdown(report: ChangeReport) -> str:
             lines.append("\n".join(_markdown_item(item) for item in items))
     lines.append(f"Compared: {_plain(report.documents[0])}, {_plain(report.documents[1])}.")
     return "\n\n".join(lines) + "\n"
+
+
+def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
+    """All pairs as one Markdown table, and below it what systems have to follow: boxes, lines and codes, amounts."""
+    names = [name for name, _ in GROUPS]
+    head = ["| " + " | ".join(["what", "from", "to", *names]) + " |", "| --- | --- | --- |" + " ---: |" * len(names)]
+    for report in reports:
+        cells = [report.subject, report.older, report.newer, *map(str, report.counts.values())]
+        head.append("| " + " | ".join(map(_plain, cells)) + " |")
+    parts = ["\n".join(head)]
+    for report in reports:
+        urgent = [item for item in report.items if item.group in names[:3]]
+        if urgent:
+            parts.append(f"**{_plain(report.subject)}, {_plain(report.older)} → {_plain(report.newer)}**")
+            parts.append("\n".join(_markdown_item(item) for item in urgent[:_SHOWN_ITEMS]))
+    return "\n\n".join(parts) + "\n"
 
 
 def _markdown_item(item: Item) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
@@ -18,6 +19,7 @@ _POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
 def find_revision_faults(
     revisions: dy.DataFrame[Revisions],
     documents: dy.DataFrame[Documents],
+    *,
     sections: dy.DataFrame[Sections],
     anchors: dy.DataFrame[Anchors],
     tables: dy.DataFrame[Tables],
@@ -43,8 +45,13 @@ def find_revision_faults(
     return pl.DataFrame(found, schema=schema)
 
 
-_Printed = tuple[dict[str, set[str]], set[str]]
-"""Texts by the id of what prints them, and all keys."""
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """What a document prints: texts by the id of what prints them, all of them, and all keys."""
+
+    texts: Mapping[str, set[str]]
+    everything: frozenset[str]
+    keys: frozenset[str]
 
 
 def _printed(
@@ -64,7 +71,7 @@ def _printed(
     for box_key, label in faces.filter(is_own).select("box_key", "label").iter_rows():
         texts.setdefault(f"{document_id}#{box_key}", set()).add(label)
         keys.add(box_key)
-    return texts, keys
+    return _Printed(texts, frozenset().union(*texts.values()), frozenset(keys))
 
 
 def _faults(
@@ -77,22 +84,23 @@ def _faults(
     if any(known[name]["is_draft"] for name in sides.values()):
         yield "a draft stands for a revision"
     for (side, name), pointers in zip(sides.items(), _pointers(row["evidence"]), strict=True):
-        texts, _ = printed[name]
-        everything = set().union(*texts.values())
-        if strange := [line for line in row[side].split("\n") if line and line not in everything]:
+        if strange := [t for t in row[side].split("\n") if t and t not in printed[name].everything]:
             yield f"{side} is not what {name} prints: {strange[0][:60]}"
         for pointer in pointers:
             match = _POINTER.match(pointer)
-            longest = max((len(text) for text in texts.get(match["source"], ())), default=-1) if match else -1
+            longest = (
+                max((len(text) for text in printed[name].texts.get(match["source"], ())), default=-1) if match else -1
+            )
             if match is None or not int(match["start"]) <= int(match["end"]) <= longest:
                 yield f"evidence points nowhere: {pointer}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):
             yield f"words lie outside {side}"
     # A printed line without a heading of its own has its number from where it stands.
-    own = printed[sides["after" if row["after"] else "before"]][1]
+    own = printed[sides["before" if row["kind"].endswith("removed") else "after"]].keys
     if row["key"] and not row["key"].startswith("line_") and row["key"] not in own:
         yield f"no key {row['key']}"
-    if row["kind"] != "moved" and _words(row["before"]) == _words(row["after"]) and not row["words"]:
+    is_told_by_words = row["kind"].endswith(("changed", "renamed"))
+    if is_told_by_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
         yield "nothing changed"
     for word in row["words"]:
         before = row["before"][word["before_start"] : word["before_end"]]

@@ -130,9 +130,10 @@ def _stands(words: Sequence[str], *, own: Reading, other: Reading, is_copied: bo
 def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
     sides = _wording(pair.before), _wording(pair.after)
     changes = find_changes(*sides, years=years)
-    is_form = pair.after[0].kind in (FACE, LINE)
+    is_face = pair.after[0].kind == FACE
+    is_form = is_face or pair.after[0].kind == LINE
     streams = (old.streams, new.streams) if is_form else ((loose[0],), (loose[1],))
-    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams))
+    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams, is_face=is_face))
     first, last = pair.before[0], pair.after[0]
     is_renumbered = (
         first.kind == last.kind
@@ -155,7 +156,7 @@ def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seque
 
 
 def _is_regrouped(
-    change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]]
+    change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]], is_face: bool
 ) -> bool:
     """Whether words were put in or left out here that the other document prints in another passage.
 
@@ -174,7 +175,9 @@ def _is_regrouped(
             runs[own.text.count("\n", start, token.start)].append(token)
     pieces = [piece for run in runs.values() if (piece := masked(run))]
     put = [word for piece in pieces for word in piece]
-    if len(put) < _FEW_WORDS and not (len(put) > 1 and all(word.isalpha() for word in put)):
+    has_letters = [word.isalpha() for word in put]
+    is_telling = any(has_letters) if is_face else len(put) > 1 and all(has_letters)
+    if len(put) < _FEW_WORDS and not is_telling:
         return False
     others = streams[1 if removed else 0]
     return all(any(f" {' '.join(piece)} " in other for other in others) for piece in pieces)

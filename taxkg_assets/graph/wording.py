@@ -160,7 +160,7 @@ def _split_years(
     while i1 > i0 and j1 > j0 and (i1 - i0 > 1 or j1 - j0 > 1) and _is_rolled(a[i0], b[j0], years=years):
         head.append((i0, i0 + 1, j0, j0 + 1))
         i0, j0 = i0 + 1, j0 + 1
-    return [*head, *([(i0, i1, j0, j1)] if i1 > i0 or j1 > j0 else []), *tail]
+    return [*head, *([(i0, i1, j0, j1)] if a[i0:i1] != b[j0:j1] else []), *tail]
 
 
 def _is_rolled(before: str, after: str, *, years: int) -> bool:

@@ -186,6 +186,34 @@ def box(
 
 
 @app.command()
+def diff(
+    name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
+    older: Annotated[str, typer.Argument(help="Older revision or document, e.g. 2020.")] = "",
+    newer: Annotated[str, typer.Argument(help="Newer one (default: the two newest).")] = "",
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
+    has_routine: Annotated[bool, typer.Option("--all", help="Show routine changes too.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what changed between two revisions: boxes, lines and codes, amounts, instructions, routine."""
+    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.graph.change_page import render_change_page
+    from taxkg_assets.graph.change_report import render_change_markdown
+    from taxkg_assets.serving.diff import compare
+    from taxkg_assets.serving.diff import show as show_report
+
+    rows, report = compare(Store(home_of(home)), name, older, newer)
+    for path, render in ((markdown, render_change_markdown), (html, render_change_page)):
+        if path is not None:
+            atomic_write(path, render(report).encode())
+    if as_json:
+        print_json(rows)
+    else:
+        show_report(report, has_routine=has_routine, out=out)
+
+
+@app.command()
 def show(
     document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
     page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],

@@ -18,6 +18,7 @@ from taxkg_assets.prompts.contract import ProposerError
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
+from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
@@ -35,6 +36,7 @@ EXPECTED = (
     NotReleasedError,
     BatchError,
     BoxNotFoundError,
+    RevisionNotFoundError,
     PageNotFoundError,
     EvidenceNotFoundError,
     FilterError,

@@ -1,0 +1,138 @@
+"""What changed between two documents of a home: which two are meant, and the report in the terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.graph.change_report import ADDED, GROUPS, REMOVED, ChangeReport, Item, build_change_report
+from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
+
+COMPARED = ("sections", "anchors", "tables", "faces", "elements")
+_STYLES = {REMOVED: "red strike", ADDED: "green"}
+
+
+class RevisionNotFoundError(Exception):
+    """No such form, or no such revision of it; the message lists what there is."""
+
+
+def compare(store: Store, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:
+    """Compare two documents of one product: their changes as rows of `revisions`, and the report.
+
+    Args:   name: f1099nec, or a form such as 1099-NEC where only one product fits. older, newer: 2024-01, 2021-draft,
+            or a document id; without them the two newest final ones that follow each other.
+    Raises: RevisionNotFoundError.
+    """
+    documents = store.read("documents")
+    before, after = find_two(documents, name, older=older, newer=newer)
+    ids = (before["document_id"], after["document_id"])
+    rows = find_revision_changes(before, after, frames={n: store.read_documents(n, ids) for n in COMPARED})
+    return rows, build_change_report(rows, before=before, after=after)
+
+
+def find_two(
+    documents: pl.DataFrame, name: str, *, older: str = "", newer: str = ""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Find the two documents that are meant."""
+    if bool(older) != bool(newer):
+        raise RevisionNotFoundError("Give both revisions, or none for the two newest ones.")
+    products = _find_products(documents, name)
+    found = []
+    for product in products:
+        mine = documents.filter(pl.col("irs_name") == product)
+        if not older:
+            pairs = find_consecutive(mine)
+            two = [_by_id(mine, document_id) for document_id in pairs[-1]] if pairs else []
+        else:
+            two = [row for wanted in (older, newer) if (row := _find_revision(mine, wanted)) is not None]
+        if len(two) == 2:
+            found.append((two[0], two[1]))
+    if len(found) == 1:
+        return found[0]
+    listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
+    wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
+    if found:
+        raise RevisionNotFoundError(f"{name!r} may mean any of {', '.join(products)}: give one of these names.")
+    raise RevisionNotFoundError(f"No document of {name!r} {wanted}. There are: {listed}.")
+
+
+def _find_products(documents: pl.DataFrame, name: str) -> list[str]:
+    names = documents.filter(pl.col("irs_name") != "")
+    products = names.filter(pl.col("irs_name") == name.strip().lower())
+    if products.is_empty():
+        wanted = _bare(name)
+        fits = pl.col("form").map_elements(
+            lambda form: wanted in map(_bare, form.split(" and ")), return_dtype=pl.Boolean
+        )
+        products = names.filter(fits)
+    if products.is_empty():
+        known = ", ".join(names["irs_name"].unique().sort()) or "none"
+        raise RevisionNotFoundError(f"No document of {name!r} in this corpus. There are: {known}.")
+    return products["irs_name"].unique().sort().to_list()
+
+
+def _bare(form: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", re.sub(r"^(form|pub\.?|publication)\s+", "", form.strip().lower()))
+
+
+def _by_id(documents: pl.DataFrame, document_id: str) -> dict[str, Any]:
+    return documents.row(by_predicate=pl.col("document_id") == document_id, named=True)
+
+
+def _find_revision(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
+    """A document by its id or the part after `--`, else the last final build of a revision, else a draft of it."""
+    ids = documents["document_id"].to_list()
+    exact = [d for d in ids if wanted in (d, d.partition("--")[2])]
+    if exact and exact[0] == wanted:
+        return _by_id(documents, wanted)
+    same = documents.filter(pl.col("revision") == wanted).sort("is_draft", "produced_on", "document_id")
+    final = same.filter(~pl.col("is_draft"))
+    if final.height:
+        return final.row(-1, named=True)
+    if exact:
+        return _by_id(documents, exact[0])
+    begun = [d for d in ids if d.partition("--")[2].startswith(wanted)]
+    if same.height:
+        return same.row(-1, named=True)
+    return _by_id(documents, begun[0]) if len(begun) == 1 else None
+
+
+def _revisions_of(documents: pl.DataFrame, product: str) -> str:
+    rows = documents.filter(pl.col("irs_name") == product).sort("revision", "document_id")
+    return ", ".join(d.partition("--")[2] or d for d in rows["document_id"])
+
+
+def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
+    """Print the report; document text can never style the terminal."""
+    out.print(Text(report.title, style="bold"))
+    out.print(Text(f"{report.older} → {report.newer}"), highlight=False)
+    for note in report.notes:
+        out.print(Text(note, style="yellow"))
+    if not report.items:
+        out.print("[green]No change:[/] both print the same text.")
+        return
+    counts = Table(*report.counts, box=None, pad_edge=False)
+    counts.add_row(*map(str, report.counts.values()))
+    out.print(Padding(counts, (1, 0, 0, 0)))
+    for name, why in GROUPS:
+        items = [item for item in report.items if item.group == name]
+        if name == "Routine" and items and not has_routine:
+            out.print(f"\n[dim]{len(items)} routine changes are not shown; --all shows them.[/]")
+        elif items:
+            out.print(Text.assemble("\n", (name, "bold cyan"), (f"  {why}", "dim")))
+            for item in items:
+                _show_item(item, out=out)
+
+
+def _show_item(item: Item, *, out: Console) -> None:
+    name = item.name or item.path.split(" › ")[-1]
+    out.print(Text.assemble((name or "Face", "bold"), (f"  {item.what}, {item.places}", "dim")), highlight=False)
+    words = Text.assemble(*((text.replace("\n", " "), _STYLES.get(op, "")) for op, text in item.words))
+    out.print(Padding(words, (0, 0, 0, 4)))

@@ -1,0 +1,96 @@
+"""The change report: its order, its words, and that no document can write into it."""
+
+from __future__ import annotations
+
+from taxkg_assets.graph.change_page import render_change_page
+from taxkg_assets.graph.change_report import (
+    ADDED,
+    REMOVED,
+    SAME,
+    ChangeReport,
+    build_change_report,
+    build_change_reports,
+    find_segments,
+    name_key,
+    render_change_markdown,
+    render_changes_overview,
+)
+from taxkg_assets_tests.graph.papers import Paper, changes_between, revisions_of
+
+HOSTILE = "Pay <script>alert(1)</script> | **now** [here](http://x)"
+
+
+def report(before: Paper, after: Paper) -> ChangeReport:
+    return build_change_report(changes_between(before, after), before=before.document, after=after.document)
+
+
+def two_forms() -> ChangeReport:
+    before = Paper("f9--2030", "2030").box("1", "Dues")
+    before.heading("Tolls").text("In 2030 each boat pays.", "The toll is $20.", "Ask the pilot about the tide.")
+    after = Paper("f9--2031", "2031").box("1", "Harbour dues")
+    after.heading("Tolls").text("In 2031 each boat pays.", "The toll is $30.", "Ask the master about the tide.")
+    return report(before, after)
+
+
+def test_boxes_come_first_and_routine_last() -> None:
+    found = two_forms()
+    assert [item.group for item in found.items] == ["Boxes", "Amounts", "Instructions", "Routine"]
+    assert list(found.counts.values()) == [1, 0, 1, 0, 1, 1]
+    assert (found.title, found.older, found.newer) == ("Form 9: what changed", "2030", "2031")
+
+
+def test_words_that_stayed_stand_between_those_that_changed() -> None:
+    row = {
+        "kind": "text changed",
+        "before": "The toll is $20 a boat.",
+        "after": "The toll is $30 a boat.",
+        "words": [{"before_start": 12, "before_end": 15, "after_start": 12, "after_end": 15, "nature": "amounts"}],
+    }
+    assert find_segments(row) == [(SAME, "The toll is "), (REMOVED, "$20"), (ADDED, "$30"), (SAME, " a boat.")]
+
+
+def test_markdown_and_page_say_the_same_and_hold_no_markup_of_the_document() -> None:
+    before = Paper("f9--2030", "2030").heading("Tolls").text("Each boat pays.")
+    found = report(before, Paper("f9--2031", "2031").heading("Tolls").text("Each boat pays.", HOSTILE))
+    page, markdown = render_change_page(found), render_change_markdown(found)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "src=" not in page
+    assert "<script" not in markdown.replace(r"\<", "")
+    assert r"\*\*now\*\*" in markdown
+    assert r"\|" in markdown
+
+
+def test_equal_texts_are_said_to_be_equal() -> None:
+    before, after = (Paper(f"f9--2031{tail}", "2031").text("Each boat pays.") for tail in ("", "--again"))
+    found = report(before, after)
+    assert "No change" in render_change_page(found)
+    assert "No change" in render_change_markdown(found)
+    assert found.notes == ("Both files are builds of one revision: what differs is a correction, not a new revision.",)
+
+
+def test_a_draft_is_called_one() -> None:
+    before = Paper("f9--2031-draft", "2031", is_draft=True).text("Each boat pays.")
+    found = report(before, Paper("f9--2031", "2031").text("Each boat pays."))
+    assert (found.older, found.newer) == ("2031 (draft)", "2031")
+    assert "not for filing" in found.notes[0]
+
+
+def test_the_overview_has_a_row_for_every_pair_and_tells_what_systems_follow() -> None:
+    before = Paper("f9--2030", "2030").box("1", "Dues").text("Each boat pays.")
+    after = Paper("f9--2031", "2031").box("1", "Dues").box("2", "Tolls").text("Each boat pays.")
+    revisions, frames = revisions_of(before, after)
+    overview = render_changes_overview(build_change_reports(revisions, frames["documents"]))
+    assert "| Form 9 | 2030 | 2031 | 1 | 0 | 0 | 0 | 0 | 0 |" in overview
+    assert "**Box 2**, box added (p. 1): **Tolls**" in overview
+
+
+def test_keys_are_named_as_people_say_them() -> None:
+    assert [name_key(k) for k in ("box_1a", "boxes_5-7", "line_17b", "code_DD", "part_II", "")] == [
+        "Box 1a",
+        "Boxes 5–7",
+        "Line 17b",
+        "Code DD",
+        "Part II",
+        "",
+    ]

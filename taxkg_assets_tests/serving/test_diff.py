@@ -1,0 +1,82 @@
+"""`taxkg diff`: which documents are meant, what the command prints, and the reports that a build leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.schemas import Documents
+from taxkg_assets.serving.cli import app
+from taxkg_assets.serving.diff import RevisionNotFoundError, find_two
+from taxkg_assets_tests.graph.corpora import document, frame_of
+
+ROWS = [
+    document("f9--2030", "9", "form", "2030"),
+    document("f9--2031", "9", "form", "2031") | {"produced_on": "2031-12-27"},
+    document("f9--2031__build20311206", "9", "form", "2031") | {"produced_on": "2031-12-06"},
+    document("f9--2032-draft1", "9", "form", "2032", is_draft=True),
+    document("i9--2030", "9", "filer_instructions", "2030"),
+    document("i9--2033", "9", "filer_instructions", "2033"),
+]
+
+
+def two(name: str, older: str = "", newer: str = "") -> tuple[str, str]:
+    before, after = find_two(pl.DataFrame(frame_of(Documents, ROWS)), name, older=older, newer=newer)
+    return before["document_id"], after["document_id"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (("f9", "2030", "2031"), ("f9--2030", "f9--2031")),
+        (("F9", "2031", "2030"), ("f9--2031", "f9--2030")),
+        (("Form 9", "2030", "2031"), ("f9--2030", "f9--2031")),
+        (("9", "2030", "2033"), ("i9--2030", "i9--2033")),
+        (("f9", "2031", "2032"), ("f9--2031", "f9--2032-draft1")),
+        (("f9", "2032-draft", "2031"), ("f9--2032-draft1", "f9--2031")),
+        (("f9", "2031__build20311206", "f9--2031"), ("f9--2031__build20311206", "f9--2031")),
+        (("f9",), ("f9--2031__build20311206", "f9--2031")),
+    ],
+)
+def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], found: tuple[str, str]) -> None:
+    assert two(*asked) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("f77",), "There are: f9, i9"),
+        (("9",), "may mean any of f9, i9"),
+        (("f9", "2030", "2040"), r"There are: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
+        (("f9", "2030"), "Give both revisions"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(asked: tuple[str, ...], message: str) -> None:
+    with pytest.raises(RevisionNotFoundError, match=message):
+        two(*asked)
+
+
+def test_the_command_prints_rows_and_writes_reports(built_samples: Path, tmp_path: Path) -> None:
+    page, text = tmp_path / "out" / "c.html", tmp_path / "out" / "c.md"
+    arguments = ["diff", "1099-DIV", "2024-01", "2026-01", "--home", str(built_samples)]
+    done = CliRunner().invoke(app, [*arguments, "--json", "--html", str(page), "--markdown", str(text)])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)
+    stored = Store(built_samples).read("revisions").to_dicts()
+    assert [row for row in stored if row["to_document_id"] == rows[0]["to_document_id"]] == rows
+    assert page.read_text(encoding="utf8").startswith("<!doctype html>")
+    assert text.read_text(encoding="utf8").startswith("# Form 1099-DIV: what changed")
+    shown = CliRunner().invoke(app, arguments)
+    assert "Form 1099-DIV: what changed" in shown.output
+
+
+def test_a_build_leaves_a_report_of_every_pair(built_samples: Path) -> None:
+    pairs = Store(built_samples).read("revisions").select("from_document_id", "to_document_id").unique().rows()
+    names = {path.name for path in (built_samples / "reports" / "changes").iterdir()}
+    assert pairs
+    assert {f"{a}--to--{b}.{suffix}" for a, b in pairs for suffix in ("md", "html")} <= names
