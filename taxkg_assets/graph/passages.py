@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.form_lines import Fragment, find_blocks, find_lines
-from taxkg_assets.graph.wording import Token, find_tokens, mask, masked
+from taxkg_assets.graph.form_blocks import Fragment, find_blocks
+from taxkg_assets.graph.wording import Token, find_tokens, masked
 from taxkg_assets.rules.loader import load_family, load_rules
 
 Place = dict[str, Any]
@@ -24,7 +24,7 @@ Place = dict[str, Any]
 
 _SMALL_WORD = 3
 
-HEADING, TEXT, LINE, ROW, FACE = "heading", "text", "line", "row", "face"
+HEADING, TEXT, LINE, ROW, BLOCK = "heading", "text", "line", "row", "block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class Owner:
     perspective: str = "other"
     form: str = ""
     is_own_key: bool = False
+    element_id: str = ""
+    above: tuple[str, ...] = ()
+    """Of a line the words of the part or worksheet that numbers it."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class Passage:
     kind: str
     parts: tuple[Part, ...]
     owner: Owner
-    skipped: tuple[int, int] = (0, 0)
-    """Characters at both ends that are no part of the comparison: a line's printed key, the word for an icon."""
+    skipped: int = 0
+    """Characters at the beginning that are no part of the comparison: a line's printed key, the word for an icon."""
 
     @cached_property
     def text(self) -> str:
@@ -67,8 +70,7 @@ class Passage:
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """Words and signs, a line's own key left out."""
-        start, end = self.skipped[0], len(self.text) - self.skipped[1]
-        return tuple(t for t in find_tokens(self.text) if t.start >= start and t.end <= end)
+        return tuple(token for token in find_tokens(self.text) if token.start >= self.skipped)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -89,12 +91,11 @@ class Passage:
     @cached_property
     def place(self) -> tuple[str, ...]:
         """The innermost heading, or the key, as it is compared across revisions."""
-        heading = tuple(mask(token.norm) for token in find_tokens(self.owner.heading))
         if self.owner.key:
             # A line's number says nothing without its part or worksheet; a box is known by its form alone.
-            above = heading if self.kind == LINE else ()
+            above = self.owner.above if self.owner.kind == "line" else ()
             return (self.owner.perspective, self.owner.form, self.owner.key, *above)
-        return heading
+        return masked(find_tokens(self.owner.heading))
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,13 @@ def build_reading(document_id: str, frames: Mapping[str, pl.DataFrame]) -> Readi
     owners = _find_owners(own["anchors"])
     labels = {row["box_key"].removeprefix("box_"): row["label"] for row in own["faces"].iter_rows(named=True)}
     tables = {row["table_id"]: row for row in own["tables"].iter_rows(named=True)}
-    headings = [row for row in own["anchors"].iter_rows(named=True) if not _is_finding_aid(row["heading"])]
+    # The heading of a printed line is the beginning of the line, and the line itself is a passage.
+    lines = {row["element_id"] for row in own["sections"].iter_rows(named=True)}
+    headings = [
+        row
+        for row in own["anchors"].iter_rows(named=True)
+        if not _is_finding_aid(row["heading"]) and not (row["kind"] == "line" and row["element_id"] in lines)
+    ]
     placed = [(row["element_id"], _heading(row, owners)) for row in headings]
     fields: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
     for row in own["sections"].iter_rows(named=True):
@@ -162,7 +169,14 @@ def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Own
         perspective=row["perspective"],
         form=row["form"],
         is_own_key=bool(row["key"]),
+        element_id=row["element_id"],
+        above=masked(find_tokens(_numbering(chain))),
     )
+
+
+def _numbering(chain: Sequence[Mapping[str, Any]]) -> str:
+    """The part or worksheet that numbers a line: its nearest heading that is no line."""
+    return next((link["heading"] for link in chain if link["kind"] != "line"), "")
 
 
 def _heading(row: Mapping[str, Any], owners: Mapping[str, Owner]) -> Passage:
@@ -175,33 +189,24 @@ def _passages_of(
 ) -> list[tuple[str, Passage]]:
     """Passages under one heading on one page, each with the element that gives it its place in the reading order."""
     found: list[tuple[str, Passage]] = []
-    is_form = sum(row["role"] == "FormField" for row in rows) >= load_family("revisions")["limits"]["face_share"] * len(
-        rows
-    )
-    loose: list[dict[str, Any]] = []
+    loose: list[Fragment] = []
     for row in rows:
         table = tables.get(row["table_id"] or "")
         if table is not None:
             found += _table_rows(row, table, owner=owner)
-        elif is_form and owner.kind != "line":
-            loose.append(row)
+        elif owner.kind == "line" and row["element_id"] == owner.element_id:
+            match = load_rules("revisions", "lines")[0].pattern.match(row["text"])
+            skipped = match.end() if match else 0
+            found.append((row["element_id"], Passage(LINE, (_part(row),), owner, skipped)))
+        elif row["role"] == "FormField":
+            if not _is_box(row["text"], labels):
+                loose.append(Fragment(row["element_id"], _part(row)))
         else:
-            label = load_rules("revisions", "labels")[0].pattern.match(row["text"])
-            skipped = (label.end() if label else 0, 0)
-            kind = LINE if owner.kind == "line" else TEXT
-            found.append((row["element_id"], Passage(kind, (_part(row),), owner, skipped)))
-    fragments = [Fragment(row["element_id"], row["text"], _part(row), row["pieces"][0]) for row in loose]
-    if labels:
-        blocks = find_blocks([f for f in fragments if not _is_box(f.text, labels)])
-        found += [(b[0].element_id, Passage(FACE, tuple(f.part for f in b), owner)) for b in blocks]
-        return found
-    first = min((f.element_id for f in fragments), default="")
-    for line in find_lines(fragments):
-        key = f"line_{line.key}" if line.key else owner.key
-        mine = replace(owner, key=key, kind="line" if line.key else owner.kind)
-        parts = tuple(f.part for f in line.fragments)
-        found.append((first, Passage(LINE, parts, mine, (line.skipped_start, line.skipped_end))))
-    return found
+            match = load_rules("revisions", "labels")[0].pattern.match(row["text"])
+            skipped = match.end() if match else 0
+            found.append((row["element_id"], Passage(TEXT, (_part(row),), owner, skipped)))
+    blocks = find_blocks(loose)
+    return found + [(b[0].element_id, Passage(BLOCK, tuple(f.part for f in b), owner)) for b in blocks]
 
 
 def _part(row: Mapping[str, Any]) -> Part:
@@ -260,7 +265,7 @@ def _without_copies(passages: Iterable[Passage]) -> Iterable[Passage]:
     """Leave out what a form's further copies print again."""
     seen: set[tuple[str, ...]] = set()
     for passage in passages:
-        if passage.kind == FACE:
+        if passage.kind == BLOCK:
             if passage.words in seen:
                 continue
             seen.add(passage.words)

@@ -95,9 +95,8 @@ def _faults(
                 yield f"evidence points nowhere: {pointer}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):
             yield f"words lie outside {side}"
-    # A printed line without a heading of its own has its number from where it stands.
     own = printed[sides["before" if row["kind"].endswith("removed") else "after"]].keys
-    if row["key"] and not row["key"].startswith("line_") and row["key"] not in own:
+    if row["key"] and row["key"] not in own:
         yield f"no key {row['key']}"
     is_told_by_words = row["kind"].endswith(("changed", "renamed"))
     if is_told_by_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):

@@ -17,7 +17,7 @@ import polars as pl
 from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.pairing import Pair, find_pairs
-from taxkg_assets.graph.passages import FACE, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_reading
+from taxkg_assets.graph.passages import BLOCK, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_reading
 from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
@@ -117,7 +117,7 @@ def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:
         return False
     if passage.kind != ROW and not any(len(word) > len("of") and word.isalpha() for word in passage.words):
         return False
-    return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == FACE)
+    return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)
 
 
 def _stands(words: Sequence[str], *, own: Reading, other: Reading, is_copied: bool) -> bool:
@@ -130,10 +130,9 @@ def _stands(words: Sequence[str], *, own: Reading, other: Reading, is_copied: bo
 def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
     sides = _wording(pair.before), _wording(pair.after)
     changes = find_changes(*sides, years=years)
-    is_face = pair.after[0].kind == FACE
-    is_form = is_face or pair.after[0].kind == LINE
-    streams = (old.streams, new.streams) if is_form else ((loose[0],), (loose[1],))
-    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams, is_face=is_face))
+    kind = pair.after[0].kind
+    streams = (old.streams, new.streams) if kind in (BLOCK, LINE) else ((loose[0],), (loose[1],))
+    changes = tuple(c for c in changes if not _is_regrouped(c, sides, streams=streams, kind=kind))
     first, last = pair.before[0], pair.after[0]
     is_renumbered = (
         first.kind == last.kind
@@ -151,12 +150,12 @@ def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seque
         subject = _subject(last)
         kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
         yield _row(kind, pair, changes, nature=_weightiest(changes))
-    elif pair.is_moved and first.place != last.place and first.kind != FACE:
+    elif pair.is_moved and first.place != last.place and first.kind != BLOCK:
         yield _row("moved", pair, (), nature="moved")
 
 
 def _is_regrouped(
-    change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]], is_face: bool
+    change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]], kind: str
 ) -> bool:
     """Whether words were put in or left out here that the other document prints in another passage.
 
@@ -164,35 +163,44 @@ def _is_regrouped(
     a paragraph that goes on after a break may be read as two: on a form any place counts, else only what found no
     counterpart. A few words say too little to be found again, least of all numbers.
     """
-    removed = change.before_end > change.before_start
-    if removed == (change.after_end > change.after_start):
+    is_block, is_form = kind == BLOCK, kind in (BLOCK, LINE)
+    spans = ((change.before_start, change.before_end), (change.after_start, change.after_end))
+    put = [ix for ix, (start, end) in enumerate(spans) if end > start]
+    if len(put) > 1 and not is_form:
         return False
-    start, end = (change.before_start, change.before_end) if removed else (change.after_start, change.after_end)
-    own = sides[0 if removed else 1]
+    for ix in put:
+        pieces = list(_pieces(sides[ix], *spans[ix]))
+        if not _is_telling([word for piece in pieces for word in piece], is_block=is_block):
+            return False
+        if not all(any(f" {' '.join(piece)} " in other for other in streams[1 - ix]) for piece in pieces):
+            return False
+    return True
+
+
+def _pieces(wording: Wording, start: int, end: int) -> Iterator[tuple[str, ...]]:
+    """The words between two places, line by line."""
     runs: dict[int, list[Token]] = defaultdict(list)
-    for token in own.tokens:
+    for token in wording.tokens:
         if start <= token.start < end:
-            runs[own.text.count("\n", start, token.start)].append(token)
-    pieces = [piece for run in runs.values() if (piece := masked(run))]
-    put = [word for piece in pieces for word in piece]
-    has_letters = [word.isalpha() for word in put]
-    is_telling = any(has_letters) if is_face else len(put) > 1 and all(has_letters)
-    if len(put) < _FEW_WORDS and not is_telling:
-        return False
-    others = streams[1 if removed else 0]
-    return all(any(f" {' '.join(piece)} " in other for other in others) for piece in pieces)
+            runs[wording.text.count("\n", start, token.start)].append(token)
+    return (words for run in runs.values() if (words := masked(run)))
+
+
+def _is_telling(words: Sequence[str], *, is_block: bool) -> bool:
+    """Whether words say enough to be found again: a few numbers would be found anywhere."""
+    has_letters = [word.isalpha() for word in words]
+    return len(words) >= _FEW_WORDS or (any(has_letters) if is_block else len(words) > 1 and all(has_letters))
 
 
 def _number(passage: Passage) -> str:
     """The key of a heading or a line: what can be renumbered."""
-    is_numbered = passage.kind == HEADING or passage.owner.key.startswith("line_")
-    return passage.owner.key if is_numbered and passage.kind in (HEADING, LINE) else ""
+    return passage.owner.key if passage.kind in (HEADING, LINE) else ""
 
 
 def _subject(passage: Passage) -> str:
     """What a passage is to its reader: box, line, code, section, row or text."""
     key, kind = passage.owner.key, passage.owner.kind
-    if passage.kind == LINE and key.startswith("line_"):
+    if passage.kind == LINE:
         return "line"
     if passage.kind == ROW:
         return "row"
@@ -217,7 +225,8 @@ def _wording(side: Sequence[Passage]) -> Wording:
 
 
 def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> dict[str, Any]:
-    owner = (pair.after or pair.before)[0].owner
+    shown = (pair.after or pair.before)[0]
+    owner = shown.owner
     sides: dict[str, Any] = {}
     pointers = []
     for name, side in (("before", pair.before), ("after", pair.after)):
@@ -229,7 +238,7 @@ def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> di
     return {
         "kind": kind,
         "key": owner.key,
-        "heading_path": " > ".join(owner.path),
+        "heading_path": " > ".join(owner.path[:-1] if shown.kind == LINE else owner.path),
         "perspective": owner.perspective,
         **sides,
         "words": [_change(change) for change in changes],

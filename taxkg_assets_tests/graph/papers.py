@@ -57,6 +57,15 @@ class Paper:
         self.sections.append(row)
         return self
 
+    def line(self, number: str, words: str) -> Paper:
+        """Print a numbered line, as the extraction puts it together."""
+        self.heading(f"{number} {words}", f"line_{number}", kind="line").piece(f"{number} {words}")
+        self.sections[-1]["element_id"] = self.sections[-1]["element_ids"][0] = self.anchors[-1]["element_id"]
+        parts = [row for row in self.anchors if row["kind"] == "part"]
+        self.anchors[-1]["parent_anchor_id"] = parts[-1]["anchor_id"] if parts else None
+        self.elements.pop()
+        return self
+
     def box(self, key: str, label: str) -> Paper:
         """Print a box on the face."""
         self.faces.append(face(self.id, self.form, f"box_{key}", label))

@@ -97,10 +97,9 @@ def test_the_table_of_contents_says_nothing() -> None:
 def schedule(revision: str, *numbered: str) -> Paper:
     paper = Paper(f"f9--{revision}", revision)
     paper.heading("Part I", "part_I", kind="part")
-    for ix, text in enumerate(numbered):
-        key, _, words = text.partition(" ")
-        paper.piece(key, x=36, y=20 + 12 * ix).piece(words, x=60, y=20 + 12 * ix, width=90)
-        paper.piece(key, x=500, y=20 + 12 * ix)
+    for text in numbered:
+        number, _, words = text.partition(" ")
+        paper.line(number, words)
     return paper
 
 

@@ -16,7 +16,18 @@ from taxkg_assets.defs.store import Store
 
 TABLES = (
     *("documents", "quarantine", "spans", "elements", "tables", "anchors", "faces", "sections", "references"),
-    *("registry", "nodes", "edges", "revisions", "chunks", "embeddings", "index", "eval_queries", "eval_runs", "eval_report"),
+    *(
+        "registry",
+        "nodes",
+        "edges",
+        "revisions",
+        "chunks",
+        "embeddings",
+        "index",
+        "eval_queries",
+        "eval_runs",
+        "eval_report",
+    ),
 )
 """All but `release`, which records history and so differs between two ways to the same data."""
 
