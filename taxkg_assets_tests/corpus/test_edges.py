@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.evaluation.edge_scores import EdgeLabels, read_edge_labels
+from taxkg_assets.evaluation.edge_scores import EdgeLabels, read_edge_labels, score_edges
 
 LABELS = Path(__file__).with_name("labelled_edges.jsonl")
 KNOWN = [
@@ -20,6 +20,8 @@ KNOWN = [
     ("i1099div--2024-01.facsimile", "box_2a", "includes", "box_2d", "positive"),
     ("i1099div--2024-01.facsimile", "box_2a", "includes", "box_2f", "positive"),
     ("i1099div--2024-01.facsimile", "box_6", "excludes", "box_1b", "negative"),
+    ("i1099div--2024-01.facsimile", "box_2f", "applies_if", "box_2e", "positive"),
+    ("i1099div--2024-01.facsimile", "box_2f", "applies_if", "box_2f", "positive"),
     ("f1099int--2024-01", "box_1", "excludes", "box_3", "negative"),
     ("fw2--2025", "box_8", "excludes", "box_7", "negative"),
 ]
@@ -35,6 +37,16 @@ def test_at_least_sixty_facts_over_five_forms() -> None:
     assert len({label.form for label in facts}) >= 5
     assert {label.half for label in facts} == {"development", "check"}
     assert {label.polarity for label in facts} == {"positive", "negative"}
+
+
+@pytest.mark.parametrize("half", ["development", "check"])
+def test_edges_say_what_the_pages_say(real_graph: dict[str, Any], half: str) -> None:
+    score = score_edges(
+        real_graph["edges"], _labels().of_half(half), nodes=real_graph["nodes"], documents=real_graph["documents"]
+    )
+    figures = {name: score.figure(name) for name in ("precision", "recall")}
+    assert (figures["precision"] or 0) >= 0.9, score.misses.rows()
+    assert (figures["recall"] or 0) >= 0.8, score.misses.rows()
 
 
 @pytest.mark.parametrize(("document_id", "key", "relation", "target_key", "polarity"), KNOWN)
