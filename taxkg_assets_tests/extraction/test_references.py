@@ -14,8 +14,8 @@ from taxkg_assets.extraction.references import build_references
 from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.schemas import Anchors, References, Sections
 
-_FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions")
-_STATUTE = Identity("", "", "statute", "", None, False, "Town code")
+_FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions", "")
+_STATUTE = Identity("", "", "statute", "", None, False, "Town code", "")
 
 
 def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]:

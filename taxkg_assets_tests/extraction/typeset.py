@@ -69,7 +69,7 @@ class Booklet:
 
 
 def identity_of(doc_type: str = "filer_instructions", *, form: str = "9999-X") -> Identity:
-    return Identity("i9999x", form, doc_type, "2031-01", None, False, "Instructions for Form 9999-X")
+    return Identity("i9999x", form, doc_type, "2031-01", None, False, "Instructions for Form 9999-X", "")
 
 
 def blocks_of(booklet: Booklet, *, identity: Identity | None = None) -> list[Block]:
