@@ -267,9 +267,11 @@ class _Maker:
             return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
         centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
-        if (key is not None and key.kind == "part") or (
-            not self.has_boxes and self.page.page > 1 and centred and is_heading(paragraph, self.page, self.flow.style)
-        ):
+        if key is not None and key.kind == "part":
+            self._add_part(paragraph, key, place)
+            return
+        is_later = not self.has_boxes and self.page.page > 1
+        if is_later and centred and is_heading(paragraph, self.page, self.flow.style):
             self._add_heading(paragraph, place)
             return
         place["is_apart"] = self._is_apart(line)
@@ -287,6 +289,15 @@ class _Maker:
         is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
         is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", _LIKELY, **place)
+
+    def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
+        """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
+        self.lines_end = None
+        lead, rest = split_lead(paragraph)
+        head = self.add(lead or paragraph.lines, "SubsectionHeader", _LIKELY, **place)
+        head.named = key
+        if lead and rest:
+            self.add(rest, "FormField", _LIKELY, **place)
 
     def _is_apart(self, line: Line) -> bool:
         """Decide whether a rule across the page parts some words from the numbered lines above them."""

@@ -16,6 +16,7 @@ from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements, find_blocks
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.faces import build_faces, find_face_boxes
+from taxkg_assets.extraction.form_lines import holds_form_lines
 from taxkg_assets.extraction.identity import Identity, read_identity
 from taxkg_assets.extraction.laws import (
     find_broken_pieces,
@@ -26,11 +27,12 @@ from taxkg_assets.extraction.laws import (
     find_twin_anchors,
     find_unread_pages,
 )
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.lines import find_lines
+from taxkg_assets.extraction.pages import Page, read_source
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.tables import build_tables, find_cells_without_path, find_tables
+from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path, find_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,20 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+def _tables_of(page: Page, *, is_form: bool, is_face: bool) -> list[FoundTable]:
+    """Find a page's tables; on a form, a frame around numbered lines is none."""
+    tables = find_tables(page, is_face=is_face)
+    if not is_form or not tables:
+        return tables
+    lines = find_lines(page)
+    places = [(table, table.region) for table in tables]
+    return [
+        table
+        for table, place in places
+        if not holds_form_lines(lines, x0=place.x0, y0=place.y0, x1=place.x1, y1=place.y1)
+    ]
+
+
 @_collector_paused()
 def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Extraction:
     """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
@@ -74,7 +90,8 @@ def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: 
     source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
     identity = read_identity(source)
     faces = {page.page: find_face_boxes(page) for page in source.pages}
-    found = {page.page: find_tables(page, is_face=bool(faces[page.page])) for page in source.pages}
+    is_form = identity.doc_type == "form"
+    found = {page.page: _tables_of(page, is_form=is_form, is_face=bool(faces[page.page])) for page in source.pages}
     blocks = find_blocks(
         source,
         identity=identity,

@@ -230,7 +230,8 @@ def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
     counts = Counter(keys)
     numbers = {int(digits) for key in counts if (digits := re.sub(r"\D", "", key))}
     present = len(numbers & set(range(1, max(numbers, default=0) + 1)))
-    if not numbers or present < decision["key_gap_frac"] * max(numbers):
+    needed = decision["key_gap_copies_frac" if has_copies else "key_gap_frac"]
+    if not numbers or present < needed * max(numbers):
         return False
     if has_copies:
         return len(counts) >= int(decision["boxes_with_copies"])

@@ -76,6 +76,32 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     return FormLines(found, labels, [start.piece for start in repeats], rest)
 
 
+def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
+    """Decide whether each row of a rectangle begins with a line number, or goes on under the words of one."""
+    inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
+    rows = _find_rows(inside)
+    firsts = [
+        min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
+    ]
+    starts = [start for line in firsts if (start := _read_start(line)) is not None]
+    if len(starts) < limits()["lines_in_table"]:
+        return False
+    edge = min(start.x0 for start in starts) + limits()["number_pt"]
+    begun = {id(start.piece) for start in starts}
+    return all(id(line) in begun or line.x0 > edge for line in firsts)
+
+
+def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
+    """Give each piece, by its identity, the lowest base of its row: type of several sizes stands on one row."""
+    rows: dict[int, float] = {}
+    row = -100.0
+    for line in sorted(lines, key=lambda line: line.base):
+        if line.base - row > limits()["row_pt"]:
+            row = line.base
+        rows[id(line)] = row
+    return rows
+
+
 def find_title(form_line: FormLine, text: str) -> str:
     """Give the words that name a numbered line: its number with its bold words, or with its first sentence."""
     lead = _bold_words(form_line)
@@ -320,8 +346,9 @@ def _until_margin(start: _Start, pieces: Sequence[Line]) -> list[Line]:
     """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
     kept: list[Line] = []
     last = start.piece.base
-    for piece in sorted(pieces, key=lambda piece: (round(piece.base), piece.x0)):
-        row = [other.x0 for other in pieces if abs(other.base - piece.base) < 3]
+    rows = _find_rows(pieces)
+    for piece in sorted(pieces, key=lambda piece: (rows[id(piece)], piece.x0)):
+        row = [other.x0 for other in pieces if rows[id(other)] == rows[id(piece)]]
         is_own_row = abs(piece.base - start.piece.base) < 3
         if not is_own_row and min(row) < start.text_x0 - 4 and piece.base > start.piece.base:
             break
@@ -335,6 +362,8 @@ def _until_margin(start: _Start, pieces: Sequence[Line]) -> list[Line]:
 def _in_reading_order(start: _Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
     """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
 
+    rows = _find_rows(pieces)
+
     def is_spanned(piece: Line, brace: Line) -> bool:
         return brace.y0 + 1 <= (piece.y0 + piece.y1) / 2 <= brace.y1 + 1
 
@@ -343,9 +372,9 @@ def _in_reading_order(start: _Start, pieces: Sequence[Line], braces: Sequence[Li
             return (-1.0, 0.0, 0.0)
         for brace in braces:
             if is_spanned(piece, brace):
-                row = min(other.base for other in pieces if is_spanned(other, brace))
-                return (round(row), float(piece.x0 >= brace.x1 - 3), round(piece.base) * 1000 + piece.x0)
-        return (round(piece.base), 0.0, piece.x0)
+                row = min(rows[id(other)] for other in pieces if is_spanned(other, brace))
+                return (row, float(piece.x0 >= brace.x1 - 3), rows[id(piece)] * 1000 + piece.x0)
+        return (rows[id(piece)], 0.0, piece.x0)
 
     return sorted([start.piece, *pieces], key=place)
 

@@ -185,9 +185,11 @@ def _is_justified(row: list[Line]) -> bool:
 def _joined(run: list[Line]) -> Line:
     if len(run) == 1:
         return run[0]
-    spans: list[Span] = []
-    for line in run:
-        spans += line.spans
+    spans: list[Span] = list(run[0].spans)
+    for line in run[1:]:
+        # A blank where the PDF stores none, so that any part of the line reads as printed.
+        last = spans[-1]
+        spans += [replace(last, text=" ", x0=last.x1, x1=max(last.x1, line.x0)), *line.spans]
     joined = make_line(run[0].page, spans)
     assert joined is not None, "lines of visible spans join to a visible line"
     joined.text = " ".join(line.text for line in run)

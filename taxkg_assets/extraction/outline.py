@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
-from taxkg_assets.extraction.paragraphs import matches
+from taxkg_assets.extraction.paragraphs import first_shown, matches
 from taxkg_assets.rules.forms import find_perspective
 from taxkg_assets.rules.loader import load_rules
 
@@ -127,7 +127,7 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
     """Tell a heading's kind, key and rank."""
     if block.named is not None:
         if block.named.kind != "line":
-            return block.named.kind, block.named.key, (0, -round(block.size, 1))
+            return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
         return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
     found = find_statute_key(block.text)
     if found is not None:

@@ -106,6 +106,9 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     line = paragraph.first
     if page.page != 1 or not _LETTERS.search(line.text):
         return False
+    key = find_key(line.text)
+    if key is not None and key.kind == "part":
+        return False
     limit = thresholds()
     if line.y1 <= title_floor:
         return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size

@@ -95,6 +95,11 @@ def test_keys_that_do_not_count_up_are_no_boxes() -> None:
 
 
 @pytest.mark.corpus
+def test_a_face_with_copies_may_skip_numbers() -> None:
+    boxes = (("1", "Rent"), ("2", "Late rent"), ("3", "Kind"), ("4", "Year"), ("5", "Code"), ("12a", "Day"))
+    assert [box.box_key for box in find_face_boxes(_face(boxes=boxes).page())][-1] == "box_12a"
+
+
 def test_real_forms_have_a_face_and_schedules_have_none(corpus: Path) -> None:
     counts = {}
     for name in ("f1099int--2019", "f1099c--2022-01", "f1040sb--2024", "fw4--2025"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.blocks import Block
+from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets_tests.extraction.typeset import Booklet, blocks_of, identity_of
 
@@ -105,3 +106,22 @@ def test_a_brace_is_read_after_the_words_before_it() -> None:
 
 def test_numbers_in_a_booklet_are_no_lines_of_a_form() -> None:
     assert not _named(blocks_of(_schedule(), identity=identity_of("publication")))
+
+
+def test_a_frame_around_numbered_lines_is_no_table_and_a_part_is_named_by_its_bold_words() -> None:
+    page = Booklet()
+    page.to(36, 40).set(("Form 9999", "b"), size=14)
+    page.to(36, 90).set(("Part I", "b")).to(80, 90).set(("Fees.", "b"), (" Enter whole coins only on these lines.", ""))
+    for ix in range(4):
+        y = 120 + 16 * ix
+        page.page.draw_line((36, y - 3), (576, y - 3))
+        _put(page, 42, y, str(ix + 1), "b")
+        page.to(60, y).set((f"Fee of kind {ix + 1} for the boat yard", ""), size=8)
+        _put(page, _AMOUNT, y, str(ix + 1), "b")
+    page.page.draw_line((36, 182), (576, 182))
+    page.to(36, 760).set(("Form 9999 (2031)", "b"), size=8)
+    frames = extract(page.bytes(), document_id="sample").frames
+    headings = frames["anchors"].select("key", "heading").rows()
+    assert frames["tables"].is_empty()
+    assert headings[0] == ("part_I", "Part I Fees.")
+    assert [key for key, _ in headings[1:]] == ["line_1", "line_2", "line_3", "line_4"]
