@@ -15,7 +15,6 @@ from itertools import pairwise
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
-_SURELY_WITH_VERB = 5
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
@@ -140,7 +139,7 @@ def _match_all(group: str, sentence: str, small: str) -> Iterator[tuple[Rule, re
 
 def _has_verb(said: str) -> bool:
     """Decide whether a clause, as far as it goes, has its verb; so many words hold one that is not in the list."""
-    if len(said.split()) >= _SURELY_WITH_VERB:
+    if len(said.split()) >= load_family("polarity")["surely_with_verb_words"]:
         return True
     orders = next(rule for rule in load_rules("polarity", "main_clause_starts") if rule.id == "order")
     return _finite().search(said) is not None or orders.pattern.match(", " + said.strip()) is not None

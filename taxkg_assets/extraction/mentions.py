@@ -275,7 +275,7 @@ def _attach_form(
 ) -> Mention:
     start, end = mention.group
     for other in mentions:
-        if other.kind not in ("form", "publication") or (mention.kind == "box" and other.rule_id == "schedule"):
+        if other.kind not in ("form", "publication") or (mention.kind == "box" and _has_no_boxes(text, other)):
             continue
         follows = other.group[0] >= end and after.match(text[end : other.group[0]])
         leads = other.kind == "form" and other.group[1] <= start and _leads(text[other.group[1] : start], before)
@@ -287,6 +287,12 @@ def _attach_form(
         if other.kind == "form":
             return replace(mention, target_form=other.target.removeprefix("Form "))
     return mention
+
+
+def _has_no_boxes(text: str, form: Mention) -> bool:
+    """Decide whether a form is a schedule or named with a line of it: a box beside it is on another form."""
+    follows = re.match(load_family("references")["line_after_form"], text[form.group[1] :])
+    return form.rule_id == "schedule" or follows is not None
 
 
 def _leads(gap: str, before: re.Pattern[str]) -> bool:

@@ -90,5 +90,6 @@ def _read_polarity(ruled: str, clause: str) -> str:
     if ruled in POLARITIES:
         return ruled
     before, _, after = clause.partition("@")
-    denied = is_negated(before) or any(rule.pattern.match(after) for rule in load_rules("polarity", "denials_after"))
+    near = " ".join(before.split()[-load_family("polarity")["denial_reach_words"] :])
+    denied = is_negated(near) or any(rule.pattern.match(after) for rule in load_rules("polarity", "denials_after"))
     return "negative" if denied else "positive"
