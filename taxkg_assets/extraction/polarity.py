@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 
 from taxkg_assets.extraction.clauses import (
     CONDITION,
@@ -18,7 +19,7 @@ from taxkg_assets.extraction.clauses import (
     without_ellipses,
     without_parentheses,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
 from taxkg_assets.schemas import POLARITIES
 
 _SILENT = ("negated_mention", "plain_mention")
@@ -59,9 +60,9 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
     clause, sort = read_clause(marked, find_clauses(marked), at=len(before))
     scopes = {"sentence": marked, "clause": clause}
     small = {name: scope.lower() for name, scope in scopes.items()}
-    for rule in load_rules("relations", "cues"):
+    for rule in _cues(kind):
         extra = rule.extra
-        if kind not in extra.get("kinds", (kind,)) or not rule.may_match(small[extra["scope"]]):
+        if not rule.may_match(small[extra["scope"]]):
             continue
         if _holds(extra.get("needs"), scopes["clause"], sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
@@ -69,6 +70,12 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
             return Relation(extra["relation"], polarity, extra["confidence"], rule.id)
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
+
+
+@cache
+def _cues(kind: str) -> tuple[Rule, ...]:
+    """Give the cues that can say something of a kind of mention, in the order in which they are asked."""
+    return tuple(rule for rule in load_rules("relations", "cues") if kind in rule.extra.get("kinds", (kind,)))
 
 
 def _holds(need: str | None, clause: str, *, sort: str) -> bool:
