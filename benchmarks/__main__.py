@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+
+# As the reading processes of a build have it: one core each. Polars reads it when it is imported.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 from rich.console import Console
 from rich.markdown import Markdown

@@ -16,10 +16,10 @@ from pathlib import Path
 from benchmarks.documents import Document, load_documents
 from benchmarks.engines import FLOOR, OWN, RIVALS, Engine, Seconds, timed
 from benchmarks.load import Memory, Scaling, measure_memory, measure_scaling
-from benchmarks.profile import PageCost, profile_pages, profile_stages
+from benchmarks.profile import PageCost, find_reason, profile_pages, profile_stages
 
 PAGES_OF_MEMORY = 1_000
-DEAREST_PAGES = 12
+DEAREST_PAGES = 10
 PROFILE_REPEAT = 3
 
 
@@ -85,8 +85,11 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
 
 def compare(documents: Sequence[Document], *, repeat: int, rival_repeat: int) -> list[Comparison]:
     """Time the floor, our own stages and the rivals by turns, so that what else the machine does meets all of them."""
-    text = [document for document in documents if not document.has_fields]
-    sets = {"all": list(documents), "without form fields": text}
+    sets = {
+        "all": list(documents),
+        "text": [document for document in documents if not document.has_fields],
+        "form": [document for document in documents if document.has_fields],
+    }
     rivals = [rival for rival in RIVALS if rival.is_installed]
     for engine in (FLOOR, OWN):
         timed(engine, documents)
@@ -167,12 +170,14 @@ def render(report: Report) -> str:
         _comparison_table(report.comparisons),
         "## Milliseconds a page, by stage",
         _stage_table(report.stages_ms),
+        "## By kind of page",
+        "Each page as a document of its own, less what an empty document costs: medians.",
+        _kind_table(report.pages),
         "## Dearest pages",
-        "Each page as a document of its own, less what an empty document costs; milliseconds, the best of a few runs.",
-        _page_table(report.pages[:DEAREST_PAGES]),
+        "Milliseconds, the best of a few runs; the reason is what stands there most often against the usual page.",
+        _page_table(report.pages),
         "## Two cores",
-        f"{report.scaling.pages} pages: {report.scaling.one_s:.1f} s with one process, {report.scaling.two_s:.1f} s "
-        f"with two: {report.scaling.speedup:.2f} times as fast (load before: {report.scaling.load_before:.1f}).",
+        _scaling_line(report.scaling),
         "## Memory",
         _memory_line(report.memory),
     ]
@@ -210,10 +215,22 @@ def _stage_table(stages_ms: dict[str, dict[str, float]]) -> str:
     return _table(["stage", *stages_ms], rows)
 
 
-def _page_table(pages: Sequence[PageCost]) -> str:
-    head = ["page", "ms", "get_text", "ratio", "dearest stages", "spans", "rules", "fills", "fields", "tables"]
+def _kind_table(pages: Sequence[PageCost]) -> str:
     rows = []
-    for cost in pages:
+    for kind in sorted({page.kind for page in pages}):
+        mine = [page for page in pages if page.kind == kind]
+        own, floor, ratio = (
+            statistics.median(values)
+            for values in ([p.own_ms for p in mine], [p.floor_ms for p in mine], [p.ratio for p in mine])
+        )
+        rows.append([kind, str(len(mine)), f"{own:.1f}", f"{floor:.1f}", f"{ratio:.1f}"])
+    return _table(["kind", "pages", "ms", "get_text", "ratio"], rows)
+
+
+def _page_table(pages: Sequence[PageCost]) -> str:
+    head = ["page", "ms", "get_text", "ratio", "reason", "dearest stages", *pages[0].counts]
+    rows = []
+    for cost in pages[:DEAREST_PAGES]:
         dearest = sorted(cost.stages_ms.items(), key=lambda item: -item[1])[:3]
         rows.append(
             [
@@ -221,11 +238,23 @@ def _page_table(pages: Sequence[PageCost]) -> str:
                 f"{cost.own_ms:.1f}",
                 f"{cost.floor_ms:.1f}",
                 f"{cost.ratio:.1f}",
+                find_reason(cost, pages),
                 ", ".join(f"{name} {ms:.1f}" for name, ms in dearest),
-                *(str(count) for count in (cost.spans, cost.rules, cost.fills, cost.fields, cost.tables)),
+                *(str(count) for count in cost.counts.values()),
             ]
         )
     return _table(head, rows)
+
+
+def _scaling_line(scaling: Scaling) -> str:
+    one, two = statistics.median(scaling.one_s), statistics.median(scaling.two_s)
+    return (
+        f"{scaling.pages} pages: {one:.1f} s with one process, {two:.1f} s with two, "
+        f"{scaling.speedup:.2f} times as fast. "
+        f"The parser alone, in processes that share nothing: {scaling.parser_speedup:.2f} times as fast, which is what "
+        f"the machine allowed at the time ({scaling.speedup / scaling.parser_speedup:.0%} of it reached; "
+        f"load before: {scaling.load_before:.1f})."
+    )
 
 
 def _memory_line(memory: Memory) -> str:

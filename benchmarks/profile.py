@@ -14,11 +14,14 @@ from typing import Any
 import pymupdf
 
 from benchmarks.documents import Document, blank_page, split_pages
+from benchmarks.engines import forget_texts
 from taxkg_assets.extraction import extract as composition
 from taxkg_assets.extraction.pages import Page, read_source
 
 _MUPDF: Any = pymupdf
 _STAGE_PREFIXES = ("read_", "find_", "build_")
+# How many of a thing are nothing to speak of on a page that usually has none.
+_LEAST = {"spans": 100, "rules": 30, "fills": 30, "fields": 10, "tables": 1, "references": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,34 @@ class PageCost:
     fills: int
     fields: int
     tables: int
+    references: int
 
     @property
     def ratio(self) -> float:
         return self.own_ms / self.floor_ms
+
+    @property
+    def kind(self) -> str:
+        """A page to be filled in, one with tables or charts, or text."""
+        return "form face" if self.fields else "table or chart" if self.tables else "text"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "spans": self.spans,
+            "rules": self.rules,
+            "fills": self.fills,
+            "fields": self.fields,
+            "tables": self.tables,
+            "references": self.references,
+        }
+
+
+def find_reason(cost: PageCost, pages: Sequence[PageCost]) -> str:
+    """Tell what stands on a page most often against the usual one: `240 rules (usual: 8)`."""
+    usual = {name: statistics.median(page.counts[name] for page in pages) for name in cost.counts}
+    name = max(cost.counts, key=lambda name: cost.counts[name] / (usual[name] + _LEAST[name]))
+    return f"{cost.counts[name]} {name} (usual: {usual[name]:.0f})"
 
 
 @contextmanager
@@ -105,6 +132,7 @@ def _page_cost(
     floor = min(_floor_seconds(data) for _ in range(repeat))
     source = read_source(data, document_id=document_id)
     content: Page = source.pages[0]
+    frames = composition.extract(data, document_id=document_id).frames
     return PageCost(
         document_id,
         page,
@@ -115,12 +143,14 @@ def _page_cost(
         rules=len(content.rules),
         fills=len(content.fills),
         fields=len(content.widgets),
-        tables=composition.extract(data, document_id=document_id).frames["tables"].height,
+        tables=frames["tables"].height,
+        references=frames["references"].height,
     )
 
 
 def _run(data: bytes, document_id: str) -> tuple[dict[str, float], float]:
     seconds: dict[str, float] = {}
+    forget_texts()
     with timed_stages(seconds):
         start = time.process_time()
         composition.extract(data, document_id=document_id)
