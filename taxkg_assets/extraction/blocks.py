@@ -45,7 +45,9 @@ class Block:
     named: Key | None = None
     heading: str = ""
     is_part_of_line: bool = False
+    # On a face: set apart from all lines above, or set as far left as their numbers.
     is_apart: bool = False
+    is_outdented: bool = False
 
     @property
     def is_heading(self) -> bool:

@@ -141,6 +141,7 @@ class _Maker:
         self.number: list[Line] = []
         self.walls: list[float] = []
         self.lines_end: float | None = None
+        self.line_x0 = 0.0
         self.masthead_floor = 0.0
         self.blocks: list[Block] = []
 
@@ -189,7 +190,7 @@ class _Maker:
             block = self.add(unit.lines, "FormField", _LIKELY, column_ix=column_ix)
             block.named = Key("line", unit.key)
             block.is_part_of_line, block.heading = unit.is_part, find_title(unit, block.text)
-            self.lines_end = block.bbox[3]
+            self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
         self.lines_end = None if unit.head else unit.y0 - 8
         if unit.head:
@@ -275,6 +276,7 @@ class _Maker:
             self._add_heading(paragraph, place)
             return
         place["is_apart"] = self._is_apart(line)
+        place["is_outdented"] = self.lines_end is not None and line.x0 <= self.line_x0 + 2
         if not self.has_boxes and self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", _LIKELY, **place)
             return

@@ -158,7 +158,8 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
         if isinstance(unit, SideLabel):
             # It is read before the lines beside it, though it may be set a little lower.
             top -= limits()["side_lift_sizes"] * lines[0].size
-        right, bottom = max(line.x1 for line in lines), max(line.y1 for line in lines)
+        # It has its place by where it begins, as rules beside it may part the lines.
+        right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
     return True

@@ -73,6 +73,7 @@ def find_paragraphs(
 ) -> list[Paragraph]:
     """Group a column's lines, given from top to bottom, into paragraphs."""
     paragraphs: list[Paragraph] = []
+    is_flush_right = _is_flush_right(lines)
     for line in lines:
         current = paragraphs[-1] if paragraphs else None
         is_item = _is_list_start(line)
@@ -80,7 +81,7 @@ def find_paragraphs(
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
         gap = line.base - current.lines[-1].base
-        if _begins(line, current, gap=gap, is_item=is_item, leading=leading):
+        if _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_flush_right=is_flush_right):
             is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
         else:
@@ -112,7 +113,26 @@ def _is_list_start(line: Line) -> bool:
     return matches("lists", mark + " ") if mark != line.text else mark in "•●▪■"
 
 
-def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leading: dict[int, float]) -> bool:
+def _is_flush_right(lines: Sequence[Line]) -> bool:
+    """Decide whether a column's lines end at one edge and begin at many, as labels at a page's right side do."""
+    limit = thresholds()
+    if len(lines) < limit["flush_lines"]:
+        return False
+    right, left = max(line.x1 for line in lines), min(line.x0 for line in lines)
+    ending = sum(right - line.x1 < 2.0 for line in lines)
+    beginning = sum(line.x0 - left < 2.0 for line in lines)
+    return ending >= limit["flush_frac"] * len(lines) and beginning <= limit["flush_begin_frac"] * len(lines)
+
+
+def _begins(
+    line: Line,
+    current: Paragraph,
+    *,
+    gap: float,
+    is_item: bool,
+    leading: dict[int, float],
+    is_flush_right: bool = False,
+) -> bool:
     """Decide whether a line begins a new paragraph after the current one."""
     limit = thresholds()
     last = current.lines[-1]
@@ -125,6 +145,8 @@ def _begins(line: Line, current: Paragraph, *, gap: float, is_item: bool, leadin
         return True
     if _changes_weight(line, current):
         return True
+    if is_flush_right:
+        return False
     if current.is_listed and len(current.lines) == 1:
         return not _continues_item(line, last, current, limit)
     reference = current.lines[1] if len(current.lines) > 1 else last

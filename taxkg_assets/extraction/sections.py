@@ -46,6 +46,7 @@ class _Owners:
     by_element: dict[str, tuple[str, str]]
     current: str | None = None
     on_face: str | None = None
+    on_part: str | None = None
     face_page: int = 0
 
     def enter(self, block: Block) -> None:
@@ -54,6 +55,8 @@ class _Owners:
         if block.is_face:
             self._turn_to(block.page)
             self.on_face = anchor_id
+            if block.named is None or block.named.kind != "line":
+                self.on_part = anchor_id
             return
         if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
             return
@@ -65,12 +68,14 @@ class _Owners:
             return self.current
         self._turn_to(block.page)
         if block.is_apart:
-            self.on_face = None
+            self.on_face = self.on_part = None
+        elif block.is_outdented:
+            self.on_face = self.on_part
         return self.on_face
 
     def _turn_to(self, page: int) -> None:
         if page != self.face_page:
-            self.face_page, self.on_face = page, None
+            self.face_page, self.on_face, self.on_part = page, None, None
 
 
 def build_sections(

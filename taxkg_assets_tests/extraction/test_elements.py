@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pymupdf
 import pytest
 
 from taxkg_assets.extraction.elements import build_elements, find_blocks
@@ -156,3 +157,11 @@ def test_a_note_that_the_text_goes_on_elsewhere_does_not_part_it() -> None:
     booklet.turn().lines("set on the next page.")
     roles = {block.text: block.role for block in blocks_of(booklet)}
     assert roles["(Continued on the back of Copy D)"] == "PageArtifact"
+
+
+def test_words_set_flush_right_are_one_paragraph() -> None:
+    booklet, font = Booklet(), pymupdf.Font("helv")
+    texts = ("For notes on", "how to file this", "paper, see the", "back of it.")
+    for text in texts:
+        booklet.to(300 - font.text_length(text, 10), booklet.y).set((text, ""))
+    assert [block.text for block in blocks_of(booklet)] == [" ".join(texts)]

@@ -125,3 +125,14 @@ def test_a_frame_around_numbered_lines_is_no_table_and_a_part_is_named_by_its_bo
     assert frames["tables"].is_empty()
     assert headings[0] == ("part_I", "Part I Fees.")
     assert [key for key, _ in headings[1:]] == ["line_1", "line_2", "line_3", "line_4"]
+
+
+def test_a_note_set_as_far_left_as_the_numbers_belongs_to_their_part() -> None:
+    page = _schedule()
+    _put(page, 115, 210, "Note: ", "b")
+    _put(page, 140, 210, "Write no cents on these lines.")
+    blocks = blocks_of(page, identity=_FORM)
+    anchors = build_anchors(blocks, identity=_FORM, document_id="sample")
+    keys = dict(anchors.select("anchor_id", "key").iter_rows())
+    rows = build_sections(blocks, anchors, document_id="sample").to_dicts()
+    assert [keys[row["anchor_id"]] for row in rows if row["text"].startswith("Note:")] == ["part_II"]
