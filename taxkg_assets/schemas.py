@@ -46,18 +46,16 @@ RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qua
 NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
 PLAIN_RELATIONS = tuple(f"references_{kind}" for kind in REFERENCE_KINDS)
 SEMANTIC_RELATIONS = RELATIONS[1:]
-EDGE_RELATIONS = (
+STRUCTURAL_RELATIONS = (
     "parent_of",
     "follows",
     "part_of_group",
-    *PLAIN_RELATIONS,
-    *SEMANTIC_RELATIONS,
     "same_field",
     "same_field_other_revision",
     "same_concept",
     "supersedes",
-    "external_ref",
 )
+EDGE_RELATIONS = (*STRUCTURAL_RELATIONS, *PLAIN_RELATIONS, *SEMANTIC_RELATIONS, "external_ref")
 CHANGE_NATURES = (
     "structure",
     "amounts",

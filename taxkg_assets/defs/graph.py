@@ -1,5 +1,7 @@
 """Assets of the stage `graph` and their gates."""
 
+from dataclasses import replace
+
 import dagster as dg
 import dataframely as dy
 import polars as pl
@@ -21,11 +23,15 @@ from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.integrity import (
     count_relations,
     find_dangling_edges,
+    find_misused_relations,
     find_parent_cycles,
     find_tree_faults,
     find_unplaced_nodes,
+    find_unprovenanced_edges,
     find_unsupported_edges,
     score_connected,
+    score_outreach,
+    score_related,
     score_unresolved,
 )
 from taxkg_assets.graph.nodes import build_nodes
@@ -136,8 +142,30 @@ def edges_carry_evidence(edges: dy.DataFrame[schemas.Edges], sections: dy.DataFr
 
 @gate(on="edges", reads=("nodes",))
 def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """At least 95 % of the nodes inside the corpus are tied to another one."""
-    return _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
+    """At least 95 % of the nodes hang on their document, in a piece of the graph that relates things to each other.
+
+    `follows` ties nothing here. The figures tell also how many nodes are tied beyond their own document, and how many
+    headings, paragraphs and tables have a relation of their own.
+    """
+    more = {"tied_beyond_document_share": score_outreach(nodes, edges), **score_related(nodes, edges)}
+    verdict = _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
+    return replace(verdict, figures={**verdict.figures, **more})
+
+
+@gate(on="edges", reads=("nodes",))
+def relations_keep_their_meaning(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
+    """Polarity, ends and origin of every edge fit its relation."""
+    shares = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
+    figures = {f"{name} share": count / max(edges.height, 1) for name, count in shares.iter_rows()}
+    return Verdict(find_misused_relations(edges, nodes), edges.height, figures=figures)
+
+
+@gate(on="edges", reads=("sections", "nodes"))
+def edges_tell_where_they_come_from(
+    edges: dy.DataFrame[schemas.Edges], sections: dy.DataFrame[schemas.Sections], nodes: dy.DataFrame[schemas.Nodes]
+) -> Verdict:
+    """Every edge names its rule, and a sentence's edge a place of the speaker's own document."""
+    return Verdict(find_unprovenanced_edges(edges, sections, nodes=nodes), edges.height)
 
 
 @gate(on="edges", reads=("references",))

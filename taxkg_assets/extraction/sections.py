@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import dataframely as dy
@@ -107,6 +107,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     rows: list[_Row] = []
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
+    captions = {(block.page, block.text.strip()): block for block in blocks if block.table_id is None}
     for block in blocks:
         if block.is_heading and not block.is_continued:
             owners.enter(block)
@@ -118,7 +119,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             if block.table_id in by_table:
                 by_table[block.table_id].element_ids.append(block.element_id)
                 continue
-            row = _table_row(block, anchor_id, titles[block.table_id])
+            row = _table_row(block, anchor_id, titles[block.table_id], captions=captions)
             by_table[block.table_id] = row
             rows.append(row)
             continue
@@ -135,9 +136,13 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     return rows
 
 
-def _table_row(block: Block, anchor_id: str | None, title: str) -> _Row:
+def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:
+    """Start a table's row with its title, which stands in the table's first block or in a block of its own."""
     text, pieces = block.text, list(block.pieces)
-    if title.strip() and title.strip() != text:
+    caption = captions.get((block.page, title.strip()))
+    if caption is not None:
+        text, pieces = caption.text, list(caption.pieces)
+    elif title.strip() and title.strip() != text:
         text = title
         x0, y0, x1, y1 = block.bbox
         pieces = [Piece(0, len(title), block.page, x0, y0, x1, y1)]

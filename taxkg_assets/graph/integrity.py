@@ -6,9 +6,10 @@ import dataframely as dy
 import networkx as nx
 import polars as pl
 
-from taxkg_assets.schemas import Edges, Nodes, References, Sections
+from taxkg_assets.schemas import STRUCTURAL_RELATIONS, Edges, Nodes, References, Sections
 
 _SEMANTIC = pl.col("created_by") != "structural"
+_BARE = ("parent_of", "follows")
 
 
 def find_dangling_edges(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -77,6 +78,72 @@ def find_reference_faults(references: dy.DataFrame[References], sections: dy.Dat
     return _find_false_slices(references, sections).select(columns)
 
 
+def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
+    """Find edges that break what their relation means: its polarity, its ends, or where it may come from."""
+    ends = nodes.select("node_id", "document_id", "level", "canonical_id")
+    rows = edges.join(
+        ends.rename({name: f"source_{name}" for name in ends.columns if name != "node_id"}),
+        how="left",
+        left_on="source_id",
+        right_on="node_id",
+    )
+    rows = rows.join(
+        ends.rename({name: f"target_{name}" for name in ends.columns if name != "node_id"}),
+        how="left",
+        left_on="target_id",
+        right_on="node_id",
+    )
+    relation, is_negative = pl.col("relation"), pl.col("polarity") == "negative"
+    is_outside = pl.col("target_level") == "external"
+    is_plain = relation.str.starts_with("references_")
+    is_structural = relation.is_in(STRUCTURAL_RELATIONS)
+    within = pl.col("source_document_id") == pl.col("target_document_id")
+    faults = {
+        "structure that no structure made, or speech that structure made": is_structural == _SEMANTIC,
+        "an exclusion that affirms": (relation == "excludes") & ~is_negative,
+        "an inclusion that denies": relation.is_in(("includes", "portion_of", "defines")) & is_negative,
+        "a reference beyond the corpus by the name of one within": is_plain & is_outside,
+        "an outside thing that lies within": (relation == "external_ref") & ~is_outside,
+        "an outside thing that speaks": pl.col("source_level") == "external",
+        "a tree across documents": relation.is_in(("parent_of", "follows")) & ~within,
+        "a document that supersedes no document": (relation == "supersedes")
+        & ((pl.col("source_level") != "document") | (pl.col("target_level") != "document") | within),
+        "one concept within one form revision": (relation == "same_concept")
+        & (_form_of("source_canonical_id") == _form_of("target_canonical_id")),
+        "one field under two names": (relation == "same_field")
+        & _key_of("source_canonical_id").is_not_null()
+        & _key_of("target_canonical_id").is_not_null()
+        & (_form_of("source_canonical_id") != _form_of("target_canonical_id")),
+    }
+    columns = ["source_id", "target_id", "relation", "polarity", "fault"]
+    found = [
+        rows.filter(is_broken).with_columns(fault=pl.lit(name)).select(columns) for name, is_broken in faults.items()
+    ]
+    return pl.concat(found).sort("source_id", "target_id", "relation", "fault")
+
+
+def _form_of(column: str) -> pl.Expr:
+    return pl.col(column).str.extract(r"^(.+)/[^/]*/[^/]+$", 1)
+
+
+def _key_of(column: str) -> pl.Expr:
+    return pl.col(column).str.extract(r"/([^/]+)$", 1)
+
+
+def find_unprovenanced_edges(
+    edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
+) -> pl.DataFrame:
+    """Find edges that do not tell where they come from: no rule, or a place that is not the speaker's own."""
+    pages = pl.col("pieces").list.eval(pl.element().struct.field("page"))
+    places = sections.select("element_id", element_document_id="document_id", pages=pages)
+    speakers = nodes.select(source_id="node_id", source_document_id="document_id")
+    rows = edges.join(speakers, on="source_id", how="left").join(places, on="element_id", how="left")
+    is_placed = (pl.col("element_document_id") == pl.col("source_document_id")) & pl.col("page").is_in(pl.col("pages"))
+    is_lost = _SEMANTIC & ~is_placed.fill_null(False)
+    columns = ["source_id", "target_id", "relation", "element_id", "page", "rule_id"]
+    return rows.filter((pl.col("rule_id") == "") | is_lost).select(columns).sort("source_id", "target_id", "relation")
+
+
 def _find_false_slices(rows: pl.DataFrame, sections: dy.DataFrame[Sections]) -> pl.DataFrame:
     joined = rows.join(sections.select("element_id", "text"), on="element_id", how="left")
     length = pl.col("end") - pl.col("start")
@@ -84,24 +151,61 @@ def _find_false_slices(rows: pl.DataFrame, sections: dy.DataFrame[Sections]) -> 
     return joined.filter(~(is_true.fill_null(False) & (length > 0))).drop("text")
 
 
+def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
+    """Find nodes that do not hang on their document, or hang in a piece in which nothing is related to anything.
+
+    `follows` does not count, as it would tie together whatever stands side by side, nor does the bare tree.
+    """
+    joined = _join_pieces(nodes, edges)
+    is_tied = (pl.col("piece") == pl.col("own_piece")).fill_null(False) & pl.col("is_related")
+    return joined.filter(~is_tied).select("node_id", "document_id", "level").sort("node_id")
+
+
+def _join_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    """Tell of each node inside the corpus its piece and its document's, and what that piece holds."""
+    inside = nodes.filter(pl.col("level") != "external").select("node_id", "document_id", "level")
+    pieces = _find_pieces(nodes, edges)
+    held = inside.join(pieces, on="node_id")
+    own = held.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
+    wide = pl.col("document_id").n_unique() > 1
+    width = nodes.select("node_id", "document_id").join(pieces, on="node_id").group_by("piece").agg(is_wide=wide)
+    said = edges.filter(~pl.col("relation").is_in(_BARE)).select(node_id="source_id").unique()
+    related = said.join(pieces, on="node_id").select("piece").unique().with_columns(is_related=True)
+    joined = held.join(own, on="document_id", how="left").join(width, on="piece").join(related, on="piece", how="left")
+    return joined.with_columns(pl.col("is_related").fill_null(False))
+
+
+def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
+    """Number the pieces that edges other than `follows` tie together."""
+    tied = edges.filter(pl.col("relation") != "follows").select("source_id", "target_id")
+    graph: nx.Graph[str] = nx.Graph(list(tied.iter_rows()))
+    graph.add_nodes_from(nodes.get_column("node_id").to_list())
+    members = [(node_id, ix) for ix, part in enumerate(nx.connected_components(graph)) for node_id in part]
+    return pl.DataFrame(members, schema={"node_id": pl.String, "piece": pl.Int64}, orient="row")
+
+
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the nodes inside the corpus that any edge ties to another node."""
-    inside = nodes.filter(pl.col("level") != "external")
-    if inside.is_empty():
-        return 1.0
-    ends = pl.concat([edges.get_column("source_id"), edges.get_column("target_id")]).unique().implode()
-    return inside.filter(pl.col("node_id").is_in(ends)).height / inside.height
+    """Share of the nodes inside the corpus that hang on their document, in a piece that relates things."""
+    inside = nodes.filter(pl.col("level") != "external").height
+    return 1.0 if inside == 0 else 1 - find_unconnected_nodes(nodes, edges).height / inside
 
 
-def score_largest_component(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the nodes inside the corpus that hang together in one piece, by edges of any kind."""
-    inside = nodes.filter(pl.col("level") != "external").get_column("node_id").to_list()
-    if not inside:
-        return 1.0
-    graph: nx.Graph[str] = nx.Graph(list(edges.select("source_id", "target_id").iter_rows()))
-    graph.add_nodes_from(inside)
-    members = set(inside)
-    return max(len(part & members) for part in nx.connected_components(graph)) / len(inside)
+def score_outreach(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
+    """Share of the nodes inside the corpus that edges other than `follows` tie to something beyond their document.
+
+    An outside thing counts: two documents that cite one law hang together.
+    """
+    joined = _join_pieces(nodes, edges)
+    return 1.0 if joined.is_empty() else float(joined.select(pl.col("is_wide").mean()).item())
+
+
+def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dict[str, float]:
+    """Share of the headings, paragraphs and tables that have an edge beyond the tree and the order of the text."""
+    related = edges.filter(~pl.col("relation").is_in(_BARE))
+    ends = pl.concat([related.get_column("source_id"), related.get_column("target_id")]).unique().implode()
+    levels = nodes.filter(pl.col("level").is_in(("anchor", "paragraph", "table")))
+    shares = levels.group_by("level").agg(pl.col("node_id").is_in(ends).mean()).sort("level")
+    return {f"related {level}": share for level, share in shares.iter_rows()}
 
 
 def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:

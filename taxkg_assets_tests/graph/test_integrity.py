@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from taxkg_assets.graph.integrity import (
     find_dangling_edges,
+    find_misused_relations,
     find_parent_cycles,
     find_reference_faults,
     find_tree_faults,
+    find_unconnected_nodes,
     find_unplaced_nodes,
+    find_unprovenanced_edges,
     find_unsupported_edges,
+    score_connected,
+    score_outreach,
+    score_related,
 )
 from taxkg_assets.schemas import Edges, Nodes, References
 from taxkg_assets_tests.graph.corpora import Corpus
@@ -53,6 +60,56 @@ def test_an_edge_to_nothing_dangles() -> None:
     ends = find_dangling_edges(edges, less).select("source_id", "target_id").rows()
     assert ends
     assert all(_PARAGRAPH in pair for pair in ends)
+
+
+def test_a_node_that_hangs_on_nothing_is_not_connected() -> None:
+    corpus = Corpus()
+    nodes, edges = corpus.graph()
+    inside = nodes.filter(pl.col("level") != "external").height
+    assert find_unconnected_nodes(nodes, edges)["node_id"].to_list() == ["f9--2032-draft"], "it speaks to nothing"
+    assert score_connected(nodes, edges) == score_outreach(nodes, edges) == 1 - 1 / inside
+    cut = edges.filter((pl.col("relation") != "parent_of") | (pl.col("target_id") != "f9--2031-01:p0001:e021"))
+    lost = find_unconnected_nodes(nodes, Edges.validate(cut))["node_id"].to_list()
+    assert lost == ["f9--2031-01:p0001:e021", "f9--2032-draft"], "that it follows another does not tie it"
+
+
+def test_a_document_that_relates_only_its_own_parts_reaches_nothing_else() -> None:
+    corpus = Corpus()
+    corpus.documents, corpus.references = corpus.documents[3:4], corpus.references[:1]
+    corpus.anchors, corpus.sections = corpus.anchors[2:], corpus.sections[1:]
+    corpus.elements, corpus.faces, corpus.registry = corpus.elements[3:4], [], []
+    nodes, edges = corpus.graph()
+    assert (score_connected(nodes, edges), score_outreach(nodes, edges)) == (1.0, 0.0)
+    assert score_related(nodes, edges) == {"related anchor": 1 / 3, "related paragraph": 1 / 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"relation": "includes"}, "an inclusion that denies"),
+        ({"polarity": "positive"}, "an exclusion that affirms"),
+        ({"relation": "external_ref"}, "an outside thing that lies within"),
+        ({"target_id": "ext:form:Form 7", "relation": "references_form"}, "a reference beyond the corpus"),
+        ({"relation": "supersedes"}, "structure that no structure made"),
+        ({"created_by": "structural"}, "speech that structure made"),
+    ],
+)
+def test_a_relation_out_of_its_meaning_is_found(change: dict[str, str], fault: str) -> None:
+    nodes, edges = Corpus().graph()
+    assert find_misused_relations(edges, nodes).is_empty()
+    row = edges.filter(pl.col("relation") == "excludes").with_columns(**{k: pl.lit(v) for k, v in change.items()})
+    assert any(fault in found for found in find_misused_relations(Edges.validate(row), nodes)["fault"])
+
+
+@pytest.mark.parametrize("change", [{"rule_id": ""}, {"page": 7}, {"element_id": "f9--2031-01:p0001:e021"}])
+def test_an_edge_that_does_not_tell_where_it_comes_from(change: dict[str, object]) -> None:
+    corpus = Corpus()
+    nodes, edges = corpus.graph()
+    sections = corpus.frames()["sections"]
+    assert find_unprovenanced_edges(edges, sections, nodes=nodes).is_empty()
+    row = edges.filter(pl.col("relation") == "excludes")
+    forged = row.with_columns(**{k: pl.lit(v, row.schema[k]) for k, v in change.items()})
+    assert find_unprovenanced_edges(Edges.validate(forged), sections, nodes=nodes).height == 1
 
 
 def test_a_node_without_a_place() -> None:
