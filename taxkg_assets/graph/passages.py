@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -104,6 +104,9 @@ class Reading:
 
     document_id: str
     passages: tuple[Passage, ...]
+    boxes: tuple[Mapping[str, Any], ...] = ()
+    """The boxes of a form's face, as rows of `faces`."""
+
     streams: tuple[str, ...] = field(repr=False, default=())
     """All words as they are matched: of the passages, and of every element, artifacts and titles included."""
 
@@ -113,12 +116,23 @@ class Reading:
         return frozenset(p.place for p in self.passages if p.owner.key)
 
 
-def build_reading(document_id: str, frames: Mapping[str, pl.DataFrame]) -> Reading:
-    """Put a document's rows together as passages.
+def build_readings(document_ids: Collection[str], frames: Mapping[str, pl.DataFrame]) -> dict[str, Reading]:
+    """Put the rows of some documents together as passages; each table is gone through once, however many there are.
 
-    Args: frames: rows of `sections`, `anchors`, `tables`, `faces` and `elements`; those of other documents are ignored.
+    Args: frames: `sections`, `anchors`, `tables`, `faces` and `elements`; rows of other documents are ignored.
     """
-    own = {n: f.filter(pl.col("document_id") == document_id) for n, f in frames.items()}
+    is_meant = pl.col("document_id").is_in(list(document_ids))
+    parts = {name: frame.filter(is_meant) for name, frame in frames.items()}
+    split = {name: frame.partition_by("document_id", as_dict=True) for name, frame in parts.items()}
+    return {
+        document_id: _build_reading(
+            document_id, {name: split[name].get((document_id,), parts[name].clear()) for name in parts}
+        )
+        for document_id in sorted(set(document_ids))
+    }
+
+
+def _build_reading(document_id: str, own: Mapping[str, pl.DataFrame]) -> Reading:
     owners = _find_owners(own["anchors"])
     labels = {row["box_key"].removeprefix("box_"): row["label"] for row in own["faces"].iter_rows(named=True)}
     tables = {row["table_id"]: row for row in own["tables"].iter_rows(named=True)}
@@ -143,7 +157,8 @@ def build_reading(document_id: str, frames: Mapping[str, pl.DataFrame]) -> Readi
     passages = tuple(_without_copies([passage for _, passage in placed if passage.words]))
     printed = own["elements"].sort("element_id")["text"].to_list()
     streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
-    return Reading(document_id, passages, tuple(f" {' '.join(words)} " for words in streams))
+    boxes = tuple(own["faces"].iter_rows(named=True))
+    return Reading(document_id, passages, boxes, tuple(f" {' '.join(words)} " for words in streams))
 
 
 def _is_finding_aid(heading: str) -> bool:

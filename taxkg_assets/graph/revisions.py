@@ -17,14 +17,16 @@ import polars as pl
 from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.pairing import Pair, find_pairs
-from taxkg_assets.graph.passages import BLOCK, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_reading
+from taxkg_assets.graph.passages import BLOCK, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_readings
 from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked
+from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 NATURES = ("structure", "amounts", "dates", "references", "wording", *ROUTINE)
 """What a change is about, the weightiest first: a row bears the name of the weightiest of its words."""
 
 _FEW_WORDS = 4
+_LEAST_LETTERS = 3
 
 
 def build_revisions(
@@ -38,9 +40,11 @@ def build_revisions(
     """One row per change between two consecutive final revisions of one product, or two builds of one revision."""
     frames = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
     rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    pairs = find_consecutive(documents)
+    readings = build_readings({name for pair in pairs for name in pair}, frames)
     found: list[dict[str, Any]] = []
-    for before, after in find_consecutive(documents):
-        found += find_revision_changes(rows[before], rows[after], frames=frames)
+    for before, after in pairs:
+        found += _find_changes(rows[before], rows[after], old=readings[before], new=readings[after])
     frame = pl.DataFrame(found, schema=Revisions.create_empty().schema)
     return Revisions.validate(frame.sort(Revisions.primary_key()))
 
@@ -65,10 +69,16 @@ def find_revision_changes(
 
     Args: before, after: rows of `documents`. frames: `sections`, `anchors`, `tables`, `faces` and `elements`.
     """
+    ids = (before["document_id"], after["document_id"])
+    readings = build_readings(ids, frames)
+    return _find_changes(before, after, old=readings[ids[0]], new=readings[ids[1]])
+
+
+def _find_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, old: Reading, new: Reading
+) -> list[dict[str, Any]]:
     years = _year(after) - _year(before)
-    old, new = build_reading(before["document_id"], frames), build_reading(after["document_id"], frames)
-    sides = [frames["faces"].filter(pl.col("document_id") == row["document_id"]).to_dicts() for row in (before, after)]
-    rows: list[dict[str, Any]] = [*find_box_changes(*sides, years=years)]
+    rows: list[dict[str, Any]] = [*find_box_changes(old.boxes, new.boxes, years=years)]
     pairs = find_pairs(old, new)
     loose = tuple(_loose_words(pairs, ix) for ix in range(2))
     for pair in pairs:
@@ -107,7 +117,8 @@ def _pair_rows(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seq
     if not _is_gone(passage, own=own, other=other):
         return
     kind = f"{_subject(passage)} {'removed' if pair.before else 'added'}"
-    nature = "wording" if kind.startswith("text") else "structure"
+    is_stamp = load_rules("revisions", "edition_lines")[0].pattern.search(passage.text) is not None
+    nature = "edition" if is_stamp else "wording" if kind.startswith("text") else "structure"
     yield _row(kind, pair, (), nature=nature)
 
 
@@ -115,7 +126,7 @@ def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:
     """Whether the other document prints these words nowhere, or less often: a mere change of layout is none."""
     if passage.kind == HEADING and passage.owner.key and passage.place in other.keys:
         return False
-    if passage.kind != ROW and not any(len(word) > len("of") and word.isalpha() for word in passage.words):
+    if passage.kind != ROW and sum(map(str.isalpha, "".join(t.norm for t in passage.tokens))) < _LEAST_LETTERS:
         return False
     return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)
 

@@ -20,7 +20,7 @@ ROUTINE = ("years", "edition", "pages", "editorial", "moved")
 """Natures that an operations team reads last."""
 
 _SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "−": "-", "\u00a0": " "})
-_HYPHENS = re.compile(r"(?<=[^\W\d])[-‐‑–—\u00ad]+(?=\w)|[\u00ad]")
+_HYPHENS = re.compile(r"(?<=[^\W\d])[-‐‑\u00ad]+(?=\w)|[\u00ad]")
 _DASHES = re.compile(r"[‐‑–—]")
 _BARE_FRACTION = re.compile(r"^([$]?)\.(?=\d)")
 _LONGEST_BRIDGE = 2
