@@ -17,6 +17,8 @@ from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
 
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
+_MARKS = {REMOVED: "[-{}-]", ADDED: "{{+{}+}}"}
+"""Where there is no colour, as git marks words."""
 
 
 class RevisionNotFoundError(Exception):
@@ -52,6 +54,9 @@ def find_two(
             two = [_by_id(mine, document_id) for document_id in pairs[-1]] if pairs else []
         else:
             two = [row for wanted in (older, newer) if (row := _find_revision(mine, wanted)) is not None]
+            if len({row["document_id"] for row in two}) == 1:
+                # One of them names a build of the other's revision: then a name means the file that bears it.
+                two = [row for wanted in (older, newer) if (row := _find_named(mine, wanted)) is not None]
         if len(two) == 2:
             found.append((two[0], two[1]))
     if len(found) == 1:
@@ -87,21 +92,23 @@ def _by_id(documents: pl.DataFrame, document_id: str) -> dict[str, Any]:
 
 
 def _find_revision(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
-    """A document by its id or the part after `--`, else the last final build of a revision, else a draft of it."""
+    """A document by its id, else the last final build of a revision, else what its name says or begins with."""
     ids = documents["document_id"].to_list()
-    exact = [d for d in ids if wanted in (d, d.partition("--")[2])]
-    if exact and exact[0] == wanted:
-        return _by_id(documents, wanted)
-    same = documents.filter(pl.col("revision") == wanted).sort("is_draft", "produced_on", "document_id")
+    same = documents.filter(pl.col("revision") == wanted).sort("produced_on", "document_id")
     final = same.filter(~pl.col("is_draft"))
-    if final.height:
+    if wanted not in ids and final.height:
         return final.row(-1, named=True)
-    if exact:
-        return _by_id(documents, exact[0])
-    begun = [d for d in ids if d.partition("--")[2].startswith(wanted)]
-    if same.height:
-        return same.row(-1, named=True)
+    named = _find_named(documents, wanted)
+    if named is not None or not same.is_empty():
+        return named or same.row(-1, named=True)
+    begun = [document_id for document_id in ids if document_id.partition("--")[2].startswith(wanted)]
     return _by_id(documents, begun[0]) if len(begun) == 1 else None
+
+
+def _find_named(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
+    """A document by its id, or by the part of it after `--`."""
+    named = [d for d in documents["document_id"] if wanted in (d, d.partition("--")[2])]
+    return _by_id(documents, named[0]) if named else None
 
 
 def _revisions_of(documents: pl.DataFrame, product: str) -> str:
@@ -134,5 +141,8 @@ def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
 def _show_item(item: Item, *, out: Console) -> None:
     name = item.name or item.path.split(" › ")[-1]
     out.print(Text.assemble((name or "Face", "bold"), (f"  {item.what}, {item.places}", "dim")), highlight=False)
-    words = Text.assemble(*((text.replace("\n", " "), _STYLES.get(op, "")) for op, text in item.words))
+    marks = {} if out.color_system else _MARKS
+    words = Text.assemble(
+        *((marks.get(op, "{}").format(text.replace("\n", " ")), _STYLES.get(op, "")) for op, text in item.words)
+    )
     out.print(Padding(words, (0, 0, 0, 4)))
