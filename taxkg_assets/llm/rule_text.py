@@ -89,7 +89,7 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     part, level = "paragraph", 0
     if any(rule.pattern.search(text) for rule in load_rules("llm", "artifacts")):
         part = "artifact"
-    elif any(rule.pattern.search(text) for rule in load_rules("llm", "list_marks")):
+    elif block.role == "ListBlock" or any(rule.pattern.search(text) for rule in load_rules("llm", "list_marks")):
         part = "list_item"
     elif any(rule.pattern.search(text) for rule in load_rules("llm", "notes")):
         part = "note"
@@ -98,6 +98,8 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     elif _looks_like_heading(text, item):
         part, ratios = "heading", limits["levels"]
         level = 1 if item.size_ratio >= ratios["first"] else 2 if item.size_ratio >= ratios["second"] else 3
+    elif any(rule.pattern.search(text) for rule in load_rules("llm", "run_ins")):
+        part, level = "heading", limits["run_in_level"]
     return StructureProposal.model_validate(
         {"item_id": item.item_id, "confidence": 0.6, "evidence": (opening(block),), "part": part, "level": level}
     )
@@ -108,7 +110,7 @@ def _looks_like_heading(text: str, item: StructureItem) -> bool:
     is_short = 0 < item.words <= limits["heading_words"] and not text.endswith((".", ";", ",", ":"))
     is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
     is_cue = any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))
-    stands_out = item.is_bold or item.size_ratio >= limits["heading_ratio"]
+    stands_out = item.is_bold or item.is_own_line or item.size_ratio >= limits["heading_ratio"]
     return is_short and (stands_out or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
 
 

@@ -75,6 +75,7 @@ class StructureItem(Item):
 
     words: int = Field(ge=0)
     is_bold: bool = False
+    is_own_line: bool = False
     size_ratio: float = 1.0
 
 

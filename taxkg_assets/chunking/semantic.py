@@ -1,0 +1,299 @@
+"""Chunks by meaning, for documents whose layout tells little: propose boundaries, validate, refine once, describe.
+
+Each step is a task that a rule or a model answers; nothing is taken on trust: text and places come from the
+micro-blocks alone, and a chunk that is not accepted is never indexed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from taxkg_assets.chunking.micro_blocks import MicroBlock
+from taxkg_assets.prompts.contract import Block, Proposer
+from taxkg_assets.prompts.tasks import (
+    BOUNDARY_DETECTION,
+    METADATA_ENRICHMENT,
+    QUALITY_VALIDATION,
+    REFINEMENT,
+    STRUCTURE_ANALYSIS,
+    BoundaryItem,
+    MetadataItem,
+    QualityItem,
+    QualityProposal,
+    RefinementItem,
+    StructureItem,
+)
+from taxkg_assets.rules.loader import load_family
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+"""Texts to unit vectors, one row a text."""
+
+HEADING_ROLE, PLAIN_ROLE = "SectionHeader", "BodyText"
+_STATUS = {"ACCEPT": "accepted", "REFINE": "refine", "REJECT": "rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticUnit:
+    """A run of micro-blocks that belong together, with what was said of it."""
+
+    blocks: tuple[MicroBlock, ...]
+    headings: tuple[str, ...] = ()
+    status: str = "refine"
+    action: str = "none"
+    quality: float = 0.0
+    reason: str = ""
+    created_by: str = "rule"
+    boundary_confidence: float = 1.0
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> int:
+        """Words of the unit."""
+        return sum(block.words for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Micro-blocks with their parts, their likeness to what precedes, and where units may begin."""
+
+    blocks: tuple[MicroBlock, ...]
+    is_heading: tuple[bool, ...]
+    is_artifact: tuple[bool, ...]
+    similarity: tuple[float, ...]
+    is_boundary: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    created_by: str
+
+
+def find_semantic_units(
+    blocks: Sequence[MicroBlock], *, title: str, proposer: Proposer, encode: Encode
+) -> list[SemanticUnit]:
+    """Cut one document's micro-blocks into units of one subject each and judge them, with one cycle of refinement.
+
+    Args:    title: of the document, the head of every heading path. encode: texts to unit vectors.
+    Returns: all micro-blocks but page furniture, in reading order, each in one unit.
+    """
+    if not blocks:
+        return []
+    read = _find_boundaries(blocks, proposer=proposer, encode=encode)
+    units = _assemble(read)
+    units = _validate(units, title=title, proposer=proposer, encode=encode)
+    rounds = 2 if score_accepted(units) < load_family("semantic")["forced_accept"] else 1
+    for _ in range(rounds):
+        units = _refine(units, proposer=proposer, encode=encode)
+        units = _validate(units, title=title, proposer=proposer, encode=encode)
+    return _enrich(units, title=title, proposer=proposer)
+
+
+def score_accepted(units: Sequence[SemanticUnit]) -> float:
+    """Share of the units that are accepted."""
+    return sum(unit.status == "accepted" for unit in units) / max(1, len(units))
+
+
+def score_boundary_confidence(units: Sequence[SemanticUnit]) -> float:
+    """Mean confidence of the boundaries that units begin at."""
+    return sum(unit.boundary_confidence for unit in units) / max(1, len(units))
+
+
+# ------------------------------------------------------------------------------------------------- boundaries
+
+
+def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode: Encode) -> _Read:
+    parts = proposer.propose(STRUCTURE_ANALYSIS, [_structure_item(n, block) for n, block in enumerate(blocks)])
+    known = [row.proposal.part if row.proposal is not None else "paragraph" for row in parts]
+    roles = [HEADING_ROLE if part == "heading" else PLAIN_ROLE for part in known]
+    similarity = _score_cohesion(blocks, encode=encode)
+    items = [
+        BoundaryItem(
+            item_id=f"b{n}",
+            blocks=(_shown(block, role=roles[n]),),
+            before=blocks[n - 1].text if n else "",
+            role_before=roles[n - 1] if n else "",
+            similarity=round(similarity[n], 3) if n else None,
+        )
+        for n, block in enumerate(blocks)
+    ]
+    found = proposer.propose(BOUNDARY_DETECTION, items)
+    return _Read(
+        blocks=tuple(blocks),
+        is_heading=tuple(part == "heading" for part in known),
+        is_artifact=tuple(part == "artifact" for part in known),
+        similarity=tuple(similarity),
+        is_boundary=tuple(row.proposal is not None and row.proposal.is_boundary for row in found),
+        confidence=tuple(row.proposal.confidence if row.proposal is not None else 0.0 for row in found),
+        created_by="llm" if "llm" in {row.created_by for row in found} | {row.created_by for row in parts} else "rule",
+    )
+
+
+def _structure_item(number: int, block: MicroBlock) -> StructureItem:
+    return StructureItem(
+        item_id=f"s{number}", blocks=(_shown(block, role=block.role),), words=block.words, is_own_line=block.is_own_line
+    )
+
+
+def _shown(block: MicroBlock, *, role: str = "") -> Block:
+    return Block(element_id=block.element_id, text=block.text, role=role, start=block.start)
+
+
+def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[float]:
+    """Cosine of each block with the mean of the few before it; 1 for the first."""
+    window = load_family("semantic")["cohesion"]["window"]
+    vectors = encode([block.text for block in blocks])
+    scores = [1.0]
+    for n in range(1, len(blocks)):
+        mean = vectors[max(0, n - window) : n].mean(axis=0)
+        scores.append(float(vectors[n] @ mean / max(1e-9, float(np.linalg.norm(mean)))))
+    return scores
+
+
+def _assemble(read: _Read) -> list[SemanticUnit]:
+    """Begin a unit at each boundary once the last one says enough; cut what is too long where it holds least."""
+    sizes = load_family("semantic")["sizes"]
+    groups: list[list[int]] = []
+    for n, block in enumerate(read.blocks):
+        if read.is_artifact[n]:
+            continue
+        group = groups[-1] if groups else []
+        words = sum(read.blocks[m].words for m in group)
+        only_headings = all(read.is_heading[m] for m in group)
+        begins = read.is_heading[n] or (read.is_boundary[n] and words >= sizes["least_words"])
+        if group and not only_headings and (begins or words + block.words > sizes["max_words"]):
+            if not begins:
+                groups[-1:] = _cut_at_weakest(group, read)
+            groups.append([n])
+        elif group:
+            group.append(n)
+        else:
+            groups.append([n])
+    return [_unit(group, read) for group in groups]
+
+
+def _cut_at_weakest(group: list[int], read: _Read) -> list[list[int]]:
+    """Leave a full group whole, unless what begins it is another subject than what ends it."""
+    inner = [n for n in group[1:] if read.is_boundary[n]]
+    if not inner:
+        return [group]
+    weakest = min(inner, key=lambda n: (read.similarity[n], n))
+    return [[n for n in group if n < weakest], [n for n in group if n >= weakest]]
+
+
+def _unit(group: Sequence[int], read: _Read) -> SemanticUnit:
+    headings = [read.blocks[n].text for n in group if read.is_heading[n]]
+    return SemanticUnit(
+        blocks=tuple(read.blocks[n] for n in group),
+        headings=tuple(headings[:1]),
+        created_by=read.created_by,
+        boundary_confidence=read.confidence[group[0]],
+    )
+
+
+# ------------------------------------------------------------------------------------- validation, refinement
+
+
+def _validate(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
+    """Let each unit be judged, with its neighbours in sight."""
+    items = [
+        QualityItem(
+            item_id=f"u{n}",
+            blocks=tuple(_shown(block) for block in unit.blocks),
+            heading_path=_path(title, unit),
+            before=units[n - 1].blocks[-1].text if n else "",
+            after=units[n + 1].blocks[0].text if n + 1 < len(units) else "",
+            similarities=_neighbours(unit, encode=encode),
+        )
+        for n, unit in enumerate(units)
+    ]
+    rows = proposer.propose(QUALITY_VALIDATION, items)
+    return [_judged(unit, row.proposal) for unit, row in zip(units, rows, strict=True)]
+
+
+def _judged(unit: SemanticUnit, proposal: QualityProposal | None) -> SemanticUnit:
+    if proposal is None:
+        return replace(unit, status="refine", action="none", quality=0.0, reason="could not be judged")
+    return replace(
+        unit, status=_STATUS[proposal.verdict], action=proposal.action, quality=proposal.score, reason=proposal.reason
+    )
+
+
+def _neighbours(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
+    """How near each block of a unit is to those before it; a few words say too little to be far from anything."""
+    least = load_family("semantic")["cohesion"]["least_words"]
+    scores = _score_cohesion(unit.blocks, encode=encode)[1:]
+    is_short = [min(a.words, b.words) < least for a, b in pairwise(unit.blocks)]
+    return tuple(1.0 if short else round(score, 3) for short, score in zip(is_short, scores, strict=True))
+
+
+def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
+    """Split what holds several subjects, join fragments to their neighbours; leave the rest alone."""
+    to_split = [n for n, unit in enumerate(units) if unit.action == "split"]
+    items = [
+        RefinementItem(
+            item_id=f"r{n}",
+            blocks=tuple(_shown(block) for block in units[n].blocks),
+            reason=units[n].reason,
+            similarities=_neighbours(units[n], encode=encode),
+        )
+        for n in to_split
+    ]
+    rows = dict(zip(to_split, proposer.propose(REFINEMENT, items), strict=True)) if items else {}
+    split: list[SemanticUnit] = []
+    for n, unit in enumerate(units):
+        row = rows.get(n)
+        cuts = row.proposal.split_before if row is not None and row.proposal is not None else ()
+        edges = [0, *cuts, len(unit.blocks)]
+        split += [replace(unit, blocks=unit.blocks[a:b]) for a, b in pairwise(edges)]
+    return _merge(split)
+
+
+def _merge(units: Sequence[SemanticUnit]) -> list[SemanticUnit]:
+    """Join fragments to the neighbour that they want, where the two fit into one chunk."""
+    most = load_family("semantic")["sizes"]["max_words"]
+    merged: list[SemanticUnit] = []
+    wants_next = False
+    for unit in units:
+        last = merged[-1] if merged else None
+        fits = last is not None and last.words + unit.words <= most
+        if last is not None and fits and (wants_next or unit.action == "merge_previous"):
+            merged[-1] = replace(last, blocks=last.blocks + unit.blocks, headings=last.headings or unit.headings)
+        else:
+            merged.append(unit)
+        wants_next = unit.action == "merge_next"
+    return merged
+
+
+# --------------------------------------------------------------------------------------------------- metadata
+
+
+def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) -> list[SemanticUnit]:
+    """Give each unit a title, tags and entities."""
+    items = [
+        MetadataItem(
+            item_id=f"m{n}",
+            blocks=tuple(_shown(block) for block in unit.blocks),
+            heading_path=_path(title, unit),
+        )
+        for n, unit in enumerate(units)
+    ]
+    enriched = []
+    for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
+        found = row.proposal
+        enriched.append(
+            replace(
+                unit,
+                title=unit.headings[0] if unit.headings else "",
+                tags=found.tags if found is not None else (),
+                entities=tuple(dict.fromkeys(e.name for e in found.entities)) if found is not None else (),
+                created_by="llm" if row.created_by == "llm" else unit.created_by,
+            )
+        )
+    return enriched
+
+
+def _path(title: str, unit: SemanticUnit) -> str:
+    return " > ".join(part for part in (title, *unit.headings) if part)
