@@ -73,6 +73,7 @@ _REVISION_KIND = (
 )
 CHUNK_LEVELS = ("document", "page", "section", "paragraph", "table")
 CHUNK_STATUSES = ("accepted", "refine", "rejected")
+REVIEW_DECISIONS = ("accepted", "rejected")
 POLARITIES = ("positive", "negative")
 CREATED_BY = ("structural", "regex", "rule", "llm")
 QUERY_TYPES = (
@@ -433,7 +434,21 @@ class Chunks(dy.Schema):
     bboxes = _placed_boxes("rectangles of the text")
     status = dy.String(regex=_one_of(CHUNK_STATUSES), description=" | ".join(CHUNK_STATUSES))
     quality = _frac("quality score of the chunker")
+    reason = _text("why it is not accepted, or who decided that it is; empty for structural units")
+    tags = _strings("subjects of a unit that was cut by meaning")
+    entities = _strings("boxes, forms, laws, amounts, dates that such a unit names")
     created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+
+
+class Reviews(dy.Schema):
+    """One person's decision on a chunk that the validation did not accept; it holds while the text is the same."""
+
+    chunk_id = _key("chunk that was decided on")
+    text_hash = _key("SHA-256 of its text, shortened")
+    document_id = _text("document")
+    decision = dy.String(regex=_one_of(REVIEW_DECISIONS), description=" | ".join(REVIEW_DECISIONS))
+    reason = _text("in the reviewer's words; may be empty")
+    decided_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was decided")
 
 
 # -------------------------------------------------------------------------------------------------- retrieval

@@ -16,6 +16,10 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.chunking.micro_blocks import find_micro_blocks
+from taxkg_assets.chunking.reviews import REVIEWED, hash_text
+from taxkg_assets.chunking.semantic import Encode, SemanticUnit, find_semantic_units, find_weak_layouts
+from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings
@@ -55,20 +59,36 @@ def build_chunks(
     sections: dy.DataFrame[schemas.Sections],
     tables: dy.DataFrame[schemas.Tables],
     anchors: dy.DataFrame[schemas.Anchors],
+    reviews: dy.DataFrame[schemas.Reviews],
     settings: Settings,
+    proposer: Proposer,
+    encode: Encode,
 ) -> dy.DataFrame[schemas.Chunks]:
     """Put the paragraphs of each anchor, and the rows of each table, together to units of about a hundred words.
 
+    Where the layout tells little, paragraphs are cut by meaning instead; what is not accepted there stays as a row that
+    waits for a person, and its text falls back to the structural units.
+
     Args:     all frames may cover several documents; rows of documents that `documents` lacks are an error.
-    Returns:  one row per unit, all accepted; every row of `sections` lies in at least one of them.
-    Source:   sizes in rules/chunking.yaml.
+              proposer, encode: who judges boundaries, and texts to unit vectors; asked only where layout is weak.
+    Returns:  one row per unit; every row of `sections` lies in at least one accepted one.
+    Source:   sizes in rules/chunking.yaml, routing in rules/semantic.yaml.
     """
     owners = _Owners(documents.rows(named=True), anchors.rows(named=True))
     table_rows = {row["table_id"]: row for row in tables.rows(named=True)}
+    weak = find_weak_layouts(sections, anchors)
+    decisions = {(row["chunk_id"], row["text_hash"]): row for row in reviews.rows(named=True)}
     rows: list[dict[str, Any]] = []
     ordered = sections.sort("document_id", "paragraph_ix").rows(named=True)
     for document_id, group in groupby(ordered, key=lambda row: row["document_id"]):
-        rows += _chunk_document(list(group), owners, document_id=document_id, tables=table_rows)
+        document_sections = list(group)
+        made = _chunk_document(document_sections, owners, document_id=document_id, tables=table_rows)
+        if document_id in weak:
+            title = owners.find(document_id, None).document["title"]
+            prose = [row for row in document_sections if row["table_id"] not in table_rows]
+            units = find_semantic_units(find_micro_blocks(prose), title=title, proposer=proposer, encode=encode)
+            made = _prefer_semantic(made, units, prose, owner=owners.find(document_id, None), decisions=decisions)
+        rows += made
     frame = pl.DataFrame(rows, schema=schemas.Chunks.create_empty().schema)
     return schemas.Chunks.validate(frame.sort("chunk_id"))
 
@@ -95,8 +115,16 @@ def _lies_in(text: str, chunks: list[str] | None) -> bool:
         return False
     if any(text in chunk for chunk in chunks):
         return True
-    parts = _split_sentences(text)
-    return all(any(part in chunk for chunk in chunks) for part in parts)
+    return all(any(part in chunk for chunk in chunks) or _is_tiled(part, chunks) for part in _split_sentences(text))
+
+
+def _is_tiled(part: str, chunks: list[str]) -> bool:
+    """Whether a sentence ends one chunk and goes on in another: a line of its own may begin there."""
+    return any(
+        any(chunk.endswith(part[: gap.start()]) for chunk in chunks)
+        and any(chunk.startswith(part[gap.end() :]) for chunk in chunks)
+        for gap in re.finditer(r"\s+", part)
+    )
 
 
 class _Owners:
@@ -155,6 +183,63 @@ def _chunk_document(
         for row in made:
             rows.append({**row, "chunk_ix": len(rows)})
     return rows
+
+
+def _prefer_semantic(
+    structural: Sequence[dict[str, Any]],
+    units: Sequence[SemanticUnit],
+    prose: Sequence[dict[str, Any]],
+    *,
+    owner: _Owner,
+    decisions: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """Semantic units for prose; structural ones for tables, and for each section that no accepted unit wholly holds."""
+    texts = {row["element_id"]: row["text"] for row in prose}
+    rows = [_semantic_row(unit, owner, texts=texts, decisions=decisions) for unit in units]
+    held: dict[str, list[str]] = {}
+    for row in rows:
+        for node_id in row["node_ids"] if row["status"] == "accepted" else ():
+            held.setdefault(node_id, []).append(row["text"])
+    covered = {element_id for element_id, text in texts.items() if _lies_in(text, held.get(element_id))}
+    kept = [row for row in structural if not covered.issuperset(row["node_ids"])]
+    order = {row["element_id"]: number for number, row in enumerate(prose)}
+    ranked = sorted([*rows, *kept], key=lambda row: (row["page"], order.get(row["node_ids"][0], 0)))
+    return [{**row, "chunk_ix": number} for number, row in enumerate(ranked)]
+
+
+def _semantic_row(
+    unit: SemanticUnit,
+    owner: _Owner,
+    *,
+    texts: Mapping[str, str],
+    decisions: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """A semantic unit as a chunk: the text from its first to its last block, and its verdict or a person's."""
+    slices = [list(group) for _, group in groupby(unit.blocks, key=lambda block: block.element_id)]
+    text = "\n".join(texts[run[0].element_id][run[0].start : run[-1].end] for run in slices)
+    first = unit.blocks[0]
+    pieces = [piece for block in unit.blocks for piece in block.pieces]
+    places = list({(p["page"], p["y0_pt"], p["x0_pt"]): p for p in pieces}.values())
+    chunk_id = f"paragraph:{first.element_id}@{first.start}"
+    decision = decisions.get((chunk_id, hash_text(text)))
+    status, reason = unit.status, unit.reason
+    if decision is not None and status != "accepted":
+        status, reason = decision["decision"], f"{REVIEWED}: {decision['reason']}".rstrip(": ")
+    return _row(
+        replace(owner, headings=(unit.title,) if unit.title else ()),
+        chunk_id=chunk_id,
+        level="paragraph",
+        node_ids=[run[0].element_id for run in slices],
+        text=text,
+        page=first.pieces[0]["page"] if first.pieces else 1,
+        bboxes=_placed_boxes(places),
+        status=status,
+        quality=unit.quality,
+        reason=reason,
+        tags=list(unit.tags),
+        entities=list(unit.entities),
+        created_by=unit.created_by,
+    )
 
 
 def _after_heading(anchor: Mapping[str, Any]) -> str:
@@ -307,6 +392,9 @@ def _row(owner: _Owner, *, text: str, **columns: Any) -> dict[str, Any]:
         "token_count": count_tokens(text),
         "status": "accepted",
         "quality": 1.0,
+        "reason": "",
+        "tags": [],
+        "entities": [],
         "created_by": "structural",
         **columns,
     }

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import dataframely as dy
 import numpy as np
+import polars as pl
 
+from taxkg_assets import schemas
 from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import (
@@ -69,6 +72,22 @@ class _Read:
     is_boundary: tuple[bool, ...]
     confidence: tuple[float, ...]
     created_by: str
+
+
+def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors]) -> set[str]:
+    """Find the documents whose layout tells little: next to no headings, uncertain ones, or too few for the text."""
+    limits = load_family("semantic")["routing"]
+    words = sections.group_by("document_id").agg(pl.col("text").str.split(" ").list.len().sum().alias("words"))
+    known = anchors.group_by("document_id").agg(pl.len().alias("anchors"), pl.col("confidence").mean())
+    both = words.join(known, on="document_id", how="left").with_columns(
+        pl.col("anchors").fill_null(0), pl.col("confidence").fill_null(0.0)
+    )
+    is_weak = (
+        (pl.col("anchors") < limits["least_anchors"])
+        | (pl.col("confidence") < limits["least_confidence"])
+        | (pl.col("words") > limits["words_per_anchor"] * pl.col("anchors"))
+    )
+    return set(both.filter(is_weak, pl.col("words") >= limits["least_words"])["document_id"])
 
 
 def find_semantic_units(
@@ -280,13 +299,13 @@ def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) ->
         )
         for n, unit in enumerate(units)
     ]
-    enriched = []
+    enriched: list[SemanticUnit] = []
     for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
         found = row.proposal
         enriched.append(
             replace(
                 unit,
-                title=unit.headings[0] if unit.headings else "",
+                title=unit.headings[0] if unit.headings else enriched[-1].title if enriched else "",
                 tags=found.tags if found is not None else (),
                 entities=tuple(dict.fromkeys(e.name for e in found.entities)) if found is not None else (),
                 created_by="llm" if row.created_by == "llm" else unit.created_by,

@@ -44,6 +44,9 @@ FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 SHOWN: dict[str, Callable[[Store], Mapping[str, Any]]] = {}
 """What the UI shows of a table besides its rows, read from the home when the table has been made."""
 
+MAKERS: dict[str, "Maker"] = {}
+"""How each corpus-wide table is made."""
+
 GATED_VERSIONS = "table versions"
 GATED_BY = "code and labels"
 PREVIEW_ROWS = 6
@@ -87,6 +90,22 @@ class DocumentBatches(Rows):
     """New rows for some documents, in batches small enough for memory."""
 
     batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """A table's builder, the tables that it reads and what opens its other arguments."""
+
+    build: Callable[..., pl.DataFrame]
+    reads: tuple[str, ...]
+    handles: Mapping[str, Callable[[Home], Any]]
+    has_settings: bool
+
+    def make(self, home: Home, **instead: Any) -> pl.DataFrame:
+        """Build the table from the home's tables as they stand, with some arguments given instead of opened."""
+        arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
+        arguments |= {n: opener(home) for n, opener in self.handles.items() if n not in instead}
+        return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +345,7 @@ def table(
     read = tuple(p for p in parameters if p != "settings" and p not in opened)
     upstream = (*read, *after)
     UPSTREAM[name] = upstream
+    MAKERS[name] = Maker(build, read, opened, "settings" in parameters)
 
     def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
         return digest(

@@ -1,15 +1,60 @@
 """Assets of the stage `chunking` and their gates."""
 
+from collections.abc import Callable, Sequence
+
 import dataframely as dy
+import numpy as np
 
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks, find_uncovered_sections
+from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import digest, frame_digest
 
-chunks = table(schemas.Chunks, build_chunks, group="chunking")
+
+def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
+    """Texts to unit vectors, each text encoded once; the encoder is loaded when the first document needs it."""
+    known: dict[str, np.ndarray] = {}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, open_encoder(home).encode_passages(new), strict=True))
+        return np.array([known[text] for text in texts])
+
+    return encode
+
+
+def _decided(home: Home) -> str:
+    return frame_digest(home.store.read_or_empty("reviews"))
+
+
+reviews = table(
+    schemas.Reviews,
+    build_reviews,
+    group="chunking",
+    handles={"old": lambda home: home.store.read_or_empty("reviews"), "decided": lambda home: []},
+    fingerprint=_decided,
+)
+
+# Decisions are opened and no upstream table: where nobody has decided anything, there is nothing to wait for.
+chunks = table(
+    schemas.Chunks,
+    build_chunks,
+    group="chunking",
+    handles={
+        "reviews": lambda home: home.store.read_or_empty("reviews"),
+        "proposer": open_proposer,
+        "encode": open_cohesion,
+    },
+    fingerprint=lambda home: digest(model_hash(home), proposer_fingerprint(home), _decided(home)),
+)
 
 
 @gate(on="chunks", reads=("sections",))
 def every_section_in_a_chunk(chunks: dy.DataFrame[schemas.Chunks], sections: dy.DataFrame[schemas.Sections]) -> Verdict:
-    """Every content element lies in at least one accepted chunk."""
-    return Verdict(find_uncovered_sections(sections, chunks), chunks.height)
+    """Every content element lies in at least one accepted chunk; shows how the semantic chunker fared."""
+    return Verdict(find_uncovered_sections(sections, chunks), chunks.height, figures=summarize_chunks(chunks))

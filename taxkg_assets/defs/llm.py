@@ -3,13 +3,13 @@
 import dataframely as dy
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
 from taxkg_assets.defs.proposers import Journal
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls
 
-CALLERS: tuple[str, ...] = ()
+CALLERS: tuple[str, ...] = ("chunks",)
 """Tables whose making may call a model: the record is closed after them."""
 
 
@@ -30,6 +30,9 @@ llm_calls = table(
     fingerprint=_recorded,
     after=CALLERS,
 )
+
+
+SHOWN["llm_calls"] = lambda store: summarize_calls(store.read("llm_calls"))
 
 
 @gate(on="llm_calls")

@@ -22,13 +22,15 @@ import yaml
 from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
-from taxkg_assets.llm.llm_calls import Call
+from taxkg_assets.llm.estimate import EstimatingProposer
+from taxkg_assets.llm.llm_calls import Call, build_llm_calls, summarize_calls
 from taxkg_assets.llm.model_proposer import Manner, ModelProposer
 from taxkg_assets.llm.providers.choice import open_provider
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.prompts.loader import load_prompt
 from taxkg_assets.prompts.tasks import TASKS
+from taxkg_assets.schemas import LlmCalls
 from taxkg_assets.settings import Settings
 
 JOURNAL = "llm_calls.jsonl"
@@ -110,6 +112,15 @@ def _whole(line: str) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
+def describe_proposer(home: Home) -> dict[str, Any]:
+    """Who proposes by the settings, and what the home's record holds."""
+    settings, store = home.settings, home.store
+    journal = Journal(store).read()
+    recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
+    asked = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
+    return {"provider": settings.llm_provider, **asked, **summarize_calls(recorded)}
+
+
 def prune_journal(store: Store) -> None:
     """Drop from the journal what the table has taken up."""
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
@@ -127,14 +138,25 @@ def open_proposer(home: Home, *, is_lenient: bool = False) -> Proposer:
         provider=open_provider(_checked(settings)),
         log=Journal(home.store),
         budget=open_budget(settings),
-        manner=Manner(
-            models=models_of(settings),
-            batch=settings.llm_batch,
-            concurrency=settings.llm_concurrency,
-            attempts=settings.llm_attempts,
-            is_lenient=is_lenient,
-        ),
+        manner=_manner(settings, is_lenient=is_lenient),
         fingerprint=proposer_fingerprint(home),
+    )
+
+
+def open_estimator(home: Home) -> EstimatingProposer:
+    """A proposer that counts what would be asked, and asks nobody."""
+    settings = _checked(home.settings)
+    prices = Prices(_own_prices(settings.llm_prices))
+    return EstimatingProposer(log=Journal(home.store), prices=prices, manner=_manner(settings))
+
+
+def _manner(settings: Settings, *, is_lenient: bool = False) -> Manner:
+    return Manner(
+        models=models_of(settings),
+        batch=settings.llm_batch,
+        concurrency=settings.llm_concurrency,
+        attempts=settings.llm_attempts,
+        is_lenient=is_lenient,
     )
 
 

@@ -48,6 +48,10 @@ class Manner:
     longest_wait_seconds: float = 60.0
     is_lenient: bool = False
 
+    def models_of(self, task: str) -> Sequence[str]:
+        """The models to ask for a task, the preferred one first."""
+        return self.models.get(task) or self.models[""]
+
 
 @dataclass(slots=True)
 class _Outcome(Generic[AnyProposal]):
@@ -78,7 +82,7 @@ class ModelProposer:
         """One outcome per item; an item whose proposal is unreadable or unsupported gets the rule's, and says why."""
         if len({item.item_id for item in items}) < len(items):
             raise ValueError(f"{task.name}: two items share an id")
-        batches = _batches(items, task.batch or self._manner.batch)
+        batches = batches_of(items, task.batch or self._manner.batch)
         outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
         judged = {key: row for outcome in outcomes for key, row in outcome.items()}
         return tuple(judged[item.item_id] for item in items)
@@ -101,7 +105,7 @@ class ModelProposer:
 
     def _settle(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> dict[str, Judged[AnyProposal]]:
         """Ask one model after the other for what is still open, then the rules."""
-        models = self._manner.models.get(task.name) or self._manner.models[""]
+        models = self._manner.models_of(task.name)
         judged: dict[str, Judged[AnyProposal]] = {}
         failures: dict[str, str] = {}
         for number, model in enumerate(models):
@@ -147,7 +151,7 @@ class ModelProposer:
         sizes = [size, *(max(1, int(size * share)) for share in load_family("llm")["retry_shares"])]
         for size in sorted(set(sizes), reverse=True):
             total.unread = {}
-            for batch in _batches(rest, size):
+            for batch in batches_of(rest, size):
                 found = self._ask(task, batch, model=model)
                 total.judged |= found.judged
                 total.unread |= found.unread
@@ -235,7 +239,8 @@ class ModelProposer:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _batches(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
+def batches_of(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
+    """Items in calls of at most this size."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 

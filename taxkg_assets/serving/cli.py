@@ -33,6 +33,14 @@ FAILED, USAGE, QUARANTINED = 1, 2, 3
 DEV_IS_SUPERSEDED = "ignore:Function `dev_command` is superseded:FutureWarning"
 
 
+class Review(StrEnum):
+    """What a reviewer does."""
+
+    list = "list"
+    accept = "accept"
+    reject = "reject"
+
+
 class Level(StrEnum):
     """Sizes of a passage."""
 
@@ -63,6 +71,9 @@ def build(
         list[str] | None, typer.Option("--select", help="Only this asset, behind all gates above it.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try quarantined documents again.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only tell what language models would be asked, and what it would cost.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,6 +82,13 @@ def build(
     from taxkg_assets.serving.bars import Bars
     from taxkg_assets.serving.build import build as run_build
 
+    if estimate:
+        from taxkg_assets.defs.resources import Home
+        from taxkg_assets.serving.estimate import estimate_build
+
+        rows = estimate_build(Home(home=home_of(home)))
+        print_json(rows) if as_json else render.estimates(rows, out=out)
+        return
     with Bars():
         result = run_build(
             home_of(home),
@@ -272,8 +290,34 @@ def evaluate(
 
 
 @app.command()
+def review(
+    action: Annotated[Review, typer.Argument(help="What to do.")],
+    chunks: Annotated[list[str] | None, typer.Argument(help="Chunks to accept or reject.")] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why, in your words.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the chunks that wait for a person, or accept or reject them; the next build follows."""
+    from taxkg_assets.defs.store import Store
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.review import decide, list_waiting
+
+    store = Store(home_of(home))
+    if action is Review.list:
+        rows = list_waiting(store)
+        print_json(rows) if as_json else render.waiting(rows, out=out)
+        return
+    if not chunks:
+        raise typer.BadParameter("name the chunks, as `taxkg review list` shows them")
+    count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
+    print_json({"decided": count}) if as_json else out.print(f"{count} decided; `taxkg build` brings it to the index.")
+
+
+@app.command()
 def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     """Show what is built, stale, failed, served and quarantined."""
+    from taxkg_assets.defs.proposers import describe_proposer
+    from taxkg_assets.defs.resources import Home
     from taxkg_assets.defs.store import Store
     from taxkg_assets.serving import render
     from taxkg_assets.serving.status import table_statuses
@@ -281,10 +325,13 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = store.read_or_empty("quarantine").to_dicts()
+    proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
-        print_json({"home": str(store.home), "tables": [asdict(t) for t in tables], "quarantine": quarantine})
+        shown = {"home": str(store.home), "tables": [asdict(t) for t in tables]}
+        print_json({**shown, "quarantine": quarantine, "language models": proposer})
     else:
         render.statuses(tables, quarantine, home=str(store.home), out=out)
+        render.proposer(proposer, out=out)
 
 
 @app.command()

@@ -22,6 +22,7 @@ from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
+from taxkg_assets.serving.review import NotWaitingError
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.sources.scan import MissingSourceError, SourceError
 
@@ -43,6 +44,7 @@ EXPECTED = (
     GoldError,
     ModelError,
     ProposerError,
+    NotWaitingError,
     ProposerSettingError,
 )
 

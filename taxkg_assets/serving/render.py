@@ -17,6 +17,7 @@ from taxkg_assets.retrieval.search import Result
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 
+REVIEW_CHARACTERS = 160
 HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels", "first offending rows"}
 
 
@@ -89,6 +90,44 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
         )
     out.print(shown)
     quarantine(refused, out=out)
+
+
+def proposer(found: Mapping[str, Any], *, out: Console) -> None:
+    """Who proposes, and what models were asked so far."""
+    models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.get("models", {}).items() if ids)
+    spent = f"{found['calls']} calls recorded, {found['input tokens']} + {found['output tokens']} tokens"
+    cost = f"${found['cost in USD']:.2f}"
+    out.print(
+        escape(f"Language models: {found['provider']} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False
+    )
+
+
+def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """What a build would ask of models."""
+    if not rows:
+        out.print("No language model is set: rules answer, and nothing is spent.")
+        return
+    shown = Table(
+        "table", "task", "model", "items", "calls", "recorded", "tokens in", "tokens out, at most", "USD, at most"
+    )
+    columns = ("table", "task", "model", "items", "calls", "cached", "input_tokens", "most_output_tokens", "most_usd")
+    for row in rows:
+        cells = ["no price" if row.get(c, "") is None else str(row.get(c, "")) for c in columns]
+        shown.add_row(*(escape(cell) for cell in cells) if not row["note"] else (row["table"], escape(row["note"])))
+    out.print(shown)
+
+
+def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Chunks that wait for a person."""
+    if not rows:
+        out.print("Nothing waits for review.")
+        return
+    shown = Table("tier", "chunk", "page", "status", "quality", "reason", "text")
+    for row in rows:
+        text = row["text"] if len(row["text"]) <= REVIEW_CHARACTERS else row["text"][: REVIEW_CHARACTERS - 1] + "…"
+        cells = (row["tier"], row["chunk_id"], row["page"], row["status"], _short(row["quality"]), row["reason"], text)
+        shown.add_row(*(escape(str(cell)) for cell in cells))
+    out.print(shown)
 
 
 def _short(value: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks, count_tokens, find_uncovered_sections
+from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
 
 CORNERS = {"x0_pt": 50.0, "x1_pt": 300.0}
@@ -68,7 +69,10 @@ def _build(sections: list[dict[str, Any]], tables: list[dict[str, Any]] | None =
         sections=_frame(schemas.Sections, sections),
         tables=_frame(schemas.Tables, tables or []),
         anchors=_frame(schemas.Anchors, anchors),
+        reviews=schemas.Reviews.create_empty(),
         settings=Settings(),
+        proposer=RuleProposer(),
+        encode=lambda texts: pytest.fail("only weak layouts need vectors"),
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
+from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.encoder import Progress, Vectors
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
@@ -186,7 +187,16 @@ def chunks(
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> dy.DataFrame[schemas.Chunks]:
     tables = schemas.Tables.create_empty()
-    return build_chunks(documents=documents, sections=sections, tables=tables, anchors=anchors, settings=Settings())
+    return build_chunks(
+        documents=documents,
+        sections=sections,
+        tables=tables,
+        anchors=anchors,
+        reviews=schemas.Reviews.create_empty(),
+        settings=Settings(),
+        proposer=RuleProposer(),
+        encode=TermEncoder().encode_sentences,
+    )
 
 
 @pytest.fixture(scope="session")

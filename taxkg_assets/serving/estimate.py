@@ -1,0 +1,32 @@
+"""What the next build would spend on language models, by table and task."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from taxkg_assets.defs._table import MAKERS
+from taxkg_assets.defs.proposers import open_estimator
+from taxkg_assets.defs.resources import Home
+
+
+def estimate_build(home: Home) -> list[dict[str, Any]]:
+    """One row per table and task that would call a model, from the tables as they stand now.
+
+    A table that cannot be made yet, because something above it was never built, has one row that says so.
+    """
+    import taxkg_assets.definitions  # noqa: F401 - registers the tables and how they are made
+
+    if home.settings.llm_provider == "rules":
+        return []
+    rows: list[dict[str, Any]] = []
+    for name, maker in MAKERS.items():
+        if "proposer" not in maker.handles:
+            continue
+        if missing := [n for n in maker.reads if not home.store.exists(n)]:
+            rows.append({"table": name, "task": "", "note": f"not built yet: {', '.join(missing)}"})
+            continue
+        estimator = open_estimator(home)
+        maker.make(home, proposer=estimator)
+        rows += [{"table": name, **asdict(estimate), "note": ""} for estimate in estimator.estimates.values()]
+    return rows

@@ -1,0 +1,43 @@
+"""Human review of chunks: what waits, and decisions that the next build follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from taxkg_assets.chunking.reviews import build_reviews, find_waiting, hash_text
+from taxkg_assets.defs.store import Store
+from taxkg_assets.schemas import Chunks, Documents, Reviews
+
+
+class NotWaitingError(Exception):
+    """A chunk that nobody has to decide on."""
+
+
+def list_waiting(store: Store) -> list[dict[str, Any]]:
+    """The chunks that wait for a decision, those of weightier documents first."""
+    return find_waiting(Chunks.cast(store.read("chunks")), Documents.cast(store.read("documents"))).to_dicts()
+
+
+def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
+    """Record one decision on each of these chunks; the next build follows it while their texts are the same."""
+    known = {row["chunk_id"]: row for row in store.read("chunks").iter_rows(named=True)}
+    unknown = [c for c in chunk_ids if c not in known or known[c]["created_by"] == "structural"]
+    if unknown:
+        raise NotWaitingError(f"No chunk waits under {', '.join(unknown)}: see `taxkg review list`.")
+    decided = [
+        {
+            "chunk_id": chunk_id,
+            "text_hash": hash_text(known[chunk_id]["text"]),
+            "document_id": known[chunk_id]["document_id"],
+            "decision": decision,
+            "reason": reason,
+            "decided_at": datetime.now(UTC),
+        }
+        for chunk_id in chunk_ids
+    ]
+    with store.exclusive():
+        old = Reviews.cast(store.read_or_empty("reviews"))
+        store.write("reviews", build_reviews(old=old, decided=decided), inputs="")
+    return len(decided)

@@ -1,0 +1,100 @@
+"""Chunks by meaning: one subject each, nothing lost, judged, refined once, and never believed beyond the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.chunking.micro_blocks import find_micro_blocks
+from taxkg_assets.chunking.semantic import (
+    SemanticUnit,
+    find_semantic_units,
+    find_weak_layouts,
+    score_accepted,
+    score_boundary_confidence,
+)
+from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.prompts.contract import Judged, Task
+from taxkg_assets.prompts.tasks import QUALITY_VALIDATION, QualityProposal
+from taxkg_assets_tests.chunking.plain import CARS, DEPOSITS, RENT, encode, section_of
+
+
+def _units(proposer: Any = None) -> list[SemanticUnit]:
+    blocks = find_micro_blocks([section_of([*RENT, *DEPOSITS]), section_of(CARS, number=2)])
+    return find_semantic_units(blocks, title="A guide", proposer=proposer or RuleProposer(), encode=encode)
+
+
+def test_units_begin_at_headings_that_no_layout_shows() -> None:
+    units = _units()
+    assert [unit.blocks[0].text for unit in units] == [RENT[0], DEPOSITS[0], CARS[0]]
+    assert [unit.title for unit in units] == [RENT[0], DEPOSITS[0], CARS[0]]
+    assert [block.text for unit in units for block in unit.blocks] == [*RENT, *DEPOSITS, *CARS]
+    assert {unit.status for unit in units} == {"accepted"}
+    assert score_accepted(units) == 1.0
+    assert 0.5 < score_boundary_confidence(units) <= 1.0
+    assert "deposit" in units[1].tags
+
+
+def test_the_same_text_gives_the_same_units() -> None:
+    assert _units() == _units()
+
+
+class _Strict(RuleProposer):
+    """Rules, but what is a good chunk is decided here; the first round has its own verdicts."""
+
+    def __init__(self, *rounds: Any) -> None:
+        self.rounds = list(rounds)
+        self.asked = 0
+
+    def propose(self, task: Task[Any, Any], items: Sequence[Any]) -> tuple[Judged[Any], ...]:
+        if task is not QUALITY_VALIDATION:
+            return super().propose(task, items)
+        verdict, action = self.rounds[min(self.asked, len(self.rounds) - 1)]
+        self.asked += 1
+        made = {"score": 0.3, "verdict": verdict, "action": action, "reason": "as told"}
+        proposals = [
+            QualityProposal.model_validate({"item_id": i.item_id, "confidence": 1.0, "evidence": (), **made})
+            for i in items
+        ]
+        return tuple(Judged(p.item_id, p, "rule", "rules") for p in proposals)
+
+
+@pytest.mark.parametrize(("action", "count"), [("split", 6), ("merge_previous", 1), ("merge_next", 1)])
+def test_one_cycle_splits_or_joins_and_judges_again(action: str, count: int) -> None:
+    proposer = _Strict(("REFINE", action), ("ACCEPT", "none"))
+    units = _units(proposer)
+    assert [block.text for unit in units for block in unit.blocks] == [*RENT, *DEPOSITS, *CARS]
+    assert (len(units), {unit.status for unit in units}) == (count, {"accepted"})
+    assert proposer.asked == 3  # nothing was accepted at first: a second cycle is forced
+
+
+def test_what_stays_bad_is_not_accepted_and_says_why() -> None:
+    units = _units(_Strict(("REJECT", "none")))
+    assert {(unit.status, unit.reason) for unit in units} == {("rejected", "as told")}
+
+
+def test_weak_layouts_are_long_texts_with_next_to_no_headings() -> None:
+    def sections(document_id: str, words: int) -> dict[str, Any]:
+        text = "word " * words
+        return {**section_of(["x"]), "document_id": document_id, "element_id": document_id, "text": text, "pieces": []}
+
+    rows = [sections("plain", 400), sections("short", 40), sections("headed", 900), sections("unsure", 900)]
+    anchors = [
+        {"anchor_id": f"{d}{n}", "document_id": d, "confidence": c, "page": 1, "repeat_ix": n}
+        for d, c in (("headed", 0.9), ("unsure", 0.3))
+        for n in range(3)
+    ]
+    found = find_weak_layouts(
+        schemas.Sections.cast(schemas.Sections.create_empty().clear().vstack(_frame(rows))),
+        schemas.Anchors.sample(overrides=anchors),
+    )
+    assert found == {"plain", "unsure"}
+
+
+def _frame(rows: list[dict[str, Any]]) -> Any:
+    import polars as pl
+
+    return pl.DataFrame(rows, schema=schemas.Sections.create_empty().schema)
