@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from taxkg_assets.extraction.lines import Line, cut_line, make_line
+from taxkg_assets.extraction.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, find_labels, label_key, limits
 from taxkg_assets.extraction.pages import Page
 from taxkg_assets.extraction.paragraphs import first_shown
@@ -73,6 +73,8 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
     taken = {id(line) for unit in found for line in unit.lines}
     rest = [piece for piece in free if id(piece) not in taken]
+    for unit in found:
+        unit.lines = _joined_by_row(unit.lines)
     return FormLines(found, labels, [start.piece for start in repeats], rest)
 
 
@@ -377,6 +379,18 @@ def _in_reading_order(start: _Start, pieces: Sequence[Line], braces: Sequence[Li
         return (rows[id(piece)], 0.0, piece.x0)
 
     return sorted([start.piece, *pieces], key=place)
+
+
+def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
+    """Join the pieces that follow each other on one row."""
+    joined: list[list[Line]] = []
+    for piece in pieces:
+        last = joined[-1][-1] if joined else None
+        if last is not None and abs(piece.base - last.base) <= limits()["row_pt"] and piece.x0 >= last.x0:
+            joined[-1].append(piece)
+        else:
+            joined.append([piece])
+    return [join_row(row) for row in joined]
 
 
 def _step_of(start: _Start, labels: Sequence[SideLabel]) -> str:

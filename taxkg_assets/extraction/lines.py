@@ -21,6 +21,8 @@ _JUSTIFIED_GAP_SIZES = 5.0
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
+# Subdivisions of a section are set without blanks: 401(k)(11).
+_TIGHT = re.compile(r"\w(?:\(\w+\))+$")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 
 
@@ -160,7 +162,7 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     for row in rows:
         row.sort(key=lambda line: line.x0)
         if _is_justified(row):
-            merged.append(_joined(row))
+            merged.append(join_row(row))
             continue
         run = [row[0]]
         for line in row[1:]:
@@ -168,9 +170,9 @@ def merge_lines(lines: list[Line]) -> list[Line]:
             if gap <= _LINE_GAP_SIZES * max(line.size, run[-1].size) or _LEADER.search(run[-1].text):
                 run.append(line)
             else:
-                merged.append(_joined(run))
+                merged.append(join_row(run))
                 run = [line]
-        merged.append(_joined(run))
+        merged.append(join_row(run))
     return merged
 
 
@@ -182,7 +184,8 @@ def _is_justified(row: list[Line]) -> bool:
     return min(gaps) > 0 and max(gaps) - min(gaps) < 1.5 and max(gaps) < _JUSTIFIED_GAP_SIZES * row[0].size
 
 
-def _joined(run: list[Line]) -> Line:
+def join_row(run: list[Line]) -> Line:
+    """Join the pieces of one printed line, given from left to right."""
     if len(run) == 1:
         return run[0]
     spans: list[Span] = list(run[0].spans)
@@ -250,7 +253,7 @@ def _glue(before: str, after: str, words: set[str]) -> str:
     end = before[-1]
     if end == "\u00ad":
         return "-"
-    if end in "/—–" or (end == ")" and after[0] == "("):
+    if end in "/—–" or (end == ")" and after[0] == "(" and _TIGHT.search(before)):
         return ""
     if end != "-":
         return " "

@@ -179,5 +179,6 @@ def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, i
     if identity.doc_type == "form":
         if matches_grammar("recipient_pages", block.text):
             return "recipient"
-        return headings[parent].perspective if parent >= 0 else "filer"
+        on_top = "face" if block.is_face and not block.is_run_in else "filer"
+        return headings[parent].perspective if parent >= 0 else on_top
     return find_perspective(identity.doc_type)
