@@ -45,11 +45,11 @@ def load_documents() -> list[Document]:
 def split_pages(document: Document) -> list[bytes]:
     """Each page of a document as a PDF of its own, form fields included."""
     pages = []
-    with _MUPDF.open(stream=document.data, filetype="pdf") as whole:
-        for ix in range(whole.page_count):
-            with _MUPDF.open() as single:
-                single.insert_pdf(whole, from_page=ix, to_page=ix)
-                pages.append(single.tobytes())
+    for ix in range(document.page_count):
+        # Opened anew for each page: of a document that pages were taken from before, no form fields come along.
+        with _MUPDF.open(stream=document.data, filetype="pdf") as whole, _MUPDF.open() as single:
+            single.insert_pdf(whole, from_page=ix, to_page=ix)
+            pages.append(single.tobytes())
     return pages
 
 

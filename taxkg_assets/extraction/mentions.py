@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
@@ -130,7 +130,7 @@ def _fold(text: str) -> str:
 _FOLDS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "\n": " "})
 
 
-@cache
+@lru_cache(maxsize=4096)
 def normalise_heading(heading: str) -> str:
     """Bring a heading as printed to the form in which text names it."""
     text = re.sub(r"\s*\((?:continued|Continued)\)\s*$", "", " ".join(_fold(heading).split()))
