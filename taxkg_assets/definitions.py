@@ -8,6 +8,7 @@ import taxkg_assets.defs.automation as automation
 import taxkg_assets.defs.chunking as chunking
 import taxkg_assets.defs.evaluation as evaluation
 import taxkg_assets.defs.extraction as extraction
+import taxkg_assets.defs.fetching as fetching
 import taxkg_assets.defs.graph as graph
 import taxkg_assets.defs.llm as llm
 import taxkg_assets.defs.retrieval as retrieval
@@ -24,7 +25,8 @@ defs = dg.Definitions(
         automation.sources_changed,
         dg.AutomationConditionSensorDefinition("tables_follow", target=dg.AssetSelection.all()),
     ],
-    jobs=[dg.define_asset_job("build", selection=dg.AssetSelection.all())],
+    jobs=[dg.define_asset_job("build", selection=dg.AssetSelection.all()), fetching.watch_releases],
+    schedules=[fetching.daily_releases],
     resources={"home": Home(), "io_manager": DeltaIO(home=Home())},
     executor=dg.in_process_executor,
 )

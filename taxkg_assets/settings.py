@@ -22,6 +22,11 @@ class Settings(BaseSettings):
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
+    watch: str = Field(
+        default="", description="names of IRS products, joined by commas, that the daily schedule fetches"
+    )
+    inbox: str = Field(default="", description="folder that the daily schedule fetches into; empty for <home>/inbox")
+
     guardrail: bool = Field(default=True, description="grade answers and stay silent where nothing fits")
     answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
     guidance_relevance: float = Field(default=7.0, ge=0, le=10, description="relevance from which guidance is given")
@@ -75,6 +80,8 @@ _OPERATIONAL = (
     "document_memory_mb",
     "max_pages",
     "tables_in_memory_mb",
+    "watch",
+    "inbox",
     "api_key",
     "api_hosts",
     "api_origins",

@@ -108,6 +108,42 @@ def build(
 
 
 @app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="IRS file names (f1099div, i1099div) or families (1099, w2).")],
+    year: Annotated[list[int] | None, typer.Option("--year", help="Prior revisions of these years.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder to fetch into (default: <home>/inbox).")] = None,
+    is_draft: Annotated[bool, typer.Option("--draft", help="The early release draft.")] = False,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked for, and ask for nothing.")
+    ] = False,
+    base_url: Annotated[str, typer.Option("--base-url", help="Another server that holds the same paths.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch forms, instructions and publications from the IRS; only what changed is loaded."""
+    from taxkg_assets.defs.fetching import fetch as fetch_documents
+
+    folder = to or Path(home_of(home)) / "inbox"
+    lines = []
+    for line in fetch_documents(
+        names,
+        folder=folder,
+        settings=Settings(),
+        years=year or [],
+        base_url=base_url,
+        is_draft=is_draft,
+        is_dry=is_dry,
+    ):
+        lines.append(line)
+        if not as_json:
+            out.print(f"{line.status:10} {line.url}  {line.file}{line.reason}", markup=False, highlight=False)
+    if as_json:
+        print_json({"folder": str(folder), "lines": [asdict(line) for line in lines]})
+    if any(line.status == "failed" for line in lines):
+        raise typer.Exit(FAILED)
+
+
+@app.command()
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,

@@ -24,9 +24,10 @@ from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.review import NotWaitingError
 from taxkg_assets.serving.show import PageNotFoundError
+from taxkg_assets.sources.fetch import FetchError
 from taxkg_assets.sources.scan import MissingSourceError, SourceError
 
-BAD_USAGE = (FilterError, MissingSourceError, SelectionError, ValidationError)
+BAD_USAGE = (FetchError, FilterError, MissingSourceError, SelectionError, ValidationError)
 """What the call itself got wrong: exit status 2."""
 
 EXPECTED = (
@@ -40,6 +41,7 @@ EXPECTED = (
     RevisionNotFoundError,
     PageNotFoundError,
     EvidenceNotFoundError,
+    FetchError,
     FilterError,
     GoldError,
     ModelError,

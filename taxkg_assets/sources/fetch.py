@@ -1,0 +1,313 @@
+"""One document over the network: asked for only if it changed, checked, and put in place whole or not at all.
+
+What belongs here: requests, their limits and what came of them. What does not: what is in the document. A server is
+never trusted with where we connect: hosts are listed, the address they resolve to is looked at and then used, and each
+redirect goes through the same gate (server-side request forgery, DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from taxkg_assets.rules.loader import load_family
+
+PDF_MARK = b"%PDF-"
+MARK_WITHIN = 1024
+AGENT = "taxkg (conditional requests; one document at a time)"
+BUSY = (408, 425, 429, 500, 502, 503, 504)
+ABSENT = (404, 410)
+
+
+class FetchError(Exception):
+    """A document that could not be fetched; the message names the address and the remedy."""
+
+
+class _TryAgainError(Exception):
+    """What may be better in a moment; `wait_s` is what the server asked for."""
+
+    def __init__(self, reason: str, *, wait_s: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait_s = wait_s
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an earlier request left: with it the server can say that nothing changed."""
+
+    etag: str = ""
+    last_modified: str = ""
+    sha256: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came of one request.
+
+    `status` is new (no such bytes before), unchanged, absent (the server has no such document) or planned (dry run).
+    """
+
+    url: str
+    status: str
+    path: Path | None = None
+    sha256: str = ""
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """How much, how fast and how often; see rules/fetching.yaml."""
+
+    most_bytes: int
+    most_redirects: int
+    attempts: int
+    seconds_between: float
+    seconds_to_connect: float
+    seconds_to_read: float
+    longest_wait_s: float
+
+    @classmethod
+    def default(cls) -> FetchLimits:
+        """The limits of the rules."""
+        return cls(**load_family("fetching")["limits"])
+
+
+def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
+    """Addresses of a product (or of a family's members): the current file, or those of some years, or the draft."""
+    rules = load_family("fetching")
+    members = {str(family): list(found) for family, found in rules["families"].items()}
+    names = members.get(name.lower(), [name])
+    if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
+        raise FetchError(f"{wrong[0]!r} is no name of an IRS file: give one like f1099div, or {', '.join(members)}.")
+    paths = rules["paths"]
+    if is_draft:
+        return [base_url.rstrip("/") + paths["draft"].format(name=one) for one in names]
+    if years:
+        return [base_url.rstrip("/") + paths["prior"].format(name=one, year=year) for one in names for year in years]
+    return [base_url.rstrip("/") + paths["current"].format(name=one) for one in names]
+
+
+@dataclass
+class Fetcher:
+    """Fetches from the listed hosts, one request at a time.
+
+    Args: base_url: an address given by the operator; its host is allowed even where it is no public one.
+    """
+
+    base_url: str
+    limits: FetchLimits = field(default_factory=FetchLimits.default)
+    sleep: Callable[[float], None] = time.sleep
+    _asked_at: float = field(default=-1e9, init=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise FetchError(f"{self.base_url!r} is no http(s) address.")
+        self._schemes = {"https", parts.scheme}
+        self._hosts = {*load_family("fetching")["hosts"], parts.hostname}
+
+    def fetch(self, url: str, folder: Path, *, known: Known | None = None, is_dry: bool = False) -> Fetched:
+        """Bring one document into a folder as `.<name>.fetched`, if it changed; the caller gives it its name.
+
+        Raises: FetchError, after the attempts that the limits allow.
+        """
+        self._allow(url)
+        if is_dry:
+            return Fetched(url, "planned")
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = folder / f".{Path(urlsplit(url).path).name}.part"
+        try:
+            for attempt in self._retrying():
+                with attempt:
+                    return self._attempt(url, partial, known=known or Known())
+        except _TryAgainError as failed:
+            raise FetchError(
+                f"{url}: {failed} after {self.limits.attempts} attempts. Run the same command later: "
+                "it goes on where it stopped."
+            ) from failed
+        raise AssertionError("the attempts neither ended nor failed")
+
+    def _retrying(self) -> Retrying:
+        backoff = wait_random_exponential(multiplier=self.limits.seconds_between, max=30)
+
+        def wait(state: RetryCallState) -> float:
+            failed = state.outcome.exception() if state.outcome else None
+            asked = failed.wait_s if isinstance(failed, _TryAgainError) else 0.0
+            return max(asked, backoff(state))
+
+        return Retrying(
+            retry=retry_if_exception_type(_TryAgainError),
+            stop=stop_after_attempt(self.limits.attempts),
+            wait=wait,
+            sleep=self.sleep,
+            reraise=True,
+        )
+
+    def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
+        """One try: conditional if the document is known, from where the last one broke off if it did."""
+        tag_file = partial.with_suffix(".tag")
+        begun = partial.stat().st_size if partial.exists() and tag_file.exists() else 0
+        headers = _conditions(known)
+        if begun:
+            headers |= {"Range": f"bytes={begun}-", "If-Range": tag_file.read_text(encoding="ascii")}
+        try:
+            with self._open(url, headers) as reply:
+                return self._take(url, reply, partial, begun=begun, known=known)
+        except httpx.TransportError as broken:
+            raise _TryAgainError(f"the connection failed ({type(broken).__name__})") from broken
+
+    def _take(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, known: Known) -> Fetched:
+        if reply.status_code == 304:
+            return Fetched(url, "unchanged", sha256=known.sha256, etag=known.etag, last_modified=known.last_modified)
+        if reply.status_code in ABSENT:
+            return Fetched(url, "absent")
+        if reply.status_code == 416 or (begun and reply.status_code == 200):
+            begun = 0  # the document changed meanwhile: from the beginning
+            partial.unlink(missing_ok=True)
+        if reply.status_code in (*BUSY, 416):
+            raise _TryAgainError(f"the server answered {reply.status_code}", wait_s=self._wait_of(reply))
+        if reply.status_code not in (200, 206):
+            raise FetchError(f"{url}: the server answered {reply.status_code}. Check the name, or try again later.")
+        self._receive(url, reply, partial, begun=begun)
+        return self._finish(url, reply, partial, known=known)
+
+    def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int) -> None:
+        """Write the body behind what is there already; a cut body keeps what came, for the next attempt."""
+        tag = reply.headers.get("etag", "")
+        if tag and not tag.startswith("W/"):
+            partial.with_suffix(".tag").write_text(tag, encoding="ascii")
+        promised = int(reply.headers["content-length"]) + begun if "content-length" in reply.headers else None
+        seen = begun
+        with partial.open("ab" if begun else "wb") as out:
+            for piece in reply.iter_raw():
+                seen += len(piece)
+                if seen > self.limits.most_bytes:
+                    _forget(partial)
+                    raise FetchError(
+                        f"{url}: more than {self.limits.most_bytes // 2**20} MB. If that is right, raise most_bytes."
+                    )
+                out.write(piece)
+        if promised is not None and seen != promised:
+            raise _TryAgainError(f"the body broke off at {seen} of {promised} bytes")
+
+    def _finish(self, url: str, reply: httpx.Response, partial: Path, *, known: Known) -> Fetched:
+        data = partial.read_bytes()
+        if PDF_MARK not in data[:MARK_WITHIN]:
+            _forget(partial)
+            raise FetchError(f"{url}: what came is no PDF ({reply.headers.get('content-type', 'no type')}).")
+        digest = hashlib.sha256(data).hexdigest()
+        etag, modified = reply.headers.get("etag", ""), reply.headers.get("last-modified", "")
+        if digest == known.sha256:
+            _forget(partial)
+            return Fetched(url, "unchanged", sha256=digest, etag=etag, last_modified=modified)
+        done = partial.with_suffix(".fetched")
+        with partial.open("rb") as written:
+            os.fsync(written.fileno())
+        partial.replace(done)
+        _forget(partial)
+        return Fetched(url, "new", path=done, sha256=digest, etag=etag, last_modified=modified)
+
+    # --------------------------------------------------------------------------------------------- connection
+
+    @contextmanager
+    def _open(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+        """A reply after all redirects, each of which is checked like the first address."""
+        for _ in range(self.limits.most_redirects + 1):
+            self._allow(url)
+            address = self._resolve(url)
+            self._wait_for_turn()
+            timeout = httpx.Timeout(self.limits.seconds_to_read, connect=self.limits.seconds_to_connect)
+            with (
+                httpx.Client(timeout=timeout, trust_env=False) as client,
+                client.stream("GET", _pinned(url, address), **_options(url, headers)) as reply,
+            ):
+                if not reply.has_redirect_location:
+                    yield reply
+                    return
+                url = urljoin(url, reply.headers["location"])
+        raise FetchError(f"{url}: more than {self.limits.most_redirects} redirects.")
+
+    def _allow(self, url: str) -> None:
+        """Refuse a host that is not listed, and another port or scheme than the given ones."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        if parts.scheme not in self._schemes or host not in self._hosts or parts.username is not None:
+            raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
+        given = urlsplit(self.base_url)
+        if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
+            raise FetchError(f"{url}: another port of {host} than is allowed.")
+
+    def _resolve(self, url: str) -> str:
+        """The address to connect to; refuses names that lead to no public one, but for the operator's own."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        try:
+            found = socket.getaddrinfo(host, parts.port or parts.scheme, type=socket.SOCK_STREAM)
+        except OSError as unknown:
+            raise _TryAgainError(f"the name {host} could not be resolved") from unknown
+        addresses = [str(row[4][0]) for row in found]
+        is_listed = host in load_family("fetching")["hosts"]
+        if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
+            raise FetchError(f"{url}: {host} leads to an address that is not public ({', '.join(addresses)}).")
+        return addresses[0]
+
+    def _wait_for_turn(self) -> None:
+        due = self._asked_at + self.limits.seconds_between - time.monotonic()
+        if due > 0:
+            self.sleep(due)
+        self._asked_at = time.monotonic()
+
+    def _wait_of(self, reply: httpx.Response) -> float:
+        """Seconds that the server asks to wait, by number or by date."""
+        asked = reply.headers.get("retry-after", "")
+        if asked.isdigit():
+            wait = float(asked)
+        elif asked:
+            try:
+                wait = max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+            except ValueError:
+                wait = 0.0
+        else:
+            wait = 0.0
+        if wait > self.limits.longest_wait_s:
+            raise FetchError(f"{reply.url}: the server asks to wait {wait:.0f} s. Run the same command later.")
+        return wait
+
+
+def _pinned(url: str, address: str) -> str:
+    """The URL with the name replaced by the address that was looked at."""
+    parts = urlsplit(url)
+    host = f"[{address}]" if ":" in address else address
+    return parts._replace(netloc=f"{host}:{parts.port}" if parts.port else host).geturl()
+
+
+def _options(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Headers and TLS name of the host that was asked for; the certificate is checked against that name."""
+    parts = urlsplit(url)
+    sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept": "application/pdf", "Accept-Encoding": "identity"}
+    return {"headers": {**sent, **headers}, "extensions": {"sni_hostname": parts.hostname}}
+
+
+def _conditions(known: Known) -> dict[str, str]:
+    found = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in found.items() if value}
+
+
+def _forget(partial: Path) -> None:
+    partial.unlink(missing_ok=True)
+    partial.with_suffix(".tag").unlink(missing_ok=True)

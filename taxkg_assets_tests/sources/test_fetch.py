@@ -1,0 +1,197 @@
+"""Fetching from a server on loopback that speaks as real ones do: tags, 304, 429, 5xx, cut bodies, bad redirects."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, FetchLimits, Known, find_urls
+
+PDF = b"%PDF-1.7\n" + b"0123456789abcdef" * 4096
+ETAG = '"one"'
+
+
+@dataclass
+class Site:
+    """A server whose answers a test sets one after the other; the last one stays."""
+
+    answers: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
+    asked: list[dict[str, str]] = field(default_factory=list)
+    url: str = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        self.asked.append({**{k.lower(): v for k, v in handler.headers.items()}, "path": handler.path})
+        (self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])(handler)
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    own = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            own.answer(self)
+
+        def log_message(self, *args: object) -> None:
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    own.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield own
+    server.shutdown()
+    server.server_close()
+
+
+def reply(status: int, body: bytes = b"", **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def send(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return send
+
+
+def whole(handler: BaseHTTPRequestHandler) -> None:
+    """The document, or the rest of it, or 304, as the headers ask."""
+    if handler.headers.get("If-None-Match") == ETAG:
+        reply(304, ETag=ETAG)(handler)
+    elif handler.headers.get("If-Range") == ETAG:
+        begin = int(handler.headers["Range"].removeprefix("bytes=").rstrip("-"))
+        span = f"bytes {begin}-{len(PDF) - 1}/{len(PDF)}"
+        reply(206, PDF[begin:], ETag=ETAG, Content_Range=span)(handler)
+    else:
+        reply(200, PDF, ETag=ETAG)(handler)
+
+
+def cut(handler: BaseHTTPRequestHandler) -> None:
+    """Half of the body, then nothing."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(PDF)))
+    handler.send_header("ETag", ETAG)
+    handler.end_headers()
+    handler.wfile.write(PDF[: len(PDF) // 2])
+
+
+def fetch(site: Site, folder: Path, *, naps: list[float] | None = None, **options: object) -> Fetched:
+    limits = replace(FetchLimits.default(), seconds_between=0.0, attempts=3, seconds_to_read=2.0)
+    limits = replace(limits, **{k: v for k, v in options.items() if k in FetchLimits.__dataclass_fields__})  # type: ignore[arg-type]
+    known = options.get("known")
+    assert known is None or isinstance(known, Known)
+    fetcher = Fetcher(site.url, limits=limits, sleep=(naps if naps is not None else []).append)
+    return fetcher.fetch(find_urls("f1099div", base_url=site.url)[0], folder, known=known)
+
+
+def test_a_new_document_comes_whole_and_asking_again_costs_nothing(site: Site, tmp_path: Path) -> None:
+    site.answers = [whole]
+    fetched = fetch(site, tmp_path)
+    assert fetched.status == "new"
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == PDF
+    assert site.asked[0]["path"] == "/pub/irs-pdf/f1099div.pdf"
+    again = fetch(site, tmp_path, known=Known(etag=fetched.etag, sha256=fetched.sha256))
+    assert again.status == "unchanged"
+    assert site.asked[1]["if-none-match"] == ETAG
+
+
+def test_equal_bytes_under_another_tag_are_unchanged(site: Site, tmp_path: Path) -> None:
+    site.answers = [whole]
+    fetched = fetch(site, tmp_path)
+    site.answers = [reply(200, PDF, ETag='"two"')]
+    assert fetch(site, tmp_path, known=Known(etag=ETAG, sha256=fetched.sha256)).status == "unchanged"
+
+
+def test_a_body_that_breaks_off_is_continued(site: Site, tmp_path: Path) -> None:
+    site.answers = [cut, whole]
+    fetched = fetch(site, tmp_path)
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == PDF
+    assert site.asked[1]["range"] == f"bytes={len(PDF) // 2}-"
+
+
+def test_a_document_that_changed_meanwhile_is_taken_from_the_beginning(site: Site, tmp_path: Path) -> None:
+    other = PDF.replace(b"abcdef", b"ABCDEF")
+    site.answers = [cut, reply(200, other, ETag='"two"')]
+    fetched = fetch(site, tmp_path)
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == other
+
+
+def test_a_busy_server_is_waited_for_as_long_as_it_asks(site: Site, tmp_path: Path) -> None:
+    naps: list[float] = []
+    site.answers = [reply(429, Retry_After="7"), reply(503), whole]
+    assert fetch(site, tmp_path, naps=naps).status == "new"
+    assert 7.0 in naps
+
+
+def test_a_server_that_stays_down_ends_in_one_message(site: Site, tmp_path: Path) -> None:
+    site.answers = [reply(500)]
+    with pytest.raises(FetchError, match="the server answered 500 after 3 attempts"):
+        fetch(site, tmp_path)
+    assert len(site.asked) == 3
+    site.answers = [reply(429, Retry_After="86400")]
+    with pytest.raises(FetchError, match="asks to wait"):
+        fetch(site, tmp_path)
+
+
+def test_a_slow_server_is_given_up(site: Site, tmp_path: Path) -> None:
+    gate = threading.Event()
+    site.answers = [lambda handler: (gate.wait(5) and None) or None]
+    with pytest.raises(FetchError, match="connection failed"):
+        fetch(site, tmp_path, seconds_to_read=0.2, attempts=1)
+    gate.set()
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("http://169.254.169.254/latest/meta-data", "not one of the allowed hosts"),
+        ("http://localhost:1/x.pdf", "not one of the allowed hosts"),
+        ("http://127.0.0.1:1/x.pdf", "another port"),
+        ("file:///etc/passwd", "not one of the allowed hosts"),
+        ("https://www.irs.gov@127.0.0.1/x.pdf", "not one of the allowed hosts"),
+        ("/pub/irs-pdf/f1099div.pdf", "more than 5 redirects"),
+    ],
+)
+def test_redirects_go_through_the_same_gate(site: Site, tmp_path: Path, target: str, reason: str) -> None:
+    site.answers = [reply(302, Location=target)]
+    with pytest.raises(FetchError, match=reason):
+        fetch(site, tmp_path)
+
+
+def test_a_listed_name_that_leads_to_a_private_address_is_refused(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("10.0.0.7", 443))])
+    with pytest.raises(FetchError, match="not public"):
+        Fetcher("https://www.irs.gov").fetch("https://www.irs.gov/pub/irs-pdf/p17.pdf", tmp_path)
+
+
+def test_what_is_no_pdf_or_too_large_leaves_nothing(site: Site, tmp_path: Path) -> None:
+    site.answers = [reply(200, b"<html>Sorry</html>", Content_Type="text/html")]
+    with pytest.raises(FetchError, match="no PDF"):
+        fetch(site, tmp_path)
+    site.answers = [whole]
+    with pytest.raises(FetchError, match="most_bytes"):
+        fetch(site, tmp_path, most_bytes=1000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_server_does_not_have_is_absent(site: Site, tmp_path: Path) -> None:
+    site.answers = [reply(404)]
+    assert fetch(site, tmp_path).status == "absent"
+
+
+def test_names_are_families_years_and_nothing_else() -> None:
+    urls = find_urls("W2", base_url="https://x", years=(2024, 2025))
+    assert "https://x/pub/irs-prior/fw2--2024.pdf" in urls
+    assert len(urls) == 6
+    with pytest.raises(FetchError, match="no name"):
+        find_urls("../secret", base_url="https://x")
