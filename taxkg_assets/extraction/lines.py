@@ -21,8 +21,8 @@ _JUSTIFIED_GAP_SIZES = 5.0
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
-# Subdivisions of a section are set without blanks: 401(k)(11).
-_TIGHT = re.compile(r"\w(?:\(\w+\))+$")
+# Subdivisions are set without blanks: 401(k)(11), paragraph (1)(A).
+_TIGHT = re.compile(r"(?:\w|(?:graph|clause|section|division) )(?:\(\w{1,5}\))+$")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 
 

@@ -45,6 +45,8 @@ def test_roles_of_title_heading_text_and_foot() -> None:
         ("She is self-", "employed this year.", "She is self-employed this year."),
         ("See the page IRS.gov/", "Forms for the form.", "See the page IRS.gov/Forms for the form."),
         ("A plan under 401(k)", "(11) is meant.", "A plan under 401(k)(11) is meant."),
+        ("A plan under paragraph (1)", "(B) is meant.", "A plan under paragraph (1)(B) is meant."),
+        ("The price (a sum)", "(in coins) is meant.", "The price (a sum) (in coins) is meant."),
     ],
 )
 def test_lines_join_as_one_would_read_them(first: str, second: str, joined: str) -> None:
