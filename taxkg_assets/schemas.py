@@ -387,6 +387,7 @@ class Revisions(dy.Schema):
     change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
     kind = dy.String(regex=_REVISION_KIND, description="box added, removed, renamed, renumbered; text changed; …")
     key = _text("box, line or code that it falls under, e.g. box_1a; empty for prose")
+    from_key = _text("its key in the older revision where it was renumbered; else empty")
     heading_path = _text("headings down to the place, joined with ' > '")
     perspective = dy.String(regex=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     before = _text("older wording, verbatim; its pieces (lines, cells) one a line; empty where added")

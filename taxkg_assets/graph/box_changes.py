@@ -70,6 +70,7 @@ def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[
     return {
         "kind": kind,
         "key": box["box_key"],
+        "from_key": before["box_key"] if before and kind == "box renumbered" else "",
         "heading_path": "",
         "perspective": "face",
         **sides,

@@ -136,7 +136,7 @@ def _item(row: Mapping[str, Any]) -> Item:
     return Item(
         group=_group(row),
         what=row["kind"],
-        name=name_key(row["key"]),
+        name=" → ".join(name for name in (name_key(row["from_key"]), name_key(row["key"])) if name),
         path=" › ".join(path[:-1] if is_heading else path),
         places=_places(row),
         words=tuple(find_segments(row)),
@@ -152,9 +152,16 @@ def _group(row: Mapping[str, Any]) -> str:
         return "Boxes"
     if subject in ("line", "code"):
         return "Lines and codes"
-    if subject == "text" and row["kind"] == "text changed" and row["key"].startswith("line_"):
-        return "Lines and codes"
-    return {"amounts": "Amounts", "dates": "Dates"}.get(row["nature"], "Instructions")
+    if row["nature"] in ("amounts", "dates"):
+        return str(row["nature"]).capitalize()
+    return "Lines and codes" if _is_printed_line(row) else "Instructions"
+
+
+def _is_printed_line(row: Mapping[str, Any]) -> bool:
+    """Whether the words are those of a line itself, which begins with its number or letter, and not about it."""
+    number = row["key"].removeprefix("line_")
+    first = (row["after"] or row["before"]).split(maxsplit=1)[:1]
+    return row["key"].startswith("line_") and any(first == [name] for name in (number, number.lstrip("0123456789")))
 
 
 def name_key(key: str) -> str:

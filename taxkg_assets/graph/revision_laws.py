@@ -98,6 +98,8 @@ def _faults(
     own = printed[sides["before" if row["kind"].endswith("removed") else "after"]].keys
     if row["key"] and row["key"] not in own:
         yield f"no key {row['key']}"
+    if row["from_key"] and (row["from_key"] == row["key"] or row["from_key"] not in printed[sides["before"]].keys):
+        yield f"no older key {row['from_key']}"
     is_told_by_words = row["kind"].endswith(("changed", "renamed"))
     if is_told_by_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
         yield "nothing changed"

@@ -249,6 +249,7 @@ def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> di
     return {
         "kind": kind,
         "key": owner.key,
+        "from_key": pair.before[0].owner.key if kind.endswith("renumbered") else "",
         "heading_path": " > ".join(owner.path[:-1] if shown.kind == LINE else owner.path),
         "perspective": owner.perspective,
         **sides,

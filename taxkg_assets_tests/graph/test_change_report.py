@@ -39,6 +39,12 @@ def test_boxes_come_first_and_routine_last() -> None:
     assert (found.title, found.older, found.newer) == ("Form 9: what changed", "2030", "2031")
 
 
+def test_a_line_of_a_form_is_told_among_the_lines_and_what_is_said_of_it_among_the_instructions() -> None:
+    before = Paper("f9--2030", "2030").line("3", "Add the boats kept ashore").text("Line 3 counts old boats too.")
+    after = Paper("f9--2031", "2031").line("3", "Add the boats kept afloat").text("Line 3 counts old rafts too.")
+    assert [item.group for item in report(before, after).items] == ["Lines and codes", "Instructions"]
+
+
 def test_words_that_stayed_stand_between_those_that_changed() -> None:
     row = {
         "kind": "text changed",

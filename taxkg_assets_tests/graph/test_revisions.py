@@ -178,6 +178,7 @@ def test_the_table_keeps_its_laws_and_is_the_same_when_built_again() -> None:
     [
         ({"after": pl.lit("Never printed.")}, "after is not what p9--2031 prints"),
         ({"key": pl.lit("box_99")}, "no key box_99"),
+        ({"from_key": pl.lit("box_98")}, "no older key box_98"),
         ({"evidence": pl.lit("p9--2030:p0001:e0001:0-4 → p9--2031:p0001:e0001:0-999")}, "evidence points nowhere"),
         ({"evidence": pl.lit(" → nowhere")}, "evidence points nowhere"),
         ({"words": pl.lit([], dtype=Revisions.create_empty().schema["words"])}, "nothing changed"),
