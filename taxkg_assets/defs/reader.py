@@ -202,6 +202,9 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
                         is_law=reply["is_law"],
                     )
                 )
+                if reply["stage"] == "limits":  # what it took may not come back: the next document begins afresh
+                    child.close()
+                    child = None
     finally:
         if child is not None:
             child.close()

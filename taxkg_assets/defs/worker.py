@@ -6,6 +6,7 @@ process with it. Start: `python -m taxkg_assets.defs.worker REPLY_FD MEMORY_MB`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -30,26 +31,40 @@ from taxkg_assets.sources.documents import build_documents
 
 _ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
 NEAR_LIMIT_FRAC = 0.7
-_at_start = {"data": 0, "resident": 0}
+_begun = {"peak": 0, "resident": 0, "left": 0}
+_STATUS = Path("/proc/self/status")
+_PEAK_SWITCH = Path("/proc/self/clear_refs")
 DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
 LAW_REMEDY = "The document breaks a law of the tables; its old rows stay. Report it with the file."
 
 
 def limit_memory(memory_mb: int) -> None:
     """Let this process take `memory_mb` more data memory than it has now."""
-    status = Path("/proc/self/status")
-    if not status.exists():
+    if not _STATUS.exists():
         return
-    match = re.search(r"VmData:\s+(\d+) kB", status.read_text())
-    taken = int(match.group(1)) * 1024 if match else 0
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    _at_start.update(data=taken, resident=resident)
-    limit = taken + memory_mb * 1024 * 1024
+    limit = _read_status("VmData") + memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def begin_document() -> None:
+    """Note what memory is left to a document; what earlier ones took at their peak must not be laid to its charge."""
+    if not _STATUS.exists():
+        return
+    with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts
+        _PEAK_SWITCH.write_text("5", encoding="ascii")
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    _begun.update(peak=_read_status("VmHWM"), resident=_read_status("VmRSS"), left=limit - _read_status("VmData"))
+
+
+def _read_status(name: str) -> int:
+    """One of the kernel's figures on this process, in bytes."""
+    match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"))
+    return int(match[1]) * 1024 if match else 0
 
 
 def read_document(job: dict[str, Any]) -> dict[str, Any]:
     """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
+    begin_document()
     try:
         data = Path(job["path"]).read_bytes()
     except OSError as gone:
@@ -60,7 +75,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
     try:
         read = extract(data, document_id=job["document_id"], is_text=job["is_text"], max_pages=job["max_pages"])
     except Exception as defect:
-        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and _has_met_limit()):
+        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
             return _refusal("limits", reason, MEMORY_REMEDY, is_law=False)
         if isinstance(defect, StageError):
@@ -89,11 +104,13 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
     return False
 
 
-def _has_met_limit() -> bool:
-    """Whether the process has come near its limit: libraries fail there in words of their own."""
+def has_met_limit() -> bool:
+    """Whether this document has taken nearly all that was left to it: libraries fail there in words of their own."""
     limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - _at_start["resident"]
-    return limit != resource.RLIM_INFINITY and grown > NEAR_LIMIT_FRAC * (limit - _at_start["data"])
+    if limit == resource.RLIM_INFINITY or not _STATUS.exists():
+        return False
+    peak = _read_status("VmHWM")
+    return peak > _begun["peak"] and peak - _begun["resident"] > NEAR_LIMIT_FRAC * _begun["left"]
 
 
 def _place(defect: Exception) -> str:

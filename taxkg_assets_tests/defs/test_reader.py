@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 from taxkg_assets_tests.defs.hostile import bomb, sound_pdf
@@ -51,6 +55,21 @@ def test_a_document_that_eats_memory_is_refused_and_the_next_is_read(tmp_path: P
     assert outcomes["greedy"].stage == "limits"
     assert "TAXKG_DOCUMENT_MEMORY_MB" in outcomes["greedy"].remedy
     assert outcomes["sound"].is_read
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory limit rests on the kernel's figures")
+def test_the_memory_that_one_document_took_is_not_laid_to_the_next() -> None:
+    code = """
+from taxkg_assets.defs import worker
+worker.limit_memory(400)
+worker.begin_document()
+print(len(b"x" * (340 << 20)) > 0 and worker.has_met_limit())
+worker.begin_document()
+print(worker.has_met_limit())
+print(len(b"x" * (340 << 20)) > 0 and worker.has_met_limit())
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "False", "True"]
 
 
 def test_a_file_that_changes_under_the_reader_is_refused(tmp_path: Path) -> None:
