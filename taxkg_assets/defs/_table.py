@@ -110,13 +110,14 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a gate found: offending rows, or a figure against its floor."""
+    """What a gate found: offending rows, or a figure against its floor; `tables` are shown beside them."""
 
     offending: pl.DataFrame
     checked: int
     note: str = ""
     figures: Mapping[str, float | int | str] = field(default_factory=dict)
     is_passed: bool | None = None
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -434,4 +435,7 @@ def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
         shown["note"] = verdict.note
     if not verdict.offending.is_empty():
         shown["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
+    for name, rows in verdict.tables.items():
+        if not rows.is_empty():
+            shown[name] = table_metadata(rows.head(OFFENDING_ROWS))
     return shown

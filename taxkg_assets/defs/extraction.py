@@ -32,6 +32,7 @@ from taxkg_assets.evaluation.extraction_scores import (
     score_tables,
 )
 from taxkg_assets.evaluation.reference_scores import score_references
+from taxkg_assets.evaluation.reliability import find_unsure, find_unsure_owners, find_unsure_tables
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements
 from taxkg_assets.extraction.faces import build_faces
@@ -89,16 +90,28 @@ references = extracted(schemas.References, build_references, upstream=("document
 # ------------------------------------------------------------------------------------------------------- gates
 
 
-def measured(score: LabelledScore, *, on: str, checked: int) -> Verdict:
-    """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws."""
+def measured(score: LabelledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
+    """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws.
+
+    What is not sure, where the rows have a confidence, is counted and listed for review, whatever was measured.
+    """
     faults = find_floor_faults(score, load_floors(on))
+    shown = {"reliability on labelled rows": score.reliability}
+    review: dict[str, float | int | str] = {}
+    if unsure is not None:
+        shown["for review, least sure first"] = unsure
+        review["rows for review"] = unsure.height
     if not score.n_rows:
-        return Verdict(faults, checked, note="not measured: no labelled row belongs to these documents", is_passed=True)
+        note = "not measured: no labelled row belongs to these documents"
+        return Verdict(faults, checked, note=note, figures=review, is_passed=True, tables=shown)
     figures = {name: value for name, value in score.figures.items() if value is not None}
-    offending = score.misses if faults.height else score.misses.clear()
-    note = "; ".join(faults["reason"])
     return Verdict(
-        offending, checked, note=note, figures={**figures, "labelled rows": score.n_rows}, is_passed=faults.is_empty()
+        score.misses if faults.height else score.misses.clear(),
+        checked,
+        note="; ".join(faults["reason"]),
+        figures={**figures, "labelled rows": score.n_rows, **review},
+        is_passed=faults.is_empty(),
+        tables=shown,
     )
 
 
@@ -108,7 +121,8 @@ def roles_on_labelled_documents(
 ) -> Verdict:
     """Roles of labelled lines are right at least as often as the floor says."""
     score = score_roles(elements, open_labels(home), documents=documents)
-    return measured(score, on="elements", checked=elements.height)
+    unsure = find_unsure(elements, text="text", confidence="role_confidence")
+    return measured(score, on="elements", checked=elements.height, unsure=unsure)
 
 
 @gate(on="elements", reads=("documents",))
@@ -157,9 +171,8 @@ def headings_on_labelled_documents(
     anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Structural headings of labelled pages are found, and none invented, as well as the floor says."""
-    return measured(
-        score_anchors(anchors, open_labels(home), documents=documents), on="anchors", checked=anchors.height
-    )
+    score = score_anchors(anchors, open_labels(home), documents=documents)
+    return measured(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
 
 
 @gate(on="sections", reads=("elements", "anchors"))
@@ -189,7 +202,8 @@ def owners_on_labelled_documents(
 ) -> Verdict:
     """Labelled paragraphs hang on the labelled heading at least as often as the floor says."""
     score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
-    return measured(score, on="sections", checked=sections.height)
+    unsure = find_unsure_owners(sections, anchors)
+    return measured(score, on="sections", checked=sections.height, unsure=unsure)
 
 
 @gate(on="tables", reads=("documents",))
@@ -197,7 +211,8 @@ def cells_on_labelled_documents(
     tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Labelled cells are found under their row and column headers at least as often as the floor says."""
-    return measured(score_tables(tables, open_labels(home), documents=documents), on="tables", checked=tables.height)
+    score = score_tables(tables, open_labels(home), documents=documents)
+    return measured(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
 
 
 @gate(on="tables")
@@ -215,7 +230,8 @@ def references_on_labelled_documents(
 ) -> Verdict:
     """References inside the labelled scope are right at least as often as the floor says."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
-    return measured(score, on="references", checked=references.height)
+    unsure = find_unsure(references, text="evidence")
+    return measured(score, on="references", checked=references.height, unsure=unsure)
 
 
 @gate(on="references", reads=("sections",))

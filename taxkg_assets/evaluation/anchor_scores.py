@@ -43,11 +43,12 @@ def score_anchors(
         for row in read
         if row["anchor_id"] not in found
     ]
+    outcomes = [(row["confidence"], row["anchor_id"] in found) for row in read]
     hits = [(label, row) for label, row in counted if row is not None]
     for name, (share, faults) in {"key": _score_keys(hits), "parent": _score_parents(hits, rows)}.items():
         figures[f"{name}_accuracy"] = share
         misses += faults
-    return LabelledScore.of("structural_f1", figures, n_rows=len(counted), misses=misses)
+    return LabelledScore.of("structural_f1", figures, n_rows=len(counted), misses=misses, outcomes=outcomes)
 
 
 def _pair(wanted: Sequence[AnchorLabel], rows: Sequence[Row]) -> list[Row | None]:

@@ -18,6 +18,7 @@ import polars as pl
 from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.matching import squash
 from taxkg_assets.evaluation.naming import find_threshold, is_same_heading, is_same_label, is_same_path, read_key
+from taxkg_assets.evaluation.reliability import list_outcomes, score_reliability
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import Anchors, Documents, Elements, Registry, Sections, Tables
 
@@ -35,20 +36,31 @@ Miss = tuple[str, str, int | None, str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class LabelledScore:
-    """One measurement on labelled documents: its main figure, all figures by name, and every row that failed."""
+    """One measurement on labelled documents: its main figure, all figures by name, and every row that failed.
+
+    `reliability` compares confidence with precision, where the decisions have a confidence.
+    """
 
     metric: str
     figures: Mapping[str, float | None]
     n_rows: int
     misses: pl.DataFrame
+    reliability: pl.DataFrame
 
     @classmethod
     def of(
-        cls, metric: str, figures: Mapping[str, float | None], *, n_rows: int, misses: Sequence[Miss]
+        cls,
+        metric: str,
+        figures: Mapping[str, float | None],
+        *,
+        n_rows: int,
+        misses: Sequence[Miss],
+        outcomes: Iterable[tuple[float, bool]] = (),
     ) -> LabelledScore:
-        """A measurement whose misses are still plain rows."""
+        """A measurement whose misses are still plain rows; outcomes are confidence and success of each decision."""
         frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
-        return cls(metric=metric, figures=figures, n_rows=n_rows, misses=frame)
+        reliability = score_reliability(list_outcomes(outcomes))
+        return cls(metric=metric, figures=figures, n_rows=n_rows, misses=frame, reliability=reliability)
 
     @property
     def score(self) -> float | None:
@@ -93,7 +105,7 @@ def score_roles(
     """Share of labelled lines whose element has the labelled role; the element nearest in length is taken."""
     wanted = labels.within(set(documents["document_id"])).roles
     on_page = _group(elements.iter_rows(named=True), "document_id", "page")
-    right, lost, misses = 0, 0, list[Miss]()
+    right, lost, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
     for label in wanted:
         text = squash(label.text)
         read = [(row, squash(row["text"])) for row in on_page[label.document_id, label.page]]
@@ -104,10 +116,11 @@ def score_roles(
             continue
         nearest, _ = min(held, key=lambda pair: abs(len(pair[1]) - len(text)))
         right += nearest["role"] == label.role
+        outcomes.append((nearest["role_confidence"], nearest["role"] == label.role))
         if nearest["role"] != label.role:
             misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
     figures = {"role_accuracy": score_share(right, len(wanted)), "role_lost": score_share(lost, len(wanted))}
-    return LabelledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabelledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses, outcomes=outcomes)
 
 
 def _is_large_part(own: str, text: str) -> bool:

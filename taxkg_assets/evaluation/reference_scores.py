@@ -62,10 +62,13 @@ def score_references(
         for label, ix in zip(known.references, met, strict=True)
         if not (label.is_optional or label.is_self)
     ]
+    outcomes = [(rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in counted]
     figures, missed = _score_asked(asked)
     figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
     figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
-    return LabelledScore.of("reference_precision", figures, n_rows=len(asked), misses=misses + missed)
+    return LabelledScore.of(
+        "reference_precision", figures, n_rows=len(asked), misses=misses + missed, outcomes=outcomes
+    )
 
 
 def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:

@@ -10,6 +10,7 @@ import polars as pl
 from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.outline import find_outline
+from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Anchors, dtypes
 
 
@@ -33,7 +34,7 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "perspective": [heading.perspective for heading in headings],
         "repeat_ix": [heading.repeat_ix for heading in headings],
         "element_id": [heading.block.element_id for heading in headings],
-        "confidence": [heading.confidence for heading in headings],
+        "confidence": [read_confidence("anchors", f"{h.kind} {h.confidence:.2f}") for h in headings],
         "bbox": build_boxes([heading.block.bbox for heading in headings]),
     }
     return Anchors.validate(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"))

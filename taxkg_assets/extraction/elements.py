@@ -45,6 +45,7 @@ from taxkg_assets.extraction.roles import (
     split_lead,
 )
 from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
+from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Elements, dtypes
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
@@ -400,7 +401,7 @@ def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame
         "element_ix": [block.element_ix for block in blocks],
         "column_ix": [block.column_ix for block in blocks],
         "role": [block.role for block in blocks],
-        "role_confidence": [block.confidence for block in blocks],
+        "role_confidence": [read_confidence("roles", f"{block.role} {block.confidence:.2f}") for block in blocks],
         "text": [block.text for block in blocks],
         "bbox": build_boxes([block.bbox for block in blocks]),
         "table_id": [block.table_id for block in blocks],

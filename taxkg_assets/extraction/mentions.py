@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
@@ -32,8 +33,14 @@ class Mention:
     end: int
     group: tuple[int, int]
     rule_id: str
-    confidence: float
     target_form: str = ""
+    is_form_inherited: bool = False
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of kind and target, and of the form that a box or line is on."""
+        inherited = read_confidence("reference_mentions", "inherited_form") if self.is_form_inherited else 1.0
+        return inherited * read_confidence("reference_mentions", self.rule_id)
 
 
 def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
@@ -107,8 +114,7 @@ class Headings:
             cued = before.pattern.search(text[max(0, word.start() - 60) : word.start()]) is not None
             if cued or (joined is not None and last_end > 0) or after.pattern.search(text[end : end + 60]):
                 last_end = end
-                confidence = load_family("references")["confidence"]["known_heading"]
-                yield Mention(kind, target, word.start(), end, (word.start(), end), "known_heading", confidence)
+                yield Mention(kind, target, word.start(), end, (word.start(), end), "known_heading")
 
     def _match(self, flat: str, start: int) -> tuple[int, str, str] | None:
         """Match the longest heading that begins at `start` of a folded text."""
@@ -139,7 +145,6 @@ def normalise_heading(heading: str) -> str:
 
 def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
     """Read every place where one rule matches, its list and ranges expanded."""
-    confidence = load_family("references")["confidence"]["pattern"]
     more = _continuation(rule.extra["more"]) if "more" in rule.extra else None
     for match in rule.pattern.finditer(text):
         items = [(match["item"].strip(), match.start(), match.end())]
@@ -158,7 +163,6 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
                 stop,
                 (match.start(), end),
                 rule.id,
-                confidence,
             )
             for item, start, stop in items
         ]
@@ -232,7 +236,7 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
         if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
             continue
         taken.append((start, end))
-        yield Mention("section", match["item"], start, end, (start, end), rule.id, rule.extra["confidence"])
+        yield Mention("section", match["item"], start, end, (start, end), rule.id)
 
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:

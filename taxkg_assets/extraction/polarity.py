@@ -19,6 +19,7 @@ from taxkg_assets.extraction.clauses import (
     without_ellipses,
     without_parentheses,
 )
+from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 from taxkg_assets.schemas import POLARITIES
 
@@ -31,8 +32,12 @@ class Relation:
 
     relation: str
     polarity: str
-    confidence: float
     rule_id: str
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of relation and polarity."""
+        return read_confidence("reference_cues", self.rule_id)
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
@@ -68,7 +73,7 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
             if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
                 return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
-            return Relation(extra["relation"], polarity, extra["confidence"], rule.id)
+            return Relation(extra["relation"], polarity, rule.id)
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
 
 
@@ -89,7 +94,7 @@ def _find_lead(lead: str, *, kind: str) -> Relation | None:
     """Decide what the sentence that leads a list says about the things its items name."""
     for rule in load_rules("relations", "leads"):
         if kind in rule.extra["kinds"] and rule.pattern.search(lead):
-            return Relation(rule.extra["relation"], rule.extra["polarity"], rule.extra["confidence"], rule.id)
+            return Relation(rule.extra["relation"], rule.extra["polarity"], rule.id)
     return None
 
 

@@ -125,7 +125,7 @@ def _read_section(
             "is_self": _is_self(mention, owner=owner),
             "relation": said.relation,
             "polarity": said.polarity,
-            "confidence": min(mention.confidence, said.confidence),
+            "confidence": round(mention.confidence * said.confidence, 3),
             "rule_id": f"{mention.rule_id}.{said.rule_id}",
             "created_by": "regex",
         }
@@ -186,7 +186,6 @@ def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention | No
 
 def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
     """Give a box or line without a form the form named last before it: a publication has no form of its own."""
-    confidence: float = load_family("references")["confidence"]["inherited_form"]
     last = ""
     out: list[Mention] = []
     for mention in mentions:
@@ -196,7 +195,7 @@ def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
             if mention.target_form:
                 last = mention.target_form
             elif last and (mention.kind == "box" or last.startswith("Schedule")):
-                mention = replace(mention, target_form=last, confidence=min(mention.confidence, confidence))
+                mention = replace(mention, target_form=last, is_form_inherited=True)
         out.append(mention)
     return out
 

@@ -1,0 +1,129 @@
+"""References that the rules are not sure of: what is asked about them, and what a verified answer changes.
+
+Whoever answers stands behind the contract of `prompts`; without a model the rule's own row stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.prompts.contract import Block, Evidence, Judged
+from taxkg_assets.prompts.tasks import Candidate, ReferenceItem, ReferenceProposal
+from taxkg_assets.rules.confidence import find_sure_threshold
+from taxkg_assets.schemas import Anchors, References, Sections
+
+Row = dict[str, Any]
+
+
+def find_unsure_references(
+    references: dy.DataFrame[References], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> list[ReferenceItem]:
+    """Ask about each reference whose confidence is below the sure threshold: one item per row, in the rows' order.
+
+    Returns:  items whose first block is the sentence; the headings above it follow, innermost first. The candidates
+              are the rule's target and, for a box of another form, the same one on the own form.
+    Units:    mention_start: characters in the first block's text.
+    """
+    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    described = {(row["document_id"], row["key"]): row["heading"] for row in tree.values() if row["key"]}
+    roles = dict(sections.select("element_id", "role").iter_rows())
+    unsure = references.filter(~pl.col("is_self") & (pl.col("confidence") < find_sure_threshold()))
+    return [
+        ReferenceItem(
+            item_id=_item_id(row),
+            blocks=(
+                Block(
+                    element_id=row["element_id"],
+                    text=row["evidence"],
+                    role=roles[row["element_id"]],
+                    start=row["start"],
+                ),
+                *_read_headings(row["anchor_id"], tree),
+            ),
+            mention=row["evidence"][row["mention_start"] - row["start"] : row["mention_end"] - row["start"]],
+            mention_start=row["mention_start"] - row["start"],
+            candidates=tuple(_list_candidates(row, described)),
+            relation=row["relation"],
+            polarity=row["polarity"],
+        )
+        for row in unsure.iter_rows(named=True)
+    ]
+
+
+def apply_reference_proposals(
+    references: dy.DataFrame[References], judged: Iterable[Judged[ReferenceProposal]]
+) -> dy.DataFrame[References]:
+    """Put a model's verified answers in the place of the rules' guesses; every other row stays as it is.
+
+    An answer counts when a model gave it, its target is one of the item's candidates, and each of its quotes stands
+    verbatim in the sentence, at its pointer. Such a row is marked `created_by` llm and has the answer's confidence.
+    """
+    answers = {one.item_id: one.proposal for one in judged if one.created_by == "llm" and one.proposal is not None}
+    rows = list(references.iter_rows(named=True))
+    kept: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        answer = answers.get(_item_id(row))
+        made = _apply(row, answer) if answer is not None else row
+        key = tuple(made[name] for name in References.primary_key())
+        if key not in kept or made["created_by"] == "llm":
+            kept[key] = made
+    frame = pl.DataFrame(list(kept.values()), schema=references.schema, orient="row")
+    return References.validate(frame.sort(References.primary_key()))
+
+
+def _apply(row: Row, answer: ReferenceProposal) -> Row:
+    chosen = _split_target(answer.target, row) if answer.target is not None else None
+    if chosen is None or not answer.evidence or not all(_is_verbatim(quote, row) for quote in answer.evidence):
+        return row
+    return {
+        **row,
+        **chosen,
+        "relation": answer.relation,
+        "polarity": answer.polarity,
+        "confidence": answer.confidence,
+        "created_by": "llm",
+    }
+
+
+def _is_verbatim(evidence: Evidence, row: Row) -> bool:
+    """Decide whether a quote stands in the row's sentence where its pointer says."""
+    element_id, _, span = evidence.pointer.rpartition(":")
+    start, end = (int(number) for number in span.split("-"))
+    if element_id != row["element_id"] or not row["start"] <= start < end <= row["end"]:
+        return False
+    quoted: str = row["evidence"][start - row["start"] : end - row["start"]]
+    return quoted == evidence.quote
+
+
+def _item_id(row: Row) -> str:
+    return f"{row['element_id']}:{row['mention_start']}:{row['kind']}:{row['target']}"
+
+
+def _read_headings(anchor_id: str | None, tree: dict[str, Row]) -> Iterator[Block]:
+    while anchor_id is not None and anchor_id in tree:
+        row = tree[anchor_id]
+        yield Block(element_id=row["element_id"], text=row["heading"], role="SectionHeader")
+        anchor_id = row["parent_anchor_id"]
+
+
+def _list_candidates(row: Row, described: dict[tuple[str, str | None], str]) -> Iterator[Candidate]:
+    own = described.get((row["document_id"], row["target"]), "")
+    if not row["target_form"] or row["kind"] == "line":
+        yield Candidate(target=row["target"], kind=row["kind"], description=own)
+        return
+    on_form = f"{row['target']} (Form {row['target_form']})"
+    yield Candidate(target=on_form, kind=row["kind"], description=f"{row['kind']} of Form {row['target_form']}")
+    yield Candidate(target=row["target"], kind=row["kind"], description=own)
+
+
+def _split_target(target: str, row: Row) -> Row | None:
+    """Read a candidate's name back into target and form; None for a name that was no candidate."""
+    known: dict[str, Row] = {row["target"]: {}}
+    if row["target_form"] and row["kind"] != "line":
+        known[row["target"]] = {"target_form": ""}
+        known[f"{row['target']} (Form {row['target_form']})"] = {}
+    return known.get(target)
