@@ -42,16 +42,10 @@ def find_unsure(rows: pl.DataFrame, *, text: str, confidence: str = "confidence"
 
 
 def find_unsure_owners(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find the paragraphs whose owner is not sure."""
+    """Find the paragraphs whose owner is not sure; text above a document's first heading has none."""
     heads = anchors.select("anchor_id", anchor_page="page")
-    where = (
-        pl.when(pl.col("anchor_page").is_null())
-        .then(pl.lit("none"))
-        .when(pl.col("anchor_page") == pl.col("page"))
-        .then(pl.lit("same page"))
-        .otherwise(pl.lit("later page"))
-    )
-    placed = sections.select("document_id", "page", "anchor_id", "text").join(heads, on="anchor_id", how="left")
+    where = pl.when(pl.col("anchor_page") == pl.col("page")).then(pl.lit("same page")).otherwise(pl.lit("later page"))
+    placed = sections.select("document_id", "page", "anchor_id", "text").join(heads, on="anchor_id")
     return find_unsure(_weigh(placed.with_columns(kind=where), group="owners"), text="text")
 
 

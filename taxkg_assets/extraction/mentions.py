@@ -40,7 +40,7 @@ class Mention:
     def confidence(self) -> float:
         """Confidence of kind and target, and of the form that a box or line is on."""
         inherited = read_confidence("reference_mentions", "inherited_form") if self.is_form_inherited else 1.0
-        return inherited * read_confidence("reference_mentions", self.rule_id)
+        return min(inherited, read_confidence("reference_mentions", self.rule_id))
 
 
 def find_mentions(text: str, *, headings: Headings) -> list[Mention]:

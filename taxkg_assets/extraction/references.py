@@ -125,7 +125,7 @@ def _read_section(
             "is_self": _is_self(mention, owner=owner),
             "relation": said.relation,
             "polarity": said.polarity,
-            "confidence": round(mention.confidence * said.confidence, 3),
+            "confidence": min(mention.confidence, said.confidence),
             "rule_id": f"{mention.rule_id}.{said.rule_id}",
             "created_by": "regex",
         }

@@ -18,14 +18,15 @@ from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 
 REVIEW_CHARACTERS = 160
-HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels", "first offending rows"}
+HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels"}
 
 
 def build_result(result: BuildResult, *, out: Console) -> None:
     """Gates, counts and times of a build."""
     gates = Table("gate on", "law", "", "rows", "offending", "figures", title="Gates", title_justify="left")
     for gate in result.gates:
-        figures = ", ".join(f"{k} {_short(v)}" for k, v in gate.figures.items() if k not in HIDDEN_FIGURES)
+        told = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
+        figures = ", ".join(f"{k} {_short(v)}" for k, v in told.items())
         gates.add_row(
             gate.table,
             gate.check.replace("_", " "),
