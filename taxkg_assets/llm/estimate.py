@@ -38,7 +38,7 @@ class EstimatingProposer:
     def __init__(self, *, log: CallLog, prices: Prices, manner: Manner) -> None:
         self.estimates: dict[str, Estimate] = {}
         self._log, self._prices, self._manner = log, prices, manner
-        self._rules = RuleProposer()
+        self._rules, self._counted = RuleProposer(), set[str]()
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
         """Count what would be asked; give the rules' proposals."""
@@ -47,6 +47,9 @@ class EstimatingProposer:
         price = self._prices.find(model)
         for batch in batches_of(items, task.batch or self._manner.batch):
             request = compose(task, batch, model=model)
+            if request.call_id in self._counted:
+                continue
+            self._counted.add(request.call_id)
             found.items += len(batch)
             if self._log.find(request.call_id) is not None:
                 found.cached += 1

@@ -44,6 +44,12 @@ class BlockEvidence:
         ]
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
+    def mentions(self, words: str) -> bool:
+        """Whether the blocks use all of these words and figures, wherever."""
+        wanted = find_content(words) | find_figures(words)
+        held = (find_content(block.text) | find_figures(block.text) for block in self._blocks)
+        return bool(wanted) and wanted <= frozenset().union(*held)
+
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Whether quotes say what a sentence says: its figures and keys, most of its words, the same polarity."""
         quoted = " ".join(row.quote for row in evidence)

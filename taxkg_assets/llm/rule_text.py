@@ -165,9 +165,9 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     action, reason = _find_remedy(item, parts, words=words)
     verdict = "ACCEPT" if score >= limits["accept"] and action == "none" else "REFINE"
     if is_furniture or score < limits["reject"]:
-        verdict, action, reason = "REJECT", "none", "nothing but page furniture" if is_furniture else "unreadable"
+        verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
     elif verdict == "REFINE" and action == "none":
-        verdict, reason = "ACCEPT", "nothing would mend it"
+        verdict, reason = "ACCEPT", "complete"
     return QualityProposal.model_validate(
         {
             "item_id": item.item_id,
@@ -185,11 +185,11 @@ def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int) -> t
     limits = load_family("llm")["quality"]
     is_long = words > limits["most_words"]
     if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
-        return "split", "too long" if is_long else "its blocks speak of different things"
+        return "split", "too long" if is_long else "several subjects"
     if not parts["begins"] and item.before:
-        return "merge_previous", "begins in the middle of a sentence"
+        return "merge_previous", "fragment"
     if words < limits["least_words"] and (item.after or item.before):
-        return ("merge_next" if item.after else "merge_previous"), "too short to stand alone"
+        return ("merge_next" if item.after else "merge_previous"), "too short"
     return "none", "complete"
 
 

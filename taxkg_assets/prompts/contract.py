@@ -61,6 +61,9 @@ class EvidenceCheck(Protocol):
     def locate(self, evidence: Evidence) -> Evidence | None:
         """The evidence with the place where its quote stands; None if the quote is not verbatim there."""
 
+    def mentions(self, words: str) -> bool:
+        """Whether the blocks use all of these words, wherever."""
+
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Whether located quotes say what a sentence says."""
 

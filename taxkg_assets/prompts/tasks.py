@@ -104,7 +104,7 @@ class MetadataItem(Item):
 
 
 class MetadataProposal(Proposal):
-    """Title, tags and entities of a chunk; an entity that is not verbatim in it is dropped."""
+    """Title, tags and entities of a chunk; of these only what it says itself is kept."""
 
     title: str
     tags: tuple[str, ...]
@@ -118,7 +118,9 @@ class MetadataProposal(Proposal):
         kept = tuple(
             e.model_copy(update={"evidence": at}) for e, at in located if at is not None and e.name in at.quote
         )
-        return base.model_copy(update={"entities": kept})
+        tags = tuple(tag for tag in self.tags if check.mentions(tag))
+        title = self.title if check.mentions(self.title) else base.evidence[0].quote
+        return base.model_copy(update={"entities": kept, "tags": tags, "title": title})
 
 
 class QualityItem(Item):
@@ -136,7 +138,8 @@ class QualityProposal(Proposal):
     verdict: Literal["ACCEPT", "REFINE", "REJECT"]
     score: float = Field(ge=0, le=1)
     action: Literal["none", "split", "merge_previous", "merge_next"]
-    reason: str
+    # It stands in the table `chunks`: no words of a model may get there.
+    reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_fault(self, item: QualityItem) -> str:
         if self.verdict == "REFINE" and self.action == "none":

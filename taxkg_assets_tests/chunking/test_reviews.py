@@ -78,7 +78,7 @@ def test_a_decision_holds_for_its_text_only() -> None:
     chunks = _chunks(strict, _decision(first, "accepted"), _decision(second, "accepted", text="other words"))
     found = {row["chunk_id"]: (row["status"], row["reason"]) for row in chunks.iter_rows(named=True)}
     assert found[first["chunk_id"]] == ("accepted", "reviewed: read it")
-    assert found[second["chunk_id"]] == ("rejected", "as told")
+    assert found[second["chunk_id"]] == ("rejected", "unreadable")
     assert first["chunk_id"] not in set(find_waiting(chunks, _documents())["chunk_id"])
 
 

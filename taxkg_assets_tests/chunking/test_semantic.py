@@ -54,7 +54,7 @@ class _Strict(RuleProposer):
             return super().propose(task, items)
         verdict, action = self.rounds[min(self.asked, len(self.rounds) - 1)]
         self.asked += 1
-        made = {"score": 0.3, "verdict": verdict, "action": action, "reason": "as told"}
+        made = {"score": 0.3, "verdict": verdict, "action": action, "reason": "unreadable"}
         proposals = [
             QualityProposal.model_validate({"item_id": i.item_id, "confidence": 1.0, "evidence": (), **made})
             for i in items
@@ -73,7 +73,7 @@ def test_one_cycle_splits_or_joins_and_judges_again(action: str, count: int) -> 
 
 def test_what_stays_bad_is_not_accepted_and_says_why() -> None:
     units = _units(_Strict(("REJECT", "none")))
-    assert {(unit.status, unit.reason) for unit in units} == {("rejected", "as told")}
+    assert {(unit.status, unit.reason) for unit in units} == {("rejected", "unreadable")}
 
 
 def test_weak_layouts_are_long_texts_with_next_to_no_headings() -> None:
