@@ -161,14 +161,15 @@ def _manner(settings: Settings, *, is_lenient: bool = False) -> Manner:
 
 
 def open_budget(settings: Settings) -> Budget:
-    """What one run may spend."""
-    return Budget(
-        usd=settings.llm_budget_usd,
-        tokens=settings.llm_budget_tokens,
-        seconds=settings.llm_budget_seconds,
-        prices=Prices(_own_prices(settings.llm_prices)),
-        clock=time.monotonic,
-    )
+    """What this process may spend, whichever of its tables asks."""
+    limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
+    return _budget(*limits, settings.llm_prices)
+
+
+@cache
+def _budget(usd: float, tokens: int, seconds: float, prices: str) -> Budget:
+    own = Prices(_own_prices(prices))
+    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic)
 
 
 def proposer_fingerprint(home: Home) -> str:

@@ -32,10 +32,15 @@ class OpenAIProvider:
     name = "openai"
 
     def __init__(self, *, url: str, key: str, seconds: float, transport: httpx.BaseTransport | None = None) -> None:
-        # Azure takes the key under a name of its own; all others take the first.
-        headers = {"authorization": f"Bearer {key}", "api-key": key} if key else {}
+        # Azure takes the key under a name of its own.
+        is_azure = (httpx.URL(url).host or "").endswith(".azure.com")
+        headers = {"api-key": key} if is_azure else {"authorization": f"Bearer {key}"}
         self._client = httpx.Client(
-            base_url=url.rstrip("/"), headers=headers, timeout=seconds, transport=transport, trust_env=True
+            base_url=url.rstrip("/"),
+            headers=headers if key else {},
+            timeout=seconds,
+            transport=transport,
+            trust_env=True,
         )
         self._seconds = seconds
         self._lessons: dict[str, tuple[str, ...]] = {}
