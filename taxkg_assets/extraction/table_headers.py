@@ -280,6 +280,8 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
     most = last - first
     count = 1
+    if _is_single_row(grid, paths, first, last):
+        return 0
     marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
@@ -299,6 +301,12 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     return min(count, max(most, 1))
 
 
+def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
+    """Decide whether a table is one row of amounts, each under its own header: then none of them names the others."""
+    texts = [join_text(grid.rows[-1].cells.get(column, ())) for column in range(first, last + 1)]
+    return len(grid.rows) == 2 and all(map(is_amount, texts)) and all(paths[first : last + 1])
+
+
 def _is_shared(grid: Grid, column: int, last: int) -> bool:
     """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
     rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
@@ -315,8 +323,14 @@ def _is_bold_column(grid: Grid, column: int) -> bool:
 
 def _tells_apart(grid: Grid, first: int, count: int) -> bool:
     """Decide whether the leading columns name (nearly) every row differently."""
-    names = [tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count)) for row in grid.rows]
-    names = [name for name in names if any(name)]
+    group, names = "", []
+    for row in grid.rows:
+        if _is_group(grid, row):
+            group = join_text(row.runs)
+            continue
+        name = tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count))
+        if any(name):
+            names.append((group, *name))
     return len(set(names)) >= 0.75 * len(names)
 
 

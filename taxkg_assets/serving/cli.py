@@ -268,6 +268,28 @@ def diff(
 
 
 @app.command()
+def table(
+    question: Annotated[str, typer.Argument(help="What to read from a table.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of cells to show.")] = 3,
+    document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Read a cell of a table by its row and column headers; say so where none fits."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.released import open_release
+    from taxkg_assets.serving.tables import TableDesk
+
+    if not question.strip():
+        raise typer.BadParameter("the question is empty")
+    rows = TableDesk(open_release(home_of(home))).find(question, k=k, document=document or None)
+    if as_json:
+        print_json(rows)
+    else:
+        render.cells(question, rows, out=out)
+
+
+@app.command()
 def show(
     document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
     page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],

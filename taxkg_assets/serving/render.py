@@ -186,6 +186,25 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out.print()
 
 
+def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Cells of tables that a question asks for, with row, column, value and place."""
+    out.print(Text(question, style="bold"))
+    if not rows:
+        out.print("[yellow]Nothing matches:[/] no table has a row and a column that say what the question says.")
+    for row in rows:
+        corners = row["bboxes"][0]
+        where = f"at ({corners['x0']:.0f}, {corners['y0']:.0f})-({corners['x1']:.0f}, {corners['y1']:.0f}) pt"
+        place = f"{escape(row['document'])} p. {row['page']}"
+        out.print(
+            f"[bold cyan]\\[{row['rank']}][/] [bold]{escape(row['value'])}[/]  [dim]score {row['score']:.3f}[/]",
+            highlight=False,
+        )
+        for name in ("row", "column"):
+            out.print(f"    {name:<7}{escape(row[name])}", highlight=False)
+        title = escape(row["title"] or row["heading_path"])
+        out.print(f"    table  {title}  [cyan]{place}[/] [dim]{where}[/]", highlight=False)
+
+
 def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
     """Figures of all questions, one row a metric and one column a system."""
     for query_set in report["query_set"].unique().sort():

@@ -92,3 +92,16 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
 def test_a_question_or_a_file_but_not_both() -> None:
     assert CliRunner().invoke(app, ["ask"]).exit_code == 2
     assert CliRunner().invoke(app, ["ask", "x", "--queries", "q", "--out", "o"]).exit_code == 2
+
+
+def test_a_cell_comes_with_its_headers_and_rectangle_or_not_at_all(built_samples: Path) -> None:
+    first = run("table", "when is copy A due that is filed electronically", "--home", str(built_samples))[0]
+    assert first.keys() >= ROW | {"title", "row", "column", "value", "row_values"}
+    assert (first["value"], first["row"], first["column"]) == ("March 31", "Copy A, filed electronically", "Due")
+    assert first["title"] == "Table 3. Due Dates"
+    box = first["bboxes"][0]
+    assert box["page"] == first["page"]
+    assert 0 < box["x0"] < box["x1"]
+    assert run("table", "toll for a lorry on the bridge", "--home", str(built_samples)) == []
+    shown = CliRunner().invoke(app, ["table", "toll for a lorry on the bridge", "--home", str(built_samples)])
+    assert "Nothing matches" in shown.stdout

@@ -1,0 +1,82 @@
+"""What is said around each table: its document, its headings, the sentences that mention it or lead to it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.retrieval.table_entry import TableContext
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_rules
+
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+")
+MENTIONS = 4
+
+
+def build_contexts(
+    *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
+) -> dict[str, TableContext]:
+    """Collect the surroundings of every table by its id."""
+    document_of = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    headings = dict(nodes.filter(pl.col("level") == "table").select("node_id", "heading_path").iter_rows())
+    prose = sections.sort("document_id", "paragraph_ix").select("document_id", "table_id", "text", "page")
+    by_document = {key[0]: frame.rows(named=True) for key, frame in prose.group_by("document_id", maintain_order=True)}
+    cells = tables.select(
+        "table_id", "document_id", "page", text=pl.col("cells").list.eval(pl.element().struct["text"])
+    )
+    lines = {row["table_id"]: row for row in cells.rows(named=True)}
+    return {
+        row["table_id"]: TableContext(
+            document=_about(document_of[row["document_id"]]),
+            forms=split_forms(document_of[row["document_id"]]["form"]),
+            headings=headings.get(row["table_id"], ""),
+            is_federal=bool(document_of[row["document_id"]]["irs_name"]),
+            mentions=tuple(_mentions(row, by_document.get(row["document_id"], []), beside=_lines_beside(row, lines))),
+            years=_years(document_of[row["document_id"]]),
+        )
+        for row in tables.select("table_id", "document_id", "title", "page").iter_rows(named=True)
+    }
+
+
+def _about(document: dict[str, Any]) -> str:
+    return " ".join(str(document[name]) for name in ("document_id", "form", "title"))
+
+
+def _years(document: dict[str, Any]) -> tuple[int, ...]:
+    """The years that a document speaks for: its tax year, its revision, and those in its title."""
+    printed = f"{document['title']} {document['revision']}"
+    found = {int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", printed)}
+    named = re.findall(r"(?<![a-z\d])[a-z]{2,4}-?(2\d)(?!\d)", document["document_id"].lower())
+    found |= {2000 + int(year) for year in named}
+    return tuple(sorted(found | ({document["tax_year"]} if document["tax_year"] else set())))
+
+
+def _lines_beside(table: dict[str, Any], lines: dict[str, dict[str, Any]]) -> list[str]:
+    """The cells of the other tables on a table's page: a worksheet line says what the table beside it is for."""
+    return [
+        text
+        for other in lines.values()
+        if (other["document_id"], other["page"]) == (table["document_id"], table["page"])
+        and other["table_id"] != table["table_id"]
+        for text in other["text"]
+    ]
+
+
+def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, beside: list[str]) -> list[str]:
+    """Sentences and worksheet lines with the table's number, and the last sentence before the table."""
+    found: list[str] = []
+    caption = load_rules("tables", "captions")[0].pattern.search(table["title"])
+    if caption:
+        label = " ".join(caption[0].split()[:2]).rstrip(".:—–")
+        pattern = re.compile(rf"\b{re.escape(label)}\b(?![-–.]?\w)")
+        for row in prose:
+            if row["table_id"] is None and pattern.search(row["text"]):
+                found += [part for part in _SENTENCE.split(row["text"]) if pattern.search(part) and part[-1:] in ".:?!"]
+        found = [*(text for text in beside if pattern.search(text)), *found]
+    at = next((i for i, row in enumerate(prose) if row["table_id"] == table["table_id"]), None)
+    before = prose[at - 1] if at else None
+    if before and before["table_id"] is None:
+        found.append(_SENTENCE.split(before["text"])[-1])
+    return found[:MENTIONS]

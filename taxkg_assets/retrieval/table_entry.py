@@ -1,0 +1,207 @@
+"""A table taken apart for look-ups: the words, ranges and facets of every row and column header, found once.
+
+"4" under "Family Size" counts a family; "$605" and "$615" under "At least" and "But less than" are one bracket.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from taxkg_assets.retrieval.table_question import find_facets, find_words
+from taxkg_assets.retrieval.table_ranges import Range, find_ranges, join_ends
+from taxkg_assets.rules.loader import load_rules
+
+SEPARATOR = " > "
+_DENIED = re.compile(r"(?i)\b(?:not|never|\w+n['’]t)\b[^,.;]*")
+
+
+@dataclass(frozen=True, slots=True)
+class TableContext:
+    """What is said about a table outside of it: its document, its headings, sentences that mention its number."""
+
+    document: str = ""
+    headings: str = ""
+    mentions: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    is_federal: bool = False
+    years: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A row's or a column's header: its words, facets, and numbers with the words that say what they count."""
+
+    words: frozenset[str]
+    facets: Mapping[str, frozenset[str]]
+    ranges: tuple[tuple[Range, frozenset[str]], ...]
+    own: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One table, taken apart once for all questions."""
+
+    row: Mapping[str, Any]
+    context: TableContext = field(default_factory=TableContext)
+
+    @cached_property
+    def title_words(self) -> frozenset[str]:
+        return find_words(self.row["title"])
+
+    @cached_property
+    def heading_words(self) -> frozenset[str]:
+        return find_words(f"{self.context.document} {self.context.headings}")
+
+    @cached_property
+    def mention_words(self) -> frozenset[str]:
+        return frozenset(word for text in self.context.mentions for word in find_words(text))
+
+    @cached_property
+    def title_facets(self) -> Mapping[str, frozenset[str]]:
+        return find_facets(self.row["title"])
+
+    @cached_property
+    def outer_ranges(self) -> tuple[tuple[Range, frozenset[str]], ...]:
+        return tuple((found, self.title_words) for found in find_ranges(self.row["title"]))
+
+    @cached_property
+    def mentioned_years(self) -> tuple[tuple[Range, ...], ...]:
+        """The ranges of years in each sentence that mentions the table; what a sentence denies is left out."""
+        texts = (_DENIED.sub(" ", text) for text in self.context.mentions)
+        ranges = (tuple(found for found in find_ranges(text) if found.names_year) for text in texts)
+        return tuple(found for found in ranges if found)
+
+    @cached_property
+    def cells(self) -> tuple[Mapping[str, Any], ...]:
+        return tuple(cell for cell in self.row["cells"] if cell["col_ix"] >= 0)
+
+    @cached_property
+    def by_row(self) -> dict[int, list[Mapping[str, Any]]]:
+        rows: dict[int, list[Mapping[str, Any]]] = {}
+        for cell in self.cells:
+            rows.setdefault(cell["row_ix"], []).append(cell)
+        return {row_ix: sorted(cells, key=lambda cell: cell["col_ix"]) for row_ix, cells in rows.items()}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
+        inside = frozenset(word for path in paths for word in find_words(path))
+        return inside | self.title_words | self.heading_words | self.mention_words
+
+    @cached_property
+    def headers(self) -> dict[str, Header]:
+        """The header of each column path."""
+        return {path: _column_header(path) for path in {cell["col_path"] for cell in self.cells}}
+
+    def row_header(self, cell: Mapping[str, Any]) -> Header:
+        """The header of the row that a cell stands in, as seen from the cell."""
+        key = (cell["row_ix"], cell["row_path"])
+        if key not in self._row_headers:
+            self._row_headers[key] = _row_header(cell, self.by_row[cell["row_ix"]])
+        return self._row_headers[key]
+
+    @cached_property
+    def _row_headers(self) -> dict[tuple[int, str], Header]:
+        return {}
+
+    @cached_property
+    def common_words(self) -> frozenset[str]:
+        """Words of more than half of the rows: they tell none apart."""
+        counts = Counter(w for path in {cell["row_path"] for cell in self.cells} for w in find_words(path))
+        paths = len({cell["row_path"] for cell in self.cells})
+        return frozenset(word for word, count in counts.items() if count > 0.5 * paths)
+
+
+@dataclass(frozen=True)
+class TableCatalogue:
+    """All tables of a corpus with the rarity of their words."""
+
+    entries: tuple[TableEntry, ...]
+
+    @cached_property
+    def rarity(self) -> dict[str, float]:
+        counts = Counter(word for entry in self.entries for word in entry.words)
+        top = math.log(1 + len(self.entries))
+        return {word: 0.25 + 0.75 * math.log((1 + len(self.entries)) / count) / top for word, count in counts.items()}
+
+
+def build_table_catalogue(
+    tables: Iterable[Mapping[str, Any]], contexts: Mapping[str, TableContext] | None = None
+) -> TableCatalogue:
+    """Collect tables (rows of `tables`) with what is said around them."""
+    known = contexts or {}
+    return TableCatalogue(tuple(TableEntry(row, known.get(row["table_id"], TableContext())) for row in tables))
+
+
+def leaf_of(path: str) -> str:
+    """The last header of a path that is more than a column's letter."""
+    pieces = [piece for piece in path.split(SEPARATOR) if len(piece) > 1]
+    return re.sub(r"[\s—–…:.]+$", "", pieces[-1]) if pieces else ""
+
+
+def continues_rule(leaf: str) -> bool:
+    return any(rule.pattern.search(leaf) for rule in load_rules("table_lookup", "continuations"))
+
+
+def _column_header(path: str) -> Header:
+    pieces = path.split(SEPARATOR)
+    ranges = [(found, find_words(" ".join(pieces))) for piece in pieces for found in find_ranges(piece)]
+    return Header(find_words(path), find_facets(path), tuple(ranges), find_words(pieces[-1]))
+
+
+def _row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Header:
+    """A row's header with the headers of the columns that name it: "4" under "Family Size" counts a family."""
+    pieces = cell["row_path"].split(SEPARATOR)
+    names = [_naming_cell(piece, cell, row) for piece in pieces]
+    axes = [name["col_path"] if name else "" for name in names]
+    ranges: list[tuple[Range, frozenset[str]]] = []
+    taken: set[int] = set()
+    for i, piece in enumerate(pieces):
+        bracket = _bracket(pieces, axes, i, row)
+        if bracket is not None:
+            taken |= {i, i + 1}
+            nouns = find_words(SEPARATOR.join(axes[i : i + 2]))
+            ranges.append((bracket, nouns))
+        elif i not in taken:
+            text = piece if i == 0 or any(find_ranges(pieces[i - 1])) else f"{pieces[i - 1]} {piece}"
+            nouns = find_words(f"{axes[i]} {piece}")
+            is_share = "%" in axes[i] and "%" not in piece
+            ranges += [(found, nouns | ({"rate"} if is_share else frozenset())) for found in find_ranges(text)]
+    words = find_words(" ".join(pieces))
+    facets = find_facets(cell["row_path"])
+    axis_words = find_words(" ".join(axes))
+    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]))
+
+
+def _naming_cell(piece: str, cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The nearest cell to the left that prints a piece of the row's path."""
+    return next((other for other in reversed(row) if other["col_ix"] < cell["col_ix"] and other["text"] == piece), None)
+
+
+def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[Mapping[str, Any]]) -> Range | None:
+    """The bracket whose lower end is a piece of the path, and whose upper end is the next."""
+    if not any(rule.pattern.search(axes[i]) for rule in load_rules("table_lookup", "lower_ends")):
+        return None
+    is_upper = i + 1 < len(pieces) and any(
+        rule.pattern.search(axes[i + 1]) for rule in load_rules("tables", "second_stub")
+    )
+    high = pieces[i + 1] if is_upper else _upper_end(pieces[i], row)
+    low_in = re.search(r"(?i)at\s+least", axes[i]) is not None
+    return join_ends(pieces[i], high, low_in=low_in)
+
+
+def _upper_end(low: str, row: Sequence[Mapping[str, Any]]) -> str:
+    """The cell right of a lower end where its header says "but less than", though it names no row."""
+    for left, right in pairwise(row):
+        if left["text"] == low and any(
+            rule.pattern.search(right["col_path"]) for rule in load_rules("tables", "second_stub")
+        ):
+            return str(right["text"])
+    return ""

@@ -1,0 +1,102 @@
+"""Numbers as people and tables write them: "65k" lies in "$60,000 - 79,999", 2023 in "2020 or later"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taxkg_assets.rules.loader import load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a header says in numbers; `low` equals `high` where it says a single one."""
+
+    low: float
+    high: float
+    has_low: bool = True
+    has_high: bool = True
+    is_percent: bool = False
+    is_money: bool = False
+
+    @property
+    def is_single(self) -> bool:
+        return self.low == self.high
+
+    @property
+    def names_year(self) -> bool:
+        """Whether the ends look like calendar years."""
+        ends = [end for end in (self.low, self.high) if abs(end) != float("inf")]
+        return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
+
+    def holds(self, number: Number) -> bool:
+        """Decide whether a number lies in the range and measures the same thing."""
+        if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
+            return False
+        above = number.value > self.low or (self.has_low and number.value == self.low)
+        return above and (number.value < self.high or (self.has_high and number.value == self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a question with the words around it and how far off they stand: they say what it counts."""
+
+    value: float
+    is_percent: bool = False
+    is_money: bool = False
+    nouns: tuple[tuple[str, float], ...] = ()
+
+
+def read_amount(text: str) -> float | None:
+    """Read an amount; None where the text holds none."""
+    match = load_rules("table_lookup", "numbers")[0].pattern.search(re.sub(r"\$\s+", "$", text))
+    return _value(match) if match else None
+
+
+def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
+    """Find the numbers of a text, without their nouns."""
+    for match in load_rules("table_lookup", "numbers")[0].pattern.finditer(text):
+        is_money = "$" in match[0] or match["thousands"] is not None
+        yield match, Number(_value(match), match["percent"] is not None, is_money)
+
+
+def _value(match: re.Match[str]) -> float:
+    return float(match["whole"].replace(",", "") + (match["fraction"] or "")) * (1000 if match["thousands"] else 1)
+
+
+@lru_cache(maxsize=20_000)
+def find_ranges(text: str) -> tuple[Range, ...]:
+    """Find the ranges and single numbers that a header names; numbers of forms and lines are none."""
+    for label in load_rules("table_lookup", "labels"):
+        text = label.pattern.sub(" ", text)
+    found: list[Range] = []
+    for rule in load_rules("table_lookup", "ranges"):
+        for match in rule.pattern.finditer(text):
+            ends = {name: value for name, value in match.groupdict().items() if value}
+            low, high = (read_amount(ends[name]) if name in ends else None for name in ("low", "high"))
+            if low is not None and high is not None and low > high:
+                continue
+            found.append(
+                Range(
+                    low=float("-inf") if low is None else low,
+                    high=float("inf") if high is None else high,
+                    has_low=rule.extra.get("low_in", False),
+                    has_high=rule.extra.get("high_in", False),
+                    is_percent="%" in match[0],
+                    is_money="$" in match[0],
+                )
+            )
+        text = rule.pattern.sub(" ", text)
+    found += [Range(n.value, n.value, is_percent=n.is_percent, is_money=n.is_money) for _, n in find_numbers(text)]
+    return tuple(found)
+
+
+def join_ends(low: str, high: str, *, low_in: bool) -> Range | None:
+    """The bracket between the amounts of two cells; an upper end that is no amount is open."""
+    start, end = read_amount(low), read_amount(high)
+    if start is None:
+        return None
+    top = float("inf") if end is None else end
+    return Range(start, top, has_low=low_in, has_high=not low_in, is_money="$" in low)

@@ -1,0 +1,164 @@
+"""How much of a question the headers of a cell say, and what they say against it (rules/table_lookup.yaml)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from taxkg_assets.retrieval.table_entry import Header, TableEntry, continues_rule, leaf_of
+from taxkg_assets.retrieval.table_question import Question, find_words
+from taxkg_assets.retrieval.table_ranges import Number, Range, find_ranges
+from taxkg_assets.rules.loader import load_family
+
+
+def score_cell(
+    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float], prior: float | None
+) -> float:
+    """How much of the question the headers of a cell say, less what they say against it."""
+    weights = load_family("table_lookup")["weights"]
+    row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
+    spoken = said = 0.0
+    for word in asked.words:
+        weight = rarity.get(word, weights["unknown_word"])
+        spoken += weight
+        said += weight * _find_word(word, entry, cell, row=row, column=column)
+    total, got = spoken, said
+    lay = [rarity[word] for word in asked.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
+    got += weights["lay"] * min(sum(lay), spoken - said)
+    shares, others = _number_shares(asked, entry, cell, row=row, column=column)
+    total += sum(weight for _, weight in shares)
+    got += sum(weight * share for share, weight in shares)
+    against = weights["other_count"] * others
+    against += weights["unmet_number"] * sum(not share for share, _ in shares[: len(asked.numbers)])
+    if asked.names_place and entry.context.is_federal:
+        against += weights["other_place"]
+    for facet, values in asked.facets.items():
+        total += weights["facet"]
+        share = _facet_share(values, facet, entry, row=row, column=column)
+        got += weights["facet"] * max(0.0, share)
+        against += weights["contradiction"] if share < 0 else 0.0
+    if asked.years:
+        share = _year_share(asked, entry, row=row, column=column)
+        total += weights["year"]
+        got += weights["year"] * share
+    if asked.forms:
+        total += weights["form"]
+        got += weights["form"] * _form_share(asked.forms, entry)
+    own = (row.own - entry.common_words) | column.own
+    unasked = sum(rarity.get(word, 0.0) for word in own - asked.words - asked.lay_words)
+    if continues_rule(leaf_of(cell["col_path"])):
+        against += weights["continuation"]
+    score = got / total if total else 0.0
+    if said < weights["least_words"] * spoken:
+        score *= said / (weights["least_words"] * spoken)
+    if prior is not None:
+        score += weights["prior"] * (prior - score)
+    score -= against
+    share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
+    return float(score - weights["unasked_word"] * share)
+
+
+def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
+    """Where a word of the question is printed: the nearer to the cell, the more it counts."""
+    weights = load_family("table_lookup")["weights"]
+    if word in row.words or word in column.words:
+        return float(weights["row"])
+    if word in entry.title_words:
+        return float(weights["title"])
+    if word in entry.heading_words:
+        return float(weights["heading"])
+    if word in entry.mention_words:
+        return float(weights["mention"])
+    beside = any(word in find_words(other["text"]) for other in entry.by_row[cell["row_ix"]] if other is not cell)
+    return float(weights["beside"]) if beside else 0.0
+
+
+def _number_shares(
+    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+) -> tuple[list[tuple[float, float]], int]:
+    """How well each number of the question is met, and what it weighs; a range is met by one number only.
+
+    A range that no number of the question chooses weighs against the cell. Counted apart: headers that count the
+    same thing as a number of the question and come to another.
+    """
+    weights = load_family("table_lookup")["weights"]
+    open_ranges = [*row.ranges, *column.ranges]
+    pairs = sorted(
+        ((_fit(number, found, nouns), i, k) for i, number in enumerate(asked.numbers)
+         for k, (found, nouns) in enumerate(open_ranges)),
+        key=lambda item: (-item[0], item[1], item[2]),
+    )  # fmt: skip
+    met: dict[int, float] = {}
+    used: set[int] = set()
+    for fit, i, k in pairs:
+        if fit > 0 and i not in met and k not in used:
+            met[i] = fit
+            used.add(k)
+    shares = []
+    for i, number in enumerate(asked.numbers):
+        share = met.get(i, 0.0)
+        if not share:
+            outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
+            beside = any(found.is_single and found.holds(number) for other in entry.by_row[cell["row_ix"]]
+                         for found in find_ranges(other["text"]))  # fmt: skip
+            share = max(0.6 * outside, weights["beside"] if beside else 0.0)
+        shares.append((share, weights["number"]))
+    unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
+    if unused:
+        shares.append((0.0, weights["unasked_number"] * len(unused)))
+    missed = [number for i, number in enumerate(asked.numbers) if i not in met]
+    others = sum(any(_counts_other(number, *pair) for pair in unused) for number in missed)
+    return shares, others
+
+
+def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
+    """How well a number meets a header's number: it must lie in it, and should count the same thing."""
+    weights = load_family("table_lookup")["weights"]
+    if not found.holds(number):
+        return 0.0
+    shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
+    if shared:
+        missing = 1 - shared / sum(1 / (1 + distance) for _, distance in number.nouns)
+        return 1.0 - float(weights["noun_share"]) * missing
+    is_count = not (number.is_percent or number.is_money or number.value > 100)
+    if found.is_money and is_count:
+        return float(weights["count_as_money"])
+    if number.nouns and nouns and is_count:
+        return float(weights["noun_missing"])
+    return float(weights["noun_unknown"])
+
+
+def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
+    """1 where the table's document is one of the forms, less where the table or its headings only name one."""
+    if forms & set(entry.context.forms):
+        return 1.0
+    named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
+    return float(load_family("table_lookup")["weights"]["form_named"]) if named else 0.0
+
+
+def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:
+    """Decide whether a header counts the same thing as a number and comes to another count: a family of 4, not of 9."""
+    nearest = [noun for noun, distance in number.nouns if distance < 1]
+    return found.is_percent == number.is_percent and any(noun in nouns for noun in nearest)
+
+
+def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: Header, column: Header) -> float:
+    """1 where the headers name a value asked for, -1 where they name others only, 0 where they name none."""
+    for named in (row.facets.get(facet), column.facets.get(facet), entry.title_facets.get(facet)):
+        if named:
+            return 1.0 if named & values else -1.0
+    return 0.0
+
+
+def _year_share(asked: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
+    """How well the years of the question are met by the table's document, or by ranges of years said of it."""
+    headers = [found for found, _ in (*row.ranges, *column.ranges, *entry.outer_ranges) if found.names_year]
+    met = 0.0
+    for year in asked.years:
+        number = Number(float(year))
+        said = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
+        if year in entry.context.years or any(found.holds(number) for found in headers):
+            met += 1.0
+        elif said:
+            met += sum(said) / len(said)
+    return met / len(asked.years)

@@ -1,0 +1,128 @@
+"""Look-up of table cells in a release: the search ranks the tables, headers choose the cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.retrieval.router import build_catalog, find_route
+from taxkg_assets.retrieval.search import Ranking, Searcher, tidy_query
+from taxkg_assets.retrieval.table_context import build_contexts
+from taxkg_assets.retrieval.table_entry import TableCatalogue, build_table_catalogue
+from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells
+from taxkg_assets.serving.released import Released
+
+_CORNERS = ("x0", "y0", "x1", "y1")
+
+
+@dataclass(frozen=True)
+class TableDesk:
+    """The tables of one release, taken apart once, and what finds cells in them."""
+
+    released: Released
+
+    def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[dict[str, Any]]:
+        """Result rows of the cells that a question asks for, best first; none where nothing fits.
+
+        Each has the columns of every result row, and `title`, `row`, `column`, `value` and `row_values`.
+        """
+        question = tidy_query(question)
+        ranking = self.released.searcher.rank(question, document=document)
+        route = find_route(question, catalog=self._forms)
+        matches = find_cells(
+            question,
+            self._catalogue if document is None else self._only(document),
+            k=k,
+            forms=route.forms,
+            names_place=bool(route.places),
+            priors=score_tables(self.released.searcher, ranking),
+        )
+        return [self._row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
+
+    @cached_property
+    def _documents(self) -> dict[str, dict[str, Any]]:
+        return {row["document_id"]: row for row in self.released.table("documents").iter_rows(named=True)}
+
+    @cached_property
+    def _forms(self) -> Any:
+        return build_catalog(self._documents.values())
+
+    @cached_property
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        return {row["table_id"]: row for row in self.released.table("tables").iter_rows(named=True)}
+
+    @cached_property
+    def _nodes(self) -> dict[str, dict[str, Any]]:
+        nodes = self.released.table("nodes").filter(pl.col("level") == "table")
+        return {row["node_id"]: row for row in nodes.iter_rows(named=True)}
+
+    @cached_property
+    def _catalogue(self) -> TableCatalogue:
+        contexts = build_contexts(
+            tables=self.released.table("tables"),
+            documents=self.released.table("documents"),
+            nodes=self.released.table("nodes"),
+            sections=self.released.table("sections"),
+        )
+        return build_table_catalogue(self._tables.values(), contexts)
+
+    def _only(self, document: str) -> TableCatalogue:
+        return TableCatalogue(tuple(e for e in self._catalogue.entries if e.row["document_id"] == document))
+
+    def _row(self, match: CellMatch, *, rank: int) -> dict[str, Any]:
+        table = self._tables[match.table_id]
+        document = self._documents[table["document_id"]]
+        node = self._nodes.get(match.table_id, {})
+        box = {corner: match.cell["bbox"][f"{corner}_pt"] for corner in _CORNERS}
+        return {
+            "rank": rank,
+            "score": match.score,
+            "document": table["document_id"],
+            "form": document["form"],
+            "revision": document["revision"],
+            "doc_type": document["doc_type"],
+            "page": table["page"],
+            "bboxes": [{"page": table["page"], **box}],
+            "heading_path": node.get("heading_path", document["title"]),
+            "anchor_key": node.get("anchor_key"),
+            "text": _say(table["title"], match),
+            "node_id": match.table_id,
+            "chunk_id": self._find_chunk(match),
+            "via": {"table": match.table_id, "header_match": match.score},
+            "title": table["title"],
+            "row": match.row_path,
+            "column": match.col_path,
+            "value": match.value,
+            "row_values": [{"column": column, "value": value} for column, value in match.row],
+        }
+
+    def _find_chunk(self, match: CellMatch) -> str:
+        """The unit of the index that prints the cell's row; the table's first where that cannot be told."""
+        rows = self.released.searcher.index.rows
+        mine = rows.filter(pl.col("chunk_id").str.starts_with(f"table:{match.table_id}")).sort("chunk_ix")
+        named = [piece for piece in (*match.row_path.split(" > "), match.cell["text"]) if piece]
+        for chunk_id, text in mine.select("chunk_id", "text").iter_rows():
+            if any(all(piece in line for piece in named) for line in text.splitlines()):
+                return str(chunk_id)
+        return str(mine["chunk_id"][0]) if mine.height else ""
+
+
+def score_tables(searcher: Searcher, ranking: Ranking) -> dict[str, float]:
+    """What the search thinks of each table, as a share of the table it likes best."""
+    found: dict[str, float] = {}
+    node_ids, levels = searcher.index.rows["node_ids"], searcher.index.rows["level"]
+    for candidate in ranking.candidates:
+        if levels[candidate.row] == "table":
+            table_id = node_ids[candidate.row][0]
+            found[table_id] = max(found.get(table_id, 0.0), candidate.score)
+    best = max(found.values(), default=0.0)
+    return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+
+
+def _say(title: str, match: CellMatch) -> str:
+    """A cell in words: what it is called and what it holds."""
+    named = " | ".join(part for part in (title, match.row_path, match.col_path) if part)
+    return f"{named}: {match.value}"
