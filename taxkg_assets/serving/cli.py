@@ -240,6 +240,49 @@ def box(
 
 
 @app.command()
+def explain(
+    words: Annotated[list[str], typer.Argument(help="Node, e.g. f1099div--2024-01#face-box_1a, or a box in words.")],
+    html: Annotated[Path | None, typer.Option("--html", help="Write what stands around it as a page.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Write what stands around it as a PNG.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a node of the graph: what it is, where it stands, what it says, and what is said of it."""
+    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
+    from taxkg_assets.serving import explain as explaining
+    from taxkg_assets.serving.released import open_release
+
+    found = explaining.explain(open_release(home_of(home)), words)
+    if html is not None:
+        atomic_write(html, render_graph_page(found.around).encode())
+    if picture is not None:
+        atomic_write(picture, render_graph_picture(found.around))
+    if as_json:
+        print_json(found.row())
+    else:
+        explaining.show(found, out=out)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write nodes, edges and the registry into.")],
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Export the released graph: GraphML for graph programs, Parquet for everything else."""
+    from taxkg_assets.serving.explain import export_graph
+    from taxkg_assets.serving.released import open_release
+
+    written = export_graph(open_release(home_of(home)), folder)
+    if as_json:
+        print_json(written)
+    else:
+        for path, rows in written.items():
+            out.print(f"{path}: {rows} rows", markup=False, highlight=False)
+
+
+@app.command()
 def diff(
     name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
     older: Annotated[str, typer.Argument(help="Older revision or document, e.g. 2020.")] = "",

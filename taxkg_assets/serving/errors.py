@@ -20,6 +20,7 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.explain import NodeNotFoundError
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.review import NotWaitingError
@@ -38,6 +39,7 @@ EXPECTED = (
     NotReleasedError,
     BatchError,
     BoxNotFoundError,
+    NodeNotFoundError,
     RevisionNotFoundError,
     PageNotFoundError,
     EvidenceNotFoundError,

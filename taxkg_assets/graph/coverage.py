@@ -1,0 +1,38 @@
+"""How far the boxes of each form are aligned with what their instructions say of them, and how."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import Edges, Nodes, Registry
+
+_HOW = {"same_field": "this revision", "same_field_other_revision": "another revision"}
+
+
+def count_aligned(
+    registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
+) -> pl.DataFrame:
+    """Count the boxes of every face and those that a reader's instructions speak of, by the better relation.
+
+    Returns:  one row per face and reader (filer, recipient) with `boxes`, `this revision`, `another revision`, and
+              the keys that nothing speaks of.
+    """
+    boxes = registry.select("document_id", "form", "revision", "box_key")
+    faces = nodes.filter(pl.col("perspective") == "face", pl.col("level") == "anchor")
+    placed = boxes.join(faces.select("document_id", "node_id", box_key="anchor_key"), on=["document_id", "box_key"])
+    readers = nodes.select(target_id="node_id", reader="perspective")
+    same = edges.filter(pl.col("relation").is_in(list(_HOW))).join(readers, on="target_id")
+    found = same.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
+    both = placed.join(pl.DataFrame({"reader": ["filer", "recipient"]}), how="cross")
+    best = found.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
+    joined = both.join(best, on=["node_id", "reader"], how="left")
+    return (
+        joined.group_by("document_id", "form", "revision", "reader")
+        .agg(
+            pl.len().alias("boxes"),
+            *[(pl.col("how") == how).sum().alias(how) for how in _HOW.values()],
+            pl.col("box_key").filter(pl.col("how").is_null()).sort().alias("unaligned"),
+        )
+        .sort("form", "revision", "document_id", "reader")
+    )

@@ -1,0 +1,69 @@
+"""What stands around a node: itself in all its places, what they say, and who speaks of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import Edges, Nodes
+
+_SAME = ("same_field", "same_field_other_revision")
+_ROUGH = ("parent_of", "follows")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The node asked for, its own places (headings of one box, and all below them), and the nodes and edges shown."""
+
+    node_id: str
+    own: frozenset[str]
+    nodes: pl.DataFrame
+    edges: pl.DataFrame
+
+
+def find_neighbourhood(
+    nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges], *, node_id: str, at_most: int = 60
+) -> Neighbourhood:
+    """Find what is said in a node's places and what others say of them.
+
+    A box's places are its face and the headings aligned with it; what hangs below them speaks for it. Of neighbours
+    the surest are kept, so that a picture can be read.
+    """
+    own = _find_own(nodes, edges, node_id=node_id)
+    touching = pl.col("source_id").is_in(list(own)) | pl.col("target_id").is_in(list(own))
+    said = edges.filter(touching, ~pl.col("relation").is_in(_ROUGH)).sort(
+        pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
+    )
+    ends = pl.concat([said["source_id"], said["target_id"]]).unique(maintain_order=True).to_list()
+    shown = [*sorted(own), *[end for end in ends if end not in own]][: max(at_most, len(own))]
+    tree = edges.filter(pl.col("relation") == "parent_of")
+    kept = pl.concat([said, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))
+    ends_kept = {*kept["source_id"], *kept["target_id"], node_id}
+    return Neighbourhood(
+        node_id=node_id,
+        own=frozenset(own),
+        nodes=nodes.filter(pl.col("node_id").is_in(sorted(ends_kept))).sort("node_id"),
+        edges=kept.sort("source_id", "target_id", "relation", "start"),
+    )
+
+
+def _find_own(nodes: pl.DataFrame, edges: pl.DataFrame, *, node_id: str) -> set[str]:
+    """Collect the places of a node, and what hangs below them but has no key of its own; of a document itself only."""
+    touches = (pl.col("source_id") == node_id) | (pl.col("target_id") == node_id)
+    same = edges.filter(pl.col("relation").is_in(_SAME), touches)
+    own = {node_id, *same["source_id"], *same["target_id"]}
+    documents = set(nodes.filter(pl.col("level") == "document")["node_id"])
+    inside = nodes.filter(pl.col("parent_id").is_not_null()).select("node_id", "parent_id", "anchor_key", "level")
+    keys = dict(nodes.select("node_id", "anchor_key").iter_rows())
+    frontier = own - documents
+    while frontier:
+        below = inside.filter(pl.col("parent_id").is_in(list(frontier)))
+        frontier = {
+            child
+            for child, parent, key, level in below.iter_rows()
+            if child not in own and (level != "anchor" or key == keys[parent])
+        }
+        own |= frontier
+    return own

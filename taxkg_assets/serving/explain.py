@@ -1,0 +1,104 @@
+"""A node of the graph in full, and the graph for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+
+from taxkg_assets.defs.store import atomic_write
+from taxkg_assets.graph.export import render_graphml
+from taxkg_assets.graph.lookup import find_boxes
+from taxkg_assets.graph.neighbourhood import Neighbourhood, find_neighbourhood
+from taxkg_assets.graph.picture import name_node
+from taxkg_assets.graph.resolution import face_node_id
+from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
+from taxkg_assets.serving.released import Released
+
+
+class NodeNotFoundError(Exception):
+    """No such node, and no box of that name; the message says how nodes are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A node, its edges with both ends named, and what stands around it."""
+
+    node: dict[str, Any]
+    edges: list[dict[str, Any]]
+    around: Neighbourhood
+
+    def row(self) -> dict[str, Any]:
+        """All of it as one JSON object."""
+        shown = {"nodes": self.around.nodes["node_id"].to_list(), "edges": self.around.edges.height}
+        return {**self.node, "edges": self.edges, "around": shown}
+
+
+def explain(released: Released, words: Sequence[str]) -> Explained:
+    """Explain the node of an id, or the face of the box that words mean, the newest revision's first.
+
+    Raises: NodeNotFoundError.
+    """
+    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    node_id = _find_node(" ".join(words), nodes, released=released)
+    node = nodes.filter(pl.col("node_id") == node_id).row(0, named=True)
+    named = {row["node_id"]: name_node(row) for row in nodes.iter_rows(named=True)}
+    said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id))
+    rows = [
+        {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
+        for row in said.sort("relation", "source_id", "target_id", "start").iter_rows(named=True)
+    ]
+    return Explained(node, rows, find_neighbourhood(nodes, edges, node_id=node_id))
+
+
+def _find_node(asked: str, nodes: pl.DataFrame, *, released: Released) -> str:
+    if not nodes.filter(pl.col("node_id") == asked).is_empty():
+        return asked
+    registry, documents = Registry.cast(released.table("registry")), Documents.cast(released.table("documents"))
+    boxes = find_boxes(asked, registry, documents=documents)
+    if boxes.is_empty():
+        raise NodeNotFoundError(
+            f"Neither a node nor a box is called {asked!r}. Nodes are named as in the table `nodes`: a document's id, "
+            "a heading's (`taxkg search --json` gives `node_id`), `<document>#face-box_1a` for a box on a form."
+        )
+    row = boxes.row(0, named=True)
+    return face_node_id(row["document_id"], row["box_key"])
+
+
+def show(found: Explained, *, out: Console) -> None:
+    """Print a node: what it is, its place, then its edges, evidence below each."""
+    node = found.node
+    what = " ".join(part for part in (node["perspective"], node["level"]) if part)
+    out.print(f"[bold]{escape(node['node_id'])}[/]  {what}", highlight=False)
+    place = f"{node['document_id']} p. {node['page']}" if node["document_id"] else "outside the corpus"
+    for line in (place, node["heading_path"], node["canonical_id"], node["text"]):
+        if line:
+            out.print(f"  {escape(line)}", highlight=False)
+    for row in found.edges:
+        is_out = row["source_id"] == node["node_id"]
+        other, arrow = (row["target"], "→") if is_out else (row["source"], "←")
+        relation = row["relation"] + (" (negative)" if row["polarity"] == "negative" else "")
+        out.print(f"  [green]{arrow} {relation}[/] {escape(other)} [dim]{row['confidence']:.2f}[/]", highlight=False)
+        if row["evidence"]:
+            said = " ".join(row["evidence"].split())
+            out.print(f"      [dim]p. {row['page']}, {row['rule_id']}:[/] {escape(said)}", highlight=False)
+
+
+def export_graph(released: Released, folder: Path) -> dict[str, int]:
+    """Write `graph.graphml` and one Parquet file per table; returns the rows of each file."""
+    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for name, frame in (("nodes", nodes), ("edges", edges), ("registry", released.table("registry"))):
+        path = folder / f"{name}.parquet"
+        frame.write_parquet(path)
+        written[str(path)] = frame.height
+    path = folder / "graph.graphml"
+    atomic_write(path, render_graphml(nodes, edges).encode())
+    written[str(path)] = nodes.height + edges.height
+    return written

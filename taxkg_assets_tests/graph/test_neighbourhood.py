@@ -1,0 +1,57 @@
+"""What stands around a node, and how it is drawn and written: complete, escaped, without a network."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import networkx as nx
+import polars as pl
+
+from taxkg_assets.graph.export import render_graphml
+from taxkg_assets.graph.neighbourhood import Neighbourhood, find_neighbourhood
+from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
+from taxkg_assets_tests.graph.corpora import Corpus
+
+FACE = "f9--2031-01#face-box_2"
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def _around(corpus: Corpus) -> Neighbourhood:
+    nodes, edges = corpus.graph()
+    return find_neighbourhood(nodes, edges, node_id=FACE)
+
+
+def test_a_box_stands_in_all_its_places_among_those_who_speak_of_it() -> None:
+    found = _around(Corpus())
+    assert found.own == {FACE, "i9--2030-01#03", "i9--2030-01:p0001:e031"}
+    assert {"i9--2030-01:p0001:e021", "ext:form:Form 7", "f8--2031#face-box_4"} <= set(found.nodes["node_id"])
+    assert {"excludes", "external_ref", "same_concept", "parent_of"} <= set(found.edges["relation"])
+    ends = pl.concat([found.edges["source_id"], found.edges["target_id"]])
+    assert set(ends) <= set(found.nodes["node_id"])
+
+
+def test_the_page_needs_no_network_and_takes_no_orders_from_documents() -> None:
+    corpus = Corpus()
+    corpus.sections[1]["text"] = corpus.references[0]["evidence"] = EVIL + " which box 2 does not hold."
+    corpus.references[0]["end"] = len(corpus.sections[1]["text"])
+    page = render_graph_page(_around(corpus))
+    assert EVIL not in page
+    assert "<img src=x" not in page
+    assert "alert(1)" in page, "the words are there, as data"
+    assert not re.search(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)\s*=", page)
+
+
+def test_the_picture_is_a_png() -> None:
+    picture = render_graph_picture(_around(Corpus()))
+    assert picture.startswith(b"\x89PNG")
+    assert picture == render_graph_picture(_around(Corpus()))
+
+
+def test_graphml_holds_every_node_and_edge() -> None:
+    corpus = Corpus()
+    corpus.sections[0]["text"] = "Shows\x00 your <pay> & more."
+    nodes, edges = corpus.graph()
+    graph = nx.read_graphml(io.StringIO(render_graphml(nodes, edges)), force_multigraph=True)
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (nodes.height, edges.height)
+    assert graph.nodes["f9--2031-01:p0001:e021"]["text"] == "Shows your <pay> & more."
