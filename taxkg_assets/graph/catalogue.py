@@ -64,10 +64,14 @@ class Catalogue:
             self.entries[entry.document_id] = entry
             for form in entry.forms:
                 self._by_form[form, entry.doc_type].append(entry)
+        for found in self._by_form.values():
+            found.sort(key=lambda entry: (entry.months, entry.document_id))
+        self._nearest: dict[tuple[str, str, str], tuple[Entry, bool] | None] = {}
+        self._faces: dict[tuple[str, str], tuple[Entry, bool] | None] = {}
 
     def find_all(self, form: str, doc_type: str) -> list[Entry]:
         """Find all documents of one kind about a form, oldest revision first."""
-        return sorted(self._by_form.get((form, doc_type), ()), key=lambda entry: (entry.months, entry.document_id))
+        return self._by_form.get((form, doc_type), [])
 
     def find_newest_faces(self) -> list[Entry]:
         """Find the newest face of every form; a draft only where the form has nothing final."""
@@ -82,10 +86,19 @@ class Catalogue:
 
         Sure: the same document, the same revision, or continuous-use text that nothing newer had replaced then.
         """
-        found = [entry for entry in self.find_all(form, doc_type) if not entry.is_draft]
-        found = found or self.find_all(form, doc_type)
-        if to in found:
+        if to.doc_type == doc_type and form in to.forms and (not to.is_draft or not self._find_final(form, doc_type)):
             return to, True
+        key = (form, doc_type, to.revision)
+        if key not in self._nearest:
+            self._nearest[key] = self._choose_nearest(form, doc_type, to=to)
+        return self._nearest[key]
+
+    def _find_final(self, form: str, doc_type: str) -> list[Entry]:
+        return [entry for entry in self.find_all(form, doc_type) if not entry.is_draft]
+
+    def _choose_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
+        """Choose by the revision of the text alone, so that the answer holds for all texts of that revision."""
+        found = self._find_final(form, doc_type) or self.find_all(form, doc_type)
         if not found:
             return None
         same = [entry for entry in found if entry.revision == to.revision]
@@ -99,6 +112,12 @@ class Catalogue:
 
     def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
         """Find the face that a booklet is about: the newest one it surely holds for, else the nearest."""
+        key = (form, of.document_id)
+        if key not in self._faces:
+            self._faces[key] = self._choose_face(form, of=of)
+        return self._faces[key]
+
+    def _choose_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
         held = [
             face
             for face in self.find_all(form, "form")
