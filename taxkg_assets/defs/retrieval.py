@@ -152,12 +152,13 @@ release = table(
 
 
 def prune_indexes(store: Store) -> None:
-    """Drop index versions that neither the manifest nor one of the last releases names."""
+    """Drop index versions that neither the manifest names nor one of the releases that a rollback may go to."""
     if not store.exists("index"):
         return
     kept = set(store.read("index")["path"])
     if store.exists("release"):
-        kept |= set(store.read("release").sort("release_ix").tail(KEPT_RELEASES)["index_path"])
+        standing = store.read("release").filter(~pl.col("is_rolled_back")).sort("release_ix")
+        kept |= set(standing.tail(KEPT_RELEASES)["index_path"])
     for folder in store.folder("index").iterdir():
         if f"index/{folder.name}" not in kept:
             shutil.rmtree(folder, ignore_errors=True)

@@ -51,3 +51,15 @@ def find_current(release: dy.DataFrame[Release]) -> dict[str, object] | None:
     """The newest release that was not rolled back; None before the first one."""
     standing = release.filter(~pl.col("is_rolled_back")).sort("release_ix")
     return standing.row(-1, named=True) if standing.height else None
+
+
+def roll_back(release: dy.DataFrame[Release]) -> dy.DataFrame[Release]:
+    """All releases with the current one withdrawn, so that the one before it is served; unchanged where none is.
+
+    A build leaves it at that while nothing changes; whoever materializes `release` again releases the index anew.
+    """
+    standing = release.filter(~pl.col("is_rolled_back"))
+    if standing.height < 2:
+        return release
+    withdrawn = pl.col("release_ix") == standing["release_ix"].max()
+    return Release.validate(release.with_columns(is_rolled_back=pl.col("is_rolled_back") | withdrawn))

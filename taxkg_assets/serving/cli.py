@@ -415,6 +415,25 @@ def review(
 
 
 @app.command()
+def release(
+    rollback: Annotated[bool, typer.Option("--rollback", help="Serve the release before the current one.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the releases, or go back to the one before; servers follow within a second."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.release import list_releases, withdraw
+
+    if rollback:
+        withdraw(home_of(home))
+    rows = list_releases(home_of(home))
+    if as_json:
+        print_json(rows)
+    else:
+        render.releases(rows, out=out)
+
+
+@app.command()
 def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     """Show what is built, stale, failed, served and quarantined."""
     from taxkg_assets.defs.proposers import describe_proposer

@@ -222,3 +222,13 @@ def _interval(row: Mapping[str, Any] | None) -> str:
     if row is None or row["value"] is None:
         return "not measured"
     return f"{row['value']:.3f} \\[{row['low']:.2f}, {row['high']:.2f}] n={row['n']}"
+
+
+def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Releases, newest first."""
+    shown = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
+    for row in rows:
+        word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
+        at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
+        shown.add_row(str(row["release_ix"]), word, at, row["index_version"], row["model_name"])
+    out.print(shown)

@@ -6,10 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import dataframely as dy
-import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.release import build_release, find_current
+from taxkg_assets.retrieval.release import build_release, find_current, roll_back
 from taxkg_assets.schemas import EvalReport, Index, Release
 
 NOW = datetime(2031, 1, 1, tzinfo=UTC)
@@ -31,11 +30,6 @@ def _release(
 ) -> dy.DataFrame[Release]:
     now = NOW + timedelta(days=days)
     return build_release(_index(version), _report(), old=old, table_versions=tables, now=now)
-
-
-def _roll_back(release: dy.DataFrame[Release], ix: int) -> dy.DataFrame[Release]:
-    back = pl.col("is_rolled_back") | (pl.col("release_ix") == ix)
-    return Release.validate(release.with_columns(is_rolled_back=back))
 
 
 def test_the_first_release_says_what_it_serves() -> None:
@@ -66,16 +60,16 @@ def test_another_index_or_other_tables_are_another_release(version: str, tables:
 
 def test_what_was_rolled_back_is_not_current() -> None:
     both = _release(_release(NONE, "v1", tables={"nodes": 1}), "v2", tables={"nodes": 2}, days=1)
-    back = _roll_back(both, 1)
+    back = roll_back(both)
     current = find_current(back)
     assert current is not None
     assert current["index_version"] == "v1"
-    assert find_current(_roll_back(back, 0)) is None
+    assert roll_back(back).equals(back), "the last release that stands is never withdrawn"
 
 
 def test_after_a_rollback_the_same_index_is_released_anew_under_a_new_number() -> None:
     both = _release(_release(NONE, "v1", tables={"nodes": 1}), "v2", tables={"nodes": 2}, days=1)
-    third = _release(_roll_back(both, 1), "v2", tables={"nodes": 2}, days=2)
+    third = _release(roll_back(both), "v2", tables={"nodes": 2}, days=2)
     assert third["release_ix"].to_list() == [0, 1, 2]
     current = find_current(third)
     assert current is not None

@@ -13,7 +13,10 @@ from fastapi.testclient import TestClient
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.evaluate import report_usage
 from taxkg_assets.serving.http_api import create_app
+from taxkg_assets.serving.release import withdraw
+from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.service import Service
+from taxkg_assets.serving.status import table_statuses
 from taxkg_assets.settings import Settings
 
 TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
@@ -131,9 +134,18 @@ def test_a_newer_release_takes_over(sample_home: Path) -> None:
     store = Store(sample_home)
     rows = store.read("release")
     newer = rows.with_columns(release_ix=rows["release_ix"] + 1)
-    store.write("release", rows.vstack(newer), inputs="a test")
+    state = store.state("release")
+    assert state is not None
+    store.write("release", rows.vstack(newer), inputs=state.inputs)
     service._looked_at = 0.0
     assert service.current.row["release_ix"] == before + 1
+    withdraw(str(sample_home))
+    service._looked_at = 0.0
+    assert service.current.row["release_ix"] == before
+    with pytest.raises(NotReleasedError, match="no earlier release"):
+        withdraw(str(sample_home))
+    states = {table.table: table.state for table in table_statuses(store)}
+    assert states["release"] == "current", "a build leaves it withdrawn"
 
 
 def test_the_explorer_sets_text_of_documents_as_text_only(client: TestClient) -> None:

@@ -1,0 +1,43 @@
+"""The release from the command line: what is served, and the step back to the one before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.release import find_current, roll_back
+from taxkg_assets.schemas import Release
+from taxkg_assets.serving.released import NotReleasedError
+
+
+def list_releases(home: str) -> list[dict[str, Any]]:
+    """All releases, newest first; `is_current` marks the one that is served."""
+    store = Store(home)
+    releases = Release.cast(store.read_or_empty("release"))
+    current = find_current(releases)
+    number = None if current is None else current["release_ix"]
+    rows = releases.sort("release_ix", descending=True).iter_rows(named=True)
+    return [{**row, "is_current": row["release_ix"] == number} for row in rows]
+
+
+def withdraw(home: str) -> None:
+    """Serve the release before the current one.
+
+    Raises: NotReleasedError where there is no earlier one.
+    """
+    store = Store(home)
+    with store.exclusive():
+        state = store.state("release")
+        old = Release.cast(store.read_or_empty("release"))
+        new = roll_back(old)
+        if state is None or new.equals(old):
+            raise NotReleasedError(f"{store.home} has no earlier release to go back to.")
+        if not (store.home / str(_current(new)["index_path"])).is_dir():
+            raise NotReleasedError("The index of the earlier release is no longer kept: build from older documents.")
+        store.write("release", new, inputs=state.inputs)
+
+
+def _current(releases: Any) -> dict[str, object]:
+    found = find_current(releases)
+    assert found is not None
+    return found
