@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
-SERVED = ("documents", "anchors", "sections", "tables", "registry", "nodes", "edges", "chunks")
+SERVED = ("documents", "elements", "anchors", "faces", "sections", "tables", "registry", "nodes", "edges", "chunks")
 KEPT_RELEASES = 3
 
 embeddings = table(

@@ -177,11 +177,13 @@ class Store:
             raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.") from missing
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
-    def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
+    def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""
         if not self.exists(name):
             raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.")
-        rows = pl.scan_delta(self.table_uri(name)).filter(pl.col("document_id").is_in(list(document_ids)))
+        rows = pl.scan_delta(self.table_uri(name), version=version).filter(
+            pl.col("document_id").is_in(list(document_ids))
+        )
         return rows.collect().sort(schema_of(name).primary_key())
 
     def version(self, name: str) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Protocol
 
 import polars as pl
 from rich.console import Console
@@ -11,7 +12,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from taxkg_assets.defs.store import Store
 from taxkg_assets.graph.change_report import ADDED, GROUPS, REMOVED, ChangeReport, Item, build_change_report
 from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
 
@@ -25,17 +25,27 @@ class RevisionNotFoundError(Exception):
     """No such form, or no such revision of it; the message lists what there is."""
 
 
-def compare(store: Store, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:
+class Readable(Protocol):
+    """What holds tables: the home as it is, or a release of it."""
+
+    def read(self, name: str) -> pl.DataFrame:
+        """A whole table."""
+
+    def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
+        """The rows of some documents."""
+
+
+def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:
     """Compare two documents of one product: their changes as rows of `revisions`, and the report.
 
     Args:   name: f1099nec, or a form such as 1099-NEC where only one product fits. older, newer: 2024-01, 2021-draft,
             or a document id; without them the two newest final ones that follow each other.
     Raises: RevisionNotFoundError.
     """
-    documents = store.read("documents")
+    documents = tables.read("documents")
     before, after = find_two(documents, name, older=older, newer=newer)
     ids = (before["document_id"], after["document_id"])
-    rows = find_revision_changes(before, after, frames={n: store.read_documents(n, ids) for n in COMPARED})
+    rows = find_revision_changes(before, after, frames={n: tables.read_documents(n, ids) for n in COMPARED})
     return rows, build_change_report(rows, before=before, after=after)
 
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.search import MOST_CHARACTERS, Result
 from taxkg_assets.serving.boxes import BoxNotFoundError
+from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.guard import Guard
@@ -29,7 +30,7 @@ from taxkg_assets.serving.tools import create_tools
 THREADS = 4
 """Requests worked on side by side: encoding keeps two cores busy, so more of them would only wait inside."""
 
-NOT_FOUND = (BoxNotFoundError, EvidenceNotFoundError, FilterError, PageNotFoundError)
+NOT_FOUND = (BoxNotFoundError, EvidenceNotFoundError, FilterError, PageNotFoundError, RevisionNotFoundError)
 
 LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}
 """Size of a passage by the mode of a query."""
@@ -215,6 +216,14 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
         key: Annotated[str, Query(min_length=1, max_length=50)],
     ) -> list[dict[str, Any]]:
         return service.find_box(form, key)
+
+    @app.get("/v1/diff", summary="What changed between two revisions, the two newest if none is named")
+    def diff(
+        name: Annotated[str, Query(min_length=1, max_length=100)],
+        older: Annotated[str, Query(max_length=200)] = "",
+        newer: Annotated[str, Query(max_length=200)] = "",
+    ) -> list[dict[str, Any]]:
+        return service.compare(name, older, newer)
 
     @app.get("/v1/evidence/{node_id:path}.png", summary="The page of a node with its rectangles marked")
     def evidence(

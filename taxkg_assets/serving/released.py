@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,6 +37,14 @@ class Released:
         if name not in self._frames:
             self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
         return self._frames[name]
+
+    def read(self, name: str) -> pl.DataFrame:
+        """As `table`: a release can be compared in like a store."""
+        return self.table(name)
+
+    def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
+        """The rows of some documents as they stood when the release was made."""
+        return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     @cached_property
     def searcher(self) -> Searcher:

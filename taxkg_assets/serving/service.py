@@ -18,6 +18,7 @@ from cachetools import LRUCache
 from taxkg_assets.retrieval.answer import Answer, ask
 from taxkg_assets.retrieval.search import Result
 from taxkg_assets.serving.boxes import find_box
+from taxkg_assets.serving.diff import compare
 from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
@@ -90,6 +91,12 @@ class Service:
         """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""
         released = self.current
         return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
+
+    def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
+        """What changed between two revisions; `RevisionNotFoundError` lists what there is."""
+        released = self.current
+        asked = [name, older, newer]
+        return self._remembered(released, "diff", asked, lambda: compare(released, *asked)[0])
 
     def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
         """The page of a node as a PNG with its rectangles marked."""

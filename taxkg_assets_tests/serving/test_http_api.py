@@ -122,6 +122,12 @@ def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path
     assert "<script>" not in report
 
 
+def test_revisions_are_compared_within_the_release(client: TestClient) -> None:
+    rows = client.get("/v1/diff?name=1099-DIV").json()
+    assert {row["kind"] for row in rows} & {"box added", "text changed"}
+    assert client.get("/v1/diff?name=1099-DIV&older=1900&newer=1901").status_code == 404
+
+
 def test_without_a_log_nothing_is_kept(client: TestClient, service: Service) -> None:
     reply = client.post("/v1/feedback", json={"query_id": "0" * 32, "is_helpful": True})
     assert reply.status_code == 409
