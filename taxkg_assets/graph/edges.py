@@ -12,6 +12,7 @@ from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
+from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
 
 _KEY = ["source_id", "target_id", "relation", "start"]
@@ -99,16 +100,16 @@ def _structural(edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Lead from a heading that carries a box's name to the box, with the first paragraph below it as evidence."""
+    """Lead from a heading that carries a box's name to the box, with the first sentence below it as evidence."""
     below = sections.filter(pl.col("role").is_in(("BodyText", "ListBlock"))).sort("document_id", "paragraph_ix")
     columns = below.select("anchor_id", "element_id", "page", "text")
     first = {row["anchor_id"]: row for row in columns.unique("anchor_id", keep="first").iter_rows(named=True)}
     rows = []
     for found in definitions.find_all():
         said = first.get(found.anchor_id)
-        if said is None:
+        if said is None or not said["text"].strip():
             continue
-        start, end = 0, len(said["text"])
+        start, end = find_sentences(said["text"])[0]
         rows.append(
             {
                 "source_id": found.anchor_id,
