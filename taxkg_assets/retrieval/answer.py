@@ -57,7 +57,7 @@ def ask(
     question = tidy_query(question)
     ranking = searcher.rank(question, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
-    relevance = score_results(searcher, ranking, results=results)
+    relevance = score_results(searcher, question, ranking, results=results)
     mode = guardrail.find_mode(
         relevance,
         answer_at=settings.answer_relevance,
@@ -81,10 +81,20 @@ def ask(
     )
 
 
-def score_results(searcher: Searcher, ranking: Ranking, *, results: Sequence[Result]) -> float:
+def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
     """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for."""
-    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results]
-    return guardrail.score_relevance(ranking, results, facts=searcher.facts, terms=terms)
+    return guardrail.score_relevance(find_evidence(searcher, question, ranking, results=results))
+
+
+def find_evidence(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> dict[str, float]:
+    """What speaks for and against an answer from these passages."""
+    deepest = max(load_family("guardrail")["passages"].values())
+    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results[:deepest]]
+    return guardrail.find_evidence(
+        question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms
+    )
 
 
 def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:

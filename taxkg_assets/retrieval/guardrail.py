@@ -3,55 +3,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
-from taxkg_assets.retrieval.rerank import DocumentFacts, score_overlap
-from taxkg_assets.retrieval.router import covers_key
+from taxkg_assets.retrieval.facts import DocumentFacts
+from taxkg_assets.retrieval.router import Catalog, Route, covers_key, find_missing_keys
 from taxkg_assets.retrieval.search import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
 
-def score_relevance(
-    ranking: Ranking, results: Sequence[Result], *, facts: DocumentFacts, terms: Sequence[frozenset[str]]
-) -> float:
-    """Grade from 0 to 10 how likely it is that the passages answer the question.
-
-    Args: terms: search terms of each passage, in the order of `results`.
-    """
-    if not results:
+def score_relevance(evidence: Mapping[str, float]) -> float:
+    """Grade from 0 to 10 how likely it is that the passages answer the question, from what speaks for and against."""
+    if not evidence:
         return 0.0
-    rules = load_family("guardrail")
-    weights, depth = rules["weights"], rules["passages"]
-    held = frozenset().union(*terms[: depth["coverage"]])
-    unknown = sum(weight == 0.0 for weight in ranking.wanted.values())
-    route = ranking.route
-    features = {
-        "bias": 1.0,
-        "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
-        "coverage": score_overlap(ranking.wanted, held),
-        "key_match": float(any(covers_key(row.anchor_key, route.keys) for row in results[: depth["coverage"]])),
-        "unknown_form": float(bool(route.unknown_forms)),
-        "missing_year": float(_lacks_years(ranking, facts, held)),
-        "missing_edition": float(_lacks_edition(ranking, facts)),
-        "unknown_terms": unknown / max(1, len(ranking.wanted)),
-    }
-    total = sum(weights[name] * value for name, value in features.items())
+    weights = load_family("guardrail")["weights"]
+    total = weights["bias"] + sum(weights[name] * value for name, value in evidence.items())
     return 10.0 / (1.0 + math.exp(-total))
 
 
-def _lacks_years(ranking: Ranking, facts: DocumentFacts, held: frozenset[str]) -> bool:
-    """Every year asked for is unknown to the documents and to the passages found."""
-    years = ranking.route.years
-    known = set().union(*(row["years"] for row in facts.documents))
-    return bool(years) and not any(year in known or str(year) in held for year in years)
+def find_evidence(
+    question: str,
+    ranking: Ranking,
+    *,
+    results: Sequence[Result],
+    facts: DocumentFacts,
+    catalog: Catalog,
+    terms: Sequence[frozenset[str]],
+) -> dict[str, float]:
+    """What speaks for and against an answer: fit of the passages, and what the question names that is not here.
 
-
-def _lacks_edition(ranking: Ranking, facts: DocumentFacts) -> bool:
-    """The form asked for comes in yearly editions here, but not in one of the years asked for."""
+    Args:    terms: search terms of each passage, in the order of `results`.
+    Returns: features by name, each within 0..1; none where nothing was found.
+    """
+    if not results:
+        return {}
+    depth = load_family("guardrail")["passages"]
     route = ranking.route
+    held = frozenset().union(*terms[: depth["years"]])
+    shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
+    leaders = results[: depth["agreement"]]
+    return {
+        "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
+        "key_match": float(any(covers_key(row.anchor_key, route.keys) for row in results[: depth["keys"]])),
+        "missing_key": float(bool(find_missing_keys(route, catalog))),
+        "unknown_form": float(bool(route.unknown_forms)),
+        "unmentioned_form": float(
+            any(not _is_named(form, shown) for form in (*route.unknown_forms, *route.mentioned_forms))
+        ),
+        "missing_year": float(_lacks_years(route, facts, held)),
+        "missing_edition": float(_lacks_edition(route, facts)),
+        "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
+        "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
+        "lost_name": _share_of_lost_names(question, shown),
+        "score": min(1.0, max(0.0, ranking.candidates[0].score / load_family("guardrail")["full_score"])),
+        "agreement": sum(row.document == leaders[0].document for row in leaders) / len(leaders),
+    }
+
+
+def _is_named(form: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text) is not None
+
+
+def _lacks_years(route: Route, facts: DocumentFacts, held: frozenset[str]) -> bool:
+    """Every year asked for is unknown to the documents and to the passages found."""
+    known = set().union(*(row["years"] for row in facts.documents))
+    return bool(route.years) and not any(year in known or str(year) in held for year in route.years)
+
+
+def _share_of_lost_names(question: str, text: str) -> float:
+    """Share of the names and abbreviations in a question that the passages do not print."""
+    names = {
+        match.group().casefold()
+        for rule in load_rules("guardrail", "names")
+        for match in rule.pattern.finditer(question)
+    }
+    return sum(name not in text for name in names) / len(names) if names else 0.0
+
+
+def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
+    """The form asked for comes in yearly editions here, but not in one of the years asked for."""
     editions = [row for row in facts.documents if set(split_forms(row["document_form"])) & set(route.forms)]
     yearly = [row for row in editions if row["tax_year"] is not None]
     if not route.years or not yearly or len(yearly) < len(editions):

@@ -1,159 +1,153 @@
-"""The feature ranker: what speaks for a passage besides the two legs. Weights in rules/ranking.yaml."""
+"""The feature ranker: what speaks for a passage, and how much each signal counts. Weights in rules/ranking.yaml."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
+from taxkg_assets.retrieval.facts import Floats, Ints, PassageFacts
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route, covers_key
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
-Floats = npt.NDArray[np.float64]
-_PLACE_SHARE = 0.03
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the search found out about some rows: scores of the legs by row, the fused rank score, edges followed."""
+
+    rows: Ints
+    lexical: Floats
+    vector: Floats
+    fused: Floats
+    is_linked: Floats
+    by_document: Mapping[str, Floats]
+    document_number: Ints
 
 
-@dataclass(frozen=True)
-class DocumentFacts:
-    """What the ranker knows of each document of an index; documents are numbered in order of their ids."""
+def find_features(
+    signals: Signals, route: Route, *, wanted: Mapping[str, float], terms: Sequence[str], facts: PassageFacts
+) -> dict[str, Floats]:
+    """Every feature of every row, each within -1..1.
 
-    rows: pl.DataFrame
-
-    @cached_property
-    def documents(self) -> list[dict[str, Any]]:
-        """One dict per document with its family and whether a newer final revision of the family exists."""
-        columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
-        found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
-        newest: dict[str, str] = {}
-        for row in found:
-            row["family"] = row["irs_name"] or row["document_id"]
-            if not row["is_draft"]:
-                newest[row["family"]] = max(newest.get(row["family"], ""), row["revision"])
-        for row in found:
-            row["is_stale"] = row["revision"] < newest.get(row["family"], "")
-            row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
-                {row["tax_year"]} if row["tax_year"] else set()
-            )
-        return found
-
-    @cached_property
-    def number_of(self) -> npt.NDArray[np.int64]:
-        """Document number of each row."""
-        numbers = {row["document_id"]: number for number, row in enumerate(self.documents)}
-        return np.array([numbers[document_id] for document_id in self.rows["document_id"]], dtype=np.int64)
-
-    @cached_property
-    def places(self) -> list[str]:
-        """The place whose tax law a document states: the one most of its passages name; empty for federal ones."""
-        best = [("", 0.0)] * len(self.documents)
-        for rule in load_rules("router", "places"):
-            named = self.rows["text"].str.contains(rule.pattern.pattern) | self.rows["heading_path"].str.contains(
-                rule.pattern.pattern
-            )
-            counts = np.bincount(self.number_of, minlength=len(best))
-            shares = np.bincount(self.number_of, weights=named.to_numpy(), minlength=len(best)) / np.maximum(counts, 1)
-            for number, row in enumerate(self.documents):
-                if not row["irs_name"] and shares[number] >= max(_PLACE_SHARE, best[number][1]):
-                    best[number] = (rule.id, float(shares[number]))
-        return [place for place, _ in best]
-
-    def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
-        """The places a question names when a document states the law of none of them."""
-        own = next(
-            place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
-        )
-        return () if own in route.places else tuple(place.replace("_", " ") for place in route.places)
-
-    def score_documents(self, route: Route) -> dict[str, Floats]:
-        """Features that depend on the document alone, one value per document."""
-        documents = self.documents
-        matched = {row["family"] for row in documents if route.years and _says_year(row, route)}
-        return {
-            "year": np.array([_score_year(row, route, matched) for row in documents]),
-            "stale": np.array([float(row["is_stale"] and not route.years) for row in documents]),
-            "draft": np.array([float(row["is_draft"] and not route.wants_draft) for row in documents]),
-            "place": np.array([_score_place(place, route) for place in self.places]),
-        }
-
-
-def _says_year(row: dict[str, Any], route: Route) -> bool:
-    if route.revisions:
-        return row["revision"] in route.revisions
-    return bool(row["years"] & set(route.years))
-
-
-def _score_year(row: dict[str, Any], route: Route, matched: set[str]) -> float:
-    """+1 for a year asked for, -1 for another year of a family that has it, a little less than 0 otherwise."""
-    if not route.years:
-        return 0.0
-    if _says_year(row, route):
-        return 1.0
-    if row["family"] in matched:
-        return -1.0
-    return -0.5 if row["is_stale"] else 0.0
-
-
-def _score_place(place: str, route: Route) -> float:
-    if route.places:
-        return 1.0 if place in route.places else -0.5
-    return -0.3 if place else 0.0
-
-
-def score_rows(rows: Sequence[dict[str, Any]], route: Route) -> dict[str, Floats]:
-    """Features that depend on the passage: form, key, perspective, face, length."""
-    short = load_family("ranking")["short_words"]
+    Args: wanted: weight of each term of the question by rarity. terms: the same terms in the question's order.
+    """
+    rows = signals.rows.tolist()
+    held = [frozenset(facts.columns["terms"][row].split(" ")) for row in rows]
+    headings = [_heading_terms(facts.columns["heading_path"][row]) for row in rows]
+    pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
     return {
-        "form": np.array([_score_form(row, route) for row in rows]),
-        "key": np.array([float(_holds_key(row, route)) for row in rows]),
-        "other_key": np.array([float(_is_other_key(row, route)) for row in rows]),
-        "perspective": np.array([_score_perspective(row["perspective"], route) for row in rows]),
-        "face": np.array([float(row["perspective"] == "face" and row["level"] != "table") for row in rows]),
-        "short": np.array([float(row["text"].count(" ") < short) for row in rows]),
+        "lexical": signals.lexical,
+        "vector": signals.vector,
+        "fused": signals.fused,
+        "coverage": np.array([score_overlap(wanted, own) for own in held]),
+        "heading": np.array([score_overlap(wanted, own) for own in headings]),
+        "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
+        "edge": signals.is_linked,
+        "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
+        "document": _share_of_group(signals.fused, signals.document_number),
+        **{name: values[signals.document_number] for name, values in signals.by_document.items()},
+        **_score_route(rows, route, facts=facts),
+        "table": facts.is_table[signals.rows],
+        "boilerplate": facts.is_boilerplate[signals.rows],
     }
 
 
-def _score_form(row: dict[str, Any], route: Route) -> float:
+def _score_phrases(pairs: set[str], terms: str) -> float:
+    return sum(pair in terms for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+def _share_of_group(scores: Floats, groups: Ints) -> Floats:
+    """The summed scores of a row's group as a share of the best group's: passages near one another confirm a topic."""
+    if not len(groups):
+        return np.zeros(0)
+    _, own = np.unique(groups, return_inverse=True)
+    sums = np.bincount(own, weights=scores)
+    shares: Floats = (sums / max(float(sums.max()), 1e-9))[own]
+    return shares
+
+
+@lru_cache(maxsize=100_000)
+def _heading_terms(heading_path: str) -> frozenset[str]:
+    return frozenset(find_terms(heading_path.split(" > ", 1)[-1]))
+
+
+def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
+    """Features that depend on what the question says of form, key and side."""
+    short = load_family("ranking")["short_words"]
+    keys = [facts.columns["anchor_key"][row] for row in rows]
+    sides = [str(facts.perspectives[row]) for row in rows]
+    forms = {number: score_form(form, route) for number, form in enumerate(facts.forms)}
+    form = np.array([forms[number] for number in facts.form_number[list(rows)].tolist()])
+    key = np.array(
+        [
+            float(_holds_key(own, route) or _lists_code(facts.columns["text"][row], route))
+            for own, row in zip(keys, rows, strict=True)
+        ]
+    )
+    return {
+        "form": form,
+        "key": key,
+        "other_key": np.array([float(_is_other_key(own, route)) for own in keys]),
+        "key_of_form": key * np.maximum(form, 0.0),
+        "own_side": np.array([float(bool(route.perspective) and own == route.perspective) for own in sides]),
+        "other_side": np.array([float(own == _OTHER_SIDE.get(route.perspective)) for own in sides]),
+        "general": np.array([float(route.perspective == "filer" and own in ("publication", "other")) for own in sides]),
+        "face": np.array(
+            [
+                float(own == "face" and facts.columns["level"][row] != "table")
+                for own, row in zip(sides, rows, strict=True)
+            ]
+        ),
+        "short": np.array([float(facts.word_counts[row] <= short) for row in rows]),
+        "amount_table": facts.is_table[list(rows)] * float(route.wants_amount),
+    }
+
+
+_OTHER_SIDE = {"filer": "recipient", "recipient": "filer"}
+
+
+@lru_cache(maxsize=100_000)
+def score_form(form: str, route: Route) -> float:
+    """+1 for a form asked for, -1 for another one, in between for texts that are of no one form."""
     if not route.forms:
         return 0.0
-    own = split_forms(row["form"])
+    own = split_forms(form)
     if set(own) & set(route.forms):
         return 1.0
-    return -0.4 if row["doc_type"] == "publication" or not own else -1.0
+    return -0.4 if form.startswith("Pub") or not own else -1.0
 
 
-def _holds_key(row: dict[str, Any], route: Route) -> bool:
-    return covers_key(row["anchor_key"], route.keys)
+def _holds_key(own: str | None, route: Route) -> bool:
+    return covers_key(own, route.keys)
 
 
-def _is_other_key(row: dict[str, Any], route: Route) -> bool:
+def _lists_code(text: str, route: Route) -> bool:
+    """The passage is a list in which a code asked for begins a line."""
+    codes = {key.removeprefix("code_") for key in route.keys if key.startswith("code_")}
+    if not codes:
+        return False
+    pattern = load_rules("router", "listed_codes")[0].pattern
+    return any(match.group().removeprefix("Code").strip(" —–-") in codes for match in pattern.finditer(text))
+
+
+def _is_other_key(own: str | None, route: Route) -> bool:
     asked = [key for key in route.keys if key.startswith("box_")]
-    own = row["anchor_key"] or ""
-    return bool(asked) and own.startswith("box") and not covers_key(own, asked)
+    return bool(asked) and (own or "").startswith("box") and not covers_key(own, asked)
 
 
-def _score_perspective(perspective: str, route: Route) -> float:
-    table = {
-        "filer": {"filer": 1.0, "recipient": -1.0, "face": -0.5},
-        "recipient": {"filer": -1.0, "recipient": 1.0, "publication": 0.5},
-    }
-    return table.get(route.perspective, {}).get(perspective, 0.0)
-
-
-def combine_features(features: dict[str, Floats]) -> Floats:
+def combine_features(features: Mapping[str, Floats]) -> Floats:
     """Weighted sum of the features."""
     weights = load_family("ranking")["weights"]
     total: Floats = np.sum([weights[name] * values for name, values in features.items()], axis=0)
     return total
 
 
-def score_overlap(wanted: dict[str, float], terms: frozenset[str]) -> float:
+def score_overlap(wanted: Mapping[str, float], terms: frozenset[str]) -> float:
     """Share of the question's terms, weighted by rarity, that a passage holds."""
     total = sum(wanted.values())
     return sum(weight for term, weight in wanted.items() if term in terms) / total if total else 0.0

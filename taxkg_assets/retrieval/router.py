@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,9 @@ class Route:
     wants_draft: bool = False
     places: tuple[str, ...] = ()
     unknown_forms: tuple[str, ...] = ()
+    mentioned_forms: tuple[str, ...] = ()
+    wants_amount: bool = False
+    wants_city: bool = False
 
     def describe(self) -> dict[str, Any]:
         """What was inferred, without the empty parts, for `via`."""
@@ -36,15 +39,19 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The forms that a corpus knows: patterns that name them, all titles as printed, and the words of form titles."""
+    """The forms that a corpus knows: patterns that name them, titles as printed, words of titles, keys of boxes."""
 
     names: tuple[tuple[str, re.Pattern[str]], ...]
     printed: str = ""
     title_words: dict[str, frozenset[str]] = field(default_factory=dict)
+    keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:
-    """Collect the forms of a corpus with the patterns by which people name them."""
+def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
+    """Collect the forms of a corpus with the patterns by which people name them.
+
+    Args: keys: the keys of each form's headings, so that a box that only one form has can name the form.
+    """
     words: dict[str, set[str]] = {}
     printed: list[str] = []
     for row in documents:
@@ -57,6 +64,10 @@ def build_catalog(documents: Iterable[dict[str, Any]]) -> Catalog:
         names=tuple((form, form_pattern(form)) for form in sorted(words)),
         printed="\n".join(printed),
         title_words={form: frozenset(own) for form, own in words.items()},
+        keys={
+            form: frozenset().union(*(own for several, own in (keys or {}).items() if form in split_forms(several)))
+            for form in sorted(words)
+        },
     )
 
 
@@ -65,21 +76,47 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
     years, revisions = _find_years(question)
     named = {
-        match["form"].casefold() for rule in load_rules("router", "forms") for match in rule.pattern.finditer(question)
+        match["form"].casefold(): rule.extra.get("is_mention", False)
+        for rule in load_rules("router", "forms")
+        for match in rule.pattern.finditer(question)
     }
+    unknown = sorted(form for form in named if form not in catalog.printed)
     balance = sum(
         rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
     )
+    keys = tuple(dict.fromkeys(_find_keys(question)))
     return Route(
-        forms=forms or _find_nicknames(question, catalog),
+        forms=forms or _find_nicknames(question, catalog) or _find_forms_of_keys(keys, catalog),
         years=years,
         revisions=revisions,
-        keys=tuple(dict.fromkeys(_find_keys(question))),
+        keys=keys,
         perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
         wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
         places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
-        unknown_forms=tuple(sorted(form for form in named if form not in catalog.printed)),
+        unknown_forms=tuple(form for form in unknown if not named[form]),
+        mentioned_forms=tuple(form for form in unknown if named[form]),
+        wants_amount=any(rule.pattern.search(question) for rule in load_rules("router", "amounts")),
+        wants_city=any(rule.pattern.search(question) for rule in load_rules("router", "cities")),
     )
+
+
+def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
+    """The form that alone has all the boxes and lines asked for; none where several have them."""
+    asked = {key for key in keys if key.startswith(("box_", "line_"))}
+    holders = [form for form, own in catalog.keys.items() if asked and all(_is_key_of(key, own) for key in asked)]
+    return tuple(holders) if len(holders) == 1 else ()
+
+
+def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
+    """Boxes and codes asked for that the form does not have; nothing is known of a form without keyed headings."""
+    own = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
+    kinds = {key.split("_")[0].removesuffix("es") for key in own}
+    asked = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
+    return tuple(key for key in asked if not _is_key_of(key, own))
+
+
+def _is_key_of(key: str, own: frozenset[str]) -> bool:
+    return key in own or any(covers_key(other, (key,)) for other in own if "es_" in other)
 
 
 def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -10,16 +10,16 @@ from typing import Any
 import dataframely as dy
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval import lexical, rerank, vector
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, build_neighbours, expand_seeds
+from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts, find_owners
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.router import Route, build_catalog, find_lay_terms, find_route
+from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_route
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
@@ -73,11 +73,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates of one question, best first, with what was understood of it."""
+    """Candidates of one question, best first, with their features, and what was understood of the question."""
 
     route: Route
     candidates: tuple[Candidate, ...]
     wanted: dict[str, float]
+    features: dict[str, Floats]
 
 
 MOST_CHARACTERS = 2_000
@@ -89,6 +90,22 @@ def tidy_query(query: str) -> str:
     return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which parts of the search are at work; what a part adds is measured by leaving it out."""
+
+    lexical: bool = True
+    vector: bool = True
+    router: bool = True
+    lay_terms: bool = True
+    rerank: bool = True
+    graph: bool = True
+    parents: bool = True
+
+
+ALL_PARTS = Parts()
+
+
 @dataclass(frozen=True)
 class Searcher:
     """Everything a search needs, opened once: the index, the encoder, and the edges of the graph if there are any."""
@@ -96,6 +113,7 @@ class Searcher:
     index: SearchIndex
     encoder: Encoder
     edges: dy.DataFrame[schemas.Edges] | None = None
+    parts: Parts = ALL_PARTS
 
     def search(
         self,
@@ -116,24 +134,23 @@ class Searcher:
     ) -> Ranking:
         """Order candidate rows without assembling passages."""
         query = tidy_query(query)
-        route = find_route(query, catalog=self._catalog)
+        route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
         if form:
-            asked = find_route(form, catalog=self._catalog).forms
+            asked = find_route(form, catalog=self.catalog).forms
             route = replace(route, forms=asked or (form,))
         if year:
             route = replace(route, years=(year,))
         allowed = self._allowed(route if form else None, year=year, document=document)
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
-        scored = self._score_legs(query, terms, route, allowed)
-        return Ranking(route=route, candidates=tuple(self._rerank(scored, route, wanted)), wanted=wanted)
+        legs = self._score_legs(query, terms, route, allowed)
+        return self._rerank(legs, route, wanted=wanted, terms=terms)
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`."""
-        windows = Windows(self.index.rows, level=level)
+        windows = Windows(self.passages, level=level if self.parts.parents else "paragraph")
         results: list[Result] = []
-        ordered = _demote_duplicates(ranking, self.index)
-        for candidate in ordered:
+        for candidate in self._demote_duplicates(ranking.candidates):
             if len(results) == k:
                 break
             window = windows.grow(candidate.row)
@@ -143,15 +160,27 @@ class Searcher:
 
     def knows_form(self, form: str) -> bool:
         """Whether the corpus holds a document of this form, by any of the ways people write it."""
-        return bool(find_route(form, catalog=self._catalog).forms)
+        return bool(find_route(form, catalog=self.catalog).forms)
+
+    def find_row(self, node_id: str) -> int | None:
+        """The first row that holds a node or that an anchor owns."""
+        return self._row_of.get(node_id)
 
     @cached_property
-    def facts(self) -> rerank.DocumentFacts:
-        return rerank.DocumentFacts(self.index.rows)
+    def facts(self) -> DocumentFacts:
+        """What is known of each document."""
+        return DocumentFacts(self.index.rows)
 
     @cached_property
-    def _catalog(self) -> Any:
-        return build_catalog({**row, "form": row["document_form"]} for row in self.facts.documents)
+    def passages(self) -> PassageFacts:
+        """What is known of each row."""
+        return PassageFacts(self.index.rows)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """What the corpus calls its forms and their boxes."""
+        documents = ({**row, "form": row["document_form"]} for row in self.facts.documents)
+        return build_catalog(documents, keys=self.passages.form_keys)
 
     @cached_property
     def _neighbours(self) -> Any:
@@ -159,13 +188,11 @@ class Searcher:
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        """The first row that holds a node, or that an anchor owns."""
-        found: dict[str, int] = {}
-        for row, (anchor_id, node_ids) in enumerate(self.index.rows.select("anchor_id", "node_ids").iter_rows()):
-            for node_id in (anchor_id, *node_ids):
-                if node_id is not None:
-                    found.setdefault(node_id, row)
-        return found
+        return find_owners(self.passages.columns, self._anchor_ids)
+
+    @cached_property
+    def _anchor_ids(self) -> list[str | None]:
+        return self.index.rows["anchor_id"].to_list()
 
     def _allowed(self, route: Route | None, *, year: int | None, document: str | None) -> Mask:
         """Rows that pass the filters given outright."""
@@ -173,11 +200,15 @@ class Searcher:
         if document:
             keep &= (self.index.rows["document_id"] == document).to_numpy()
         if route is not None:
-            keep &= np.array([bool(set(split_forms(own)) & set(route.forms)) for own in self.index.rows["form"]])
+            keep &= self._speaks_of(route)
         if year:
             of_year = np.array([year in row["years"] for row in self.facts.documents])
             keep &= of_year[self.facts.number_of]
         return keep
+
+    def _speaks_of(self, route: Route) -> Mask:
+        speaks = np.array([rerank.score_form(form, route) == 1.0 for form in self.passages.forms])
+        return speaks[self.passages.form_number]
 
     def _score_legs(self, query: str, terms: Sequence[str], route: Route, allowed: Mask) -> _Legs:
         documents = self.facts.score_documents(route)
@@ -185,35 +216,33 @@ class Searcher:
         doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
         preferred = allowed & ~doubtful[number_of]
         if route.forms:
-            speaks = [bool(set(split_forms(own)) & set(route.forms)) for own in self._forms]
-            preferred &= np.array(speaks)[self._form_number]
-        legs = load_family("ranking")["legs"]
-        depth = legs["depth"]
-        lay_terms = find_lay_terms(query)
+            preferred &= self._speaks_of(route)
+        limits = load_family("ranking")["legs"]
+        lay_terms = find_lay_terms(query) if self.parts.lay_terms else ""
         extra = [term for term in lexical.find_terms(lay_terms) if term not in terms]
-        by_term = self.index.lexical.score_rows(terms, extra=extra, extra_weight=legs["expansion"])
+        by_term = self.index.lexical.score_rows(terms, extra=extra, extra_weight=limits["expansion"])
         meaning = self.encoder.encode_query(query)
-        if lay_terms and legs["expanded_vector"]:
-            share = legs["expanded_vector"]
+        if lay_terms and limits["expanded_vector"]:
+            share = limits["expanded_vector"]
             meaning = (1 - share) * meaning + share * self.encoder.encode_query(f"{query} {lay_terms}")
         by_vector = vector.score_rows(self.index.vectors, meaning)
         about = vector.score_rows(self._document_vectors, meaning).astype(np.float64)
+        documents["title"] = self._score_titles([*terms, *extra])
         documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
         masks = [allowed, preferred]
         if route.perspective:
-            masks.append(preferred & (self._perspectives == route.perspective))
-        rankings = [
-            find_top(np.where(mask, scores, floor), depth, floor=floor)
-            for mask in masks
+            masks.append(preferred & (self.passages.perspectives == route.perspective))
+        orders = [
+            find_top(np.where(allowed, scores, floor), limits["depth"], floor=floor)
             for scores, floor in ((by_term, 0.0), (by_vector, -1.0))
         ]
-        return _Legs(
-            by_term, by_vector, rankings, {name: values[number_of] for name, values in documents.items()}, allowed
-        )
-
-    @cached_property
-    def _perspectives(self) -> npt.NDArray[np.str_]:
-        return np.array(self.index.rows["perspective"].to_list())
+        rankings = [
+            find_top(np.where(mask, scores, floor), limits["depth"], floor=floor)
+            for mask in masks
+            for is_on, scores, floor in ((self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -1.0))
+            if is_on
+        ]
+        return _Legs(by_term, by_vector, orders, rankings, documents, allowed)
 
     @cached_property
     def _document_vectors(self) -> Vectors:
@@ -223,92 +252,97 @@ class Searcher:
         unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return unit
 
-    @cached_property
-    def _forms(self) -> list[str]:
-        return list(self.index.rows["form"].unique().sort())
+    def _score_titles(self, terms: Sequence[str]) -> Floats:
+        """How much of the question stands in the title of each document's form, against the best of them."""
+        words = self._title_words
+        weight = {term: np.log(len(words) / held) for term in set(terms) if (held := sum(term in own for own in words))}
+        scores = np.array([sum(value for term, value in weight.items() if term in own) for own in words])
+        return scores / max(float(scores.max(initial=0.0)), 1.0)
 
     @cached_property
-    def _form_number(self) -> npt.NDArray[np.int64]:
-        numbers = {form: number for number, form in enumerate(self._forms)}
-        return np.array([numbers[form] for form in self.index.rows["form"]], dtype=np.int64)
+    def _title_words(self) -> list[frozenset[str]]:
+        """Words of the titles of the forms that each document is about."""
+        of_form = self.catalog.title_words
+        return [
+            frozenset().union(*(of_form.get(form, frozenset()) for form in split_forms(row["document_form"])))
+            for row in self.facts.documents
+        ]
 
-    def _rerank(self, legs: _Legs, route: Route, wanted: dict[str, float]) -> list[Candidate]:
+    def _rerank(self, legs: _Legs, route: Route, *, wanted: dict[str, float], terms: Sequence[str]) -> Ranking:
+        """Order what the legs found, then once more with what the graph ties to the best of it."""
         fused = fuse_rankings([ranking.tolist() for ranking in legs.rankings])
-        first = self._score_candidates(list(fused), legs, route, wanted=wanted, fused=fused, steps={})
-        seeds = [(candidate.row, self._nodes(candidate.row)) for candidate in first]
-        steps = expand_seeds(seeds, neighbours=self._neighbours, row_of=self._row_of)
-        steps = {row: step for row, step in steps.items() if legs.allowed[row]}
-        if not steps:
-            return first
-        rows = list(dict.fromkeys([*fused, *steps]))
-        return self._score_candidates(rows, legs, route, wanted=wanted, fused=fused, steps=steps)
+        steps: dict[int, Step] = {}
 
-    def _nodes(self, row: int) -> list[str]:
-        anchor_id = self.index.rows["anchor_id"][row]
-        return [*([anchor_id] if anchor_id else []), *self.index.rows["node_ids"][row]]
+        def score(found: dict[int, Step]) -> tuple[Ints, dict[str, Floats], Floats]:
+            rows = np.array(list(dict.fromkeys([*fused, *found])), dtype=np.int64)
+            signals = self._gather(rows, legs, fused=fused, steps=found)
+            features = rerank.find_features(signals, route, wanted=wanted, terms=terms, facts=self.passages)
+            scores = rerank.combine_features(features) if self.parts.rerank else signals.fused
+            order = np.lexsort((rows, -scores))
+            return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
 
-    def _score_candidates(
-        self,
-        numbers: list[int],
-        legs: _Legs,
-        route: Route,
-        *,
-        wanted: dict[str, float],
-        fused: dict[int, float],
-        steps: dict[int, Step],
-    ) -> list[Candidate]:
-        if not numbers:
-            return []
-        features = self._find_features(numbers, legs, route, wanted=wanted, fused=fused, steps=steps)
-        scores = rerank.combine_features(features)
-        ranks = [{int(row): rank for rank, row in enumerate(ranking, 1)} for ranking in legs.rankings[:2]]
-        found = [
+        if not fused:
+            return Ranking(route=route, candidates=(), wanted=wanted, features={})
+        rows, features, scores = score({})
+        if self.parts.graph:
+            seeds = [(row, self._nodes(row)) for row in rows.tolist()]
+            steps = expand_seeds(seeds, neighbours=self._neighbours, row_of=self._row_of)
+            steps = {row: step for row, step in steps.items() if legs.allowed[row]}
+        if steps:
+            rows, features, scores = score(steps)
+        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in legs.orders]
+        candidates = tuple(
             Candidate(
                 row=row,
-                score=float(scores[position]),
+                score=float(scores[place]),
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
                 cosine=float(legs.by_vector[row]),
-                coverage=float(features["coverage"][position]),
+                coverage=float(features["coverage"][place]),
                 step=steps.get(row),
             )
-            for position, row in enumerate(numbers)
-        ]
-        return sorted(found, key=lambda candidate: (-candidate.score, candidate.row))
+            for place, row in enumerate(rows.tolist())
+        )
+        return Ranking(route=route, candidates=candidates, wanted=wanted, features=features)
 
-    def _find_features(
-        self,
-        numbers: list[int],
-        legs: _Legs,
-        route: Route,
-        *,
-        wanted: dict[str, float],
-        fused: dict[int, float],
-        steps: dict[int, Step],
-    ) -> dict[str, npt.NDArray[np.float64]]:
-        rows = self._meta[numbers].rows(named=True)
-        at = np.array(numbers)
-        held = [frozenset(row["terms"].split(" ")) for row in rows]
-        headings = [self._heading_terms(row["heading_path"]) for row in rows]
-        floor = float(np.min(legs.by_vector[legs.rankings[1]], initial=1.0))
-        return {
-            "lexical": _stretch(legs.by_term, at, floor=0.0),
-            "vector": _stretch(legs.by_vector, at, floor=floor),
-            "fused": np.array([fused.get(row, 0.0) for row in numbers]) / max(fused.values(), default=1.0),
-            "coverage": np.array([rerank.score_overlap(wanted, terms) for terms in held]),
-            "heading": np.array([rerank.score_overlap(wanted, terms) for terms in headings]),
-            "edge": np.array([float(row in steps) for row in numbers]),
-            **{name: values[at] for name, values in legs.documents.items()},
-            **rerank.score_rows(rows, route),
-        }
+    def _gather(self, rows: Ints, legs: _Legs, *, fused: dict[int, float], steps: dict[int, Step]) -> rerank.Signals:
+        top = max(fused.values(), default=1.0)
+        return rerank.Signals(
+            rows=rows,
+            lexical=_stretch(legs.by_term, rows, floor=0.0),
+            vector=_stretch(legs.by_vector, rows, floor=legs.vector_floor),
+            fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
+            is_linked=np.array([float(row in steps) for row in rows.tolist()]),
+            by_document=legs.documents,
+            document_number=self.facts.number_of[rows],
+        )
 
-    @cached_property
-    def _meta(self) -> pl.DataFrame:
-        columns = ["text", "terms", "heading_path", "form", "doc_type", "anchor_key", "perspective", "level"]
-        return self.index.rows.select(columns)
+    def _nodes(self, row: int) -> list[str]:
+        anchor_id = self._anchor_ids[row]
+        return [*([anchor_id] if anchor_id else []), *self.passages.columns["node_ids"][row]]
 
-    def _heading_terms(self, heading_path: str) -> frozenset[str]:
-        return frozenset(lexical.find_terms(heading_path.split(" > ", 1)[-1]))
+    def _demote_duplicates(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
+        limits = load_family("ranking")["duplicates"]
+        rows = [candidate.row for candidate in candidates]
+        vectors = self.index.vectors[rows]
+        is_close = np.tril(vectors @ vectors.T >= limits["cosine"], k=-1)
+        demoted: list[int] = []
+        is_demoted = np.zeros(len(rows), dtype=np.bool_)
+        for position in range(len(rows)):
+            close = np.flatnonzero(is_close[position] & ~is_demoted)
+            if any(self._overlap(rows[position], rows[other]) >= limits["overlap"] for other in close):
+                is_demoted[position] = True
+                demoted.append(position)
+            else:
+                yield candidates[position]
+        for position in demoted:
+            yield candidates[position]
+
+    def _overlap(self, one: int, other: int) -> float:
+        terms = self.passages.columns["terms"]
+        own, held = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
+        return len(own & held) / max(1, len(own | held))
 
     def _result(self, candidate: Candidate, window: Window, ranking: Ranking, *, rank: int) -> Result:
         row = self.index.rows.row(candidate.row, named=True)
@@ -344,40 +378,26 @@ _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 @dataclass(frozen=True, slots=True)
 class _Legs:
-    """Scores of every row by both legs, the rankings cut from them, and the documents' features by row."""
+    """Scores of every row by both legs, their own orders, the rankings to fuse, and the documents' features."""
 
     by_term: lexical.Scores
     by_vector: Vectors
-    rankings: list[npt.NDArray[np.int64]]
-    documents: dict[str, npt.NDArray[np.float64]]
+    orders: list[Ints]
+    rankings: list[Ints]
+    documents: dict[str, Floats]
     allowed: Mask
 
+    @property
+    def vector_floor(self) -> float:
+        """Cosine of the last row that the vector leg ranks."""
+        return float(np.min(self.by_vector[self.orders[1]], initial=1.0))
 
-def _stretch(scores: npt.NDArray[np.float32], rows: npt.NDArray[np.int64], *, floor: float) -> npt.NDArray[np.float64]:
+
+def _stretch(scores: npt.NDArray[np.float32], rows: Ints, *, floor: float) -> Floats:
     """Scores of some rows as 0..1 between a floor and the best of them."""
     own = scores[rows].astype(np.float64)
     top = float(own.max(initial=floor))
     if top <= floor:
         return np.zeros(len(rows))
-    stretched: npt.NDArray[np.float64] = np.clip((own - floor) / (top - floor), 0.0, 1.0)
+    stretched: Floats = np.clip((own - floor) / (top - floor), 0.0, 1.0)
     return stretched
-
-
-def _demote_duplicates(ranking: Ranking, index: SearchIndex) -> Iterator[Candidate]:
-    """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
-    limits = load_family("ranking")["duplicates"]
-    rows = [candidate.row for candidate in ranking.candidates]
-    cosines = index.vectors[rows] @ index.vectors[rows].T
-    terms = [frozenset(text.split(" ")) for text in index.rows["terms"][rows]]
-    kept: list[int] = []
-    demoted: list[int] = []
-    for position in range(len(rows)):
-        close = [other for other in kept if cosines[position, other] >= limits["cosine"]]
-        is_repeat = any(_overlap(terms[position], terms[other]) >= limits["overlap"] for other in close)
-        (demoted if is_repeat else kept).append(position)
-    for position in [*kept, *demoted]:
-        yield ranking.candidates[position]
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import polars as pl
-
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.rules.loader import load_family
 
 
@@ -28,7 +27,7 @@ class Windows:
     the budget; auto the hit with its neighbours under the same heading, then under the heading above.
     """
 
-    rows: pl.DataFrame
+    facts: PassageFacts
     level: str = "auto"
     used: set[int] = field(default_factory=set)
 
@@ -37,27 +36,29 @@ class Windows:
         if row in self.used:
             return None
         low = high = row
-        budget = int(load_family("ranking")["windows"]["words"]) - self._words(row)
+        words = self.facts.word_counts
+        budget = int(load_family("ranking")["windows"]["words"]) - words[row]
         for scope in self._scopes(row):
             for step in (1, -1):
                 while True:
                     following = high + 1 if step > 0 else low - 1
-                    if not self._may_join(row, following, scope) or self._words(following) > budget:
+                    if not self._may_join(row, following, scope) or words[following] > budget:
                         break
-                    budget -= self._words(following)
+                    budget -= words[following]
                     low, high = min(low, following), max(high, following)
         self.used.update(range(low, high + 1))
         self.used.update(self._same_unit(row))
-        part = self.rows[low : high + 1]
+        columns = self.facts.columns
+        boxes = self.facts.rows["bboxes"][low : high + 1].to_list()
         return Window(
-            text="\n".join(part["text"]),
-            page=part["page"][0],
-            bboxes=tuple(box for boxes in part["bboxes"] for box in boxes),
-            chunk_ids=tuple(part["chunk_id"]),
+            text="\n".join(columns["text"][low : high + 1]),
+            page=columns["page"][low],
+            bboxes=tuple(box for own in boxes for box in own),
+            chunk_ids=tuple(columns["chunk_id"][low : high + 1]),
         )
 
     def _scopes(self, row: int) -> tuple[str, ...]:
-        if self.rows["level"][row] == "table" or self.level in ("paragraph", "table"):
+        if self.facts.columns["level"][row] == "table" or self.level in ("paragraph", "table"):
             return ()
         by_level = {"section": ("anchor",), "page": ("page",), "document": ("document",)}
         return by_level.get(self.level, ("anchor", "parent"))
@@ -66,26 +67,22 @@ class Windows:
         """The other rows of the hit's page or document, where those are what is ranked."""
         if self.level not in ("page", "document"):
             return []
-        columns = ["document_id", "page"] if self.level == "page" else ["document_id"]
-        own = self.rows.select(columns).row(row)
-        same = pl.all_horizontal(pl.col(name) == value for name, value in zip(columns, own, strict=True))
-        return self.rows.select(pl.arg_where(same)).to_series().to_list()
+        documents, pages = self.facts.columns["document_id"], self.facts.columns["page"]
+        return [
+            other
+            for other, document in enumerate(documents)
+            if document == documents[row] and (self.level == "document" or pages[other] == pages[row])
+        ]
 
     def _may_join(self, row: int, other: int, scope: str) -> bool:
-        rows = self.rows
-        if not 0 <= other < rows.height or other in self.used or rows["document_id"][other] != rows["document_id"][row]:
+        columns = self.facts.columns
+        documents = columns["document_id"]
+        if not 0 <= other < len(documents) or other in self.used or documents[other] != documents[row]:
             return False
-        if rows["level"][other] == "table":
+        if columns["level"][other] == "table":
             return False
         if scope == "anchor":
-            return bool(rows["anchor_id"][other] == rows["anchor_id"][row])
+            return bool(self.facts.anchor_number[other] == self.facts.anchor_number[row])
         if scope == "parent":
-            return _parent(rows["heading_path"][other]) == _parent(rows["heading_path"][row])
-        return scope == "document" or bool(rows["page"][other] == rows["page"][row])
-
-    def _words(self, row: int) -> int:
-        return len(self.rows["text"][row].split())
-
-
-def _parent(heading_path: str) -> str:
-    return heading_path.rpartition(" > ")[0]
+            return self.facts.parent_paths[other] == self.facts.parent_paths[row]
+        return scope == "document" or bool(columns["page"][other] == columns["page"][row])

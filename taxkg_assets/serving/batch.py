@@ -56,7 +56,7 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[
         "results": [result.model_dump() for result in results],
         "abstained": False,
         "answer": None,
-        "confidence": round(score_results(searcher, ranking, results=results) / 10, 4),
+        "confidence": round(score_results(searcher, query, ranking, results=results) / 10, 4),
     }
 
 

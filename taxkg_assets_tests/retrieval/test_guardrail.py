@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import pytest
 
+from taxkg_assets.retrieval.answer import find_evidence, score_results
 from taxkg_assets.retrieval.guardrail import score_relevance
-from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.search import Searcher
 
 
 def _grade(searcher: Searcher, question: str) -> float:
     ranking = searcher.rank(question)
-    results = searcher.assemble(ranking, k=5)
-    terms = [frozenset(find_terms(row.text)) for row in results]
-    return score_relevance(ranking, results, facts=searcher.facts, terms=terms)
+    return score_results(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
 
 
 @pytest.mark.parametrize(
     "lacking",
-    ["box 1a of Form 1042-S, harbour rent", "box 1a of Form IT-201, harbour rent", "harbour rent in box 1a in 1994"],
+    [
+        "box 1a of Form 1042-S, harbour rent",
+        "box 1a of Form IT-201, harbour rent",
+        "harbour rent in box 1a in 1994",
+        "box 9c of Form 2077-ZED, harbour rent",
+        "should I buy harbour rent in box 1a of Form 2077-ZED",
+    ],
 )
 def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str) -> None:
     assert _grade(searcher, lacking) < _grade(searcher, "box 1a of Form 2077-ZED, harbour rent") - 1
 
 
-def test_no_passage_means_no_relevance(searcher: Searcher) -> None:
-    ranking = searcher.rank("harbour rent")
-    assert score_relevance(ranking, [], facts=searcher.facts, terms=[]) == 0.0
+def test_a_form_that_the_passages_mention_counts_less_against_an_answer(searcher: Searcher) -> None:
+    def find(question: str) -> dict[str, float]:
+        ranking = searcher.rank(question)
+        return find_evidence(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
+
+    assert find("harbour rent and Schedule Q")["unmentioned_form"] == 1.0
+    assert find("harbour rent")["unmentioned_form"] == 0.0
+
+
+def test_no_passage_means_no_relevance() -> None:
+    assert score_relevance({}) == 0.0
 
 
 def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.rerank import score_overlap, score_rows
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.rerank import Signals, find_features, score_overlap
 from taxkg_assets.retrieval.router import Route
 from taxkg_assets.retrieval.search import Searcher
 
 ROW: dict[str, Any] = {
     "form": "2077-ZED",
-    "doc_type": "form",
     "anchor_key": "box_1a",
+    "anchor_id": "anchor",
     "perspective": "recipient",
     "level": "paragraph",
     "text": "word " * 40,
+    "terms": "word harbour rent",
+    "heading_path": "Form 2077-ZED > Box 1a. Rent",
+    "node_ids": ["node"],
+    "chunk_id": "paragraph:node",
+    "page": 1,
+    "document_id": "f2077zed--2031",
+    "irs_name": "f2077zed",
 }
+
+
+def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
+    facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
+    one = np.zeros(1)
+    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]))
+    found = find_features(signals, route, wanted={"harbour": 2.0, "dues": 2.0}, terms=["harbour", "rent"], facts=facts)
+    return {name: float(values[0]) for name, values in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -26,19 +44,34 @@ ROW: dict[str, Any] = {
         ({}, Route(forms=("2077-ZED",)), "form", 1.0),
         ({"form": "2077-ZED and 2078"}, Route(forms=("2078",)), "form", 1.0),
         ({"form": "3000-Q"}, Route(forms=("2077-ZED",)), "form", -1.0),
-        ({"form": "Pub. 9", "doc_type": "publication"}, Route(forms=("2077-ZED",)), "form", -0.4),
+        ({"form": "Pub. 9"}, Route(forms=("2077-ZED",)), "form", -0.4),
         ({"form": "3000-Q"}, Route(), "form", 0.0),
         ({}, Route(keys=("box_1a",)), "key", 1.0),
+        ({}, Route(keys=("box_1a",)), "key_of_form", 0.0),
+        ({}, Route(keys=("box_1a",), forms=("2077-ZED",)), "key_of_form", 1.0),
+        ({"text": "Q—Quay dues"}, Route(keys=("code_Q",)), "key", 1.0),
+        ({"text": "Quay dues"}, Route(keys=("code_Q",)), "key", 0.0),
         ({}, Route(keys=("box_1b",)), "other_key", 1.0),
         ({"anchor_key": None}, Route(keys=("box_1b",)), "other_key", 0.0),
-        ({}, Route(perspective="filer"), "perspective", -1.0),
-        ({"perspective": "publication"}, Route(perspective="recipient"), "perspective", 0.5),
+        ({}, Route(perspective="filer"), "other_side", 1.0),
+        ({}, Route(perspective="recipient"), "own_side", 1.0),
+        ({"perspective": "publication"}, Route(perspective="filer"), "general", 1.0),
         ({"text": "Box 1a."}, Route(), "short", 1.0),
         ({"perspective": "face"}, Route(), "face", 1.0),
+        ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
+        ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({}, Route(), "phrase", 1.0),
+        ({"terms": "rent harbour"}, Route(), "phrase", 0.0),
     ],
 )
 def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: str, value: float) -> None:
-    assert score_rows([{**ROW, **changes}], route)[feature].tolist() == [value]
+    assert _features(changes, route)[feature] == value
+
+
+def test_text_of_many_families_is_boilerplate() -> None:
+    rows = [{**ROW, "irs_name": name, "text": "Do not print this copy."} for name in ("fa", "fb", "fc")]
+    facts = PassageFacts(pl.DataFrame([*rows, {**ROW, "text": "Only here."}]))
+    assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
 def test_overlap_weighs_terms_by_rarity() -> None:

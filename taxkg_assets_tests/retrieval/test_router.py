@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.router import build_catalog, covers_key, find_lay_terms, find_route
+from taxkg_assets.retrieval.router import build_catalog, covers_key, find_lay_terms, find_missing_keys, find_route
 from taxkg_assets.rules.loader import load_family, load_rules
 
 CATALOG = build_catalog(
@@ -83,7 +83,18 @@ def test_the_ranker_reads_place_patterns_as_the_router_does() -> None:
 
 
 def test_the_router_has_no_group_of_rules_that_nothing_reads() -> None:
-    read = {"years", "forms", "drafts", "keys", "perspectives", "nicknames", "places"}
+    read = {
+        "years",
+        "forms",
+        "drafts",
+        "keys",
+        "perspectives",
+        "nicknames",
+        "places",
+        "amounts",
+        "cities",
+        "listed_codes",
+    }
     assert set(load_family("router")) == read
 
 
@@ -92,3 +103,13 @@ def test_everyday_words_bring_the_printed_terms() -> None:
         "REIT real estate investment trust inherited inheritance decedent spouse married filing jointly"
     )
     assert find_lay_terms("nothing to translate here") == ""
+
+
+def test_a_box_that_one_form_alone_has_names_the_form() -> None:
+    documents = [{"form": form, "title": "", "doc_type": "form"} for form in ("2077-ZED", "3000-Q")]
+    keys = {"2077-ZED": frozenset({"box_1", "box_2e", "boxes_14-16"}), "3000-Q": frozenset({"box_1"})}
+    catalog = build_catalog(documents, keys=keys)
+    assert find_route("what is box 2e", catalog=catalog).forms == ("2077-ZED",)
+    assert find_route("what is box 15", catalog=catalog).forms == ("2077-ZED",)
+    assert find_route("what is box 1", catalog=catalog).forms == ()
+    assert find_missing_keys(find_route("3000-Q box 2e", catalog=catalog), catalog) == ("box_2e",)

@@ -1,0 +1,197 @@
+"""What an index says of its passages and documents, gathered once: searches look at arrays, never at single cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from taxkg_assets.retrieval.router import Route
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PassageFacts:
+    """Columns of the index as lists and arrays; a row number means the same in all of them."""
+
+    rows: pl.DataFrame
+
+    @cached_property
+    def columns(self) -> Mapping[str, list[Any]]:
+        """Columns that are read cell by cell."""
+        names = ("text", "terms", "anchor_key", "heading_path", "level", "node_ids", "chunk_id", "page", "document_id")
+        return {name: self.rows[name].to_list() for name in names}
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The forms that passages speak of, sorted; `form_number` counts in this order."""
+        return tuple(self.rows["form"].unique().sort())
+
+    @cached_property
+    def form_number(self) -> Ints:
+        """Number of the form that each row speaks of."""
+        numbers = {form: number for number, form in enumerate(self.forms)}
+        return np.array([numbers[form] for form in self.rows["form"]], dtype=np.int64)
+
+    @cached_property
+    def anchor_number(self) -> Ints:
+        """Number of the anchor that owns each row; what stands before the first heading has the document's number."""
+        owners = self.rows["anchor_id"].fill_null(self.rows["document_id"])
+        return owners.rank("dense").to_numpy().astype(np.int64) - 1
+
+    @cached_property
+    def parent_paths(self) -> list[str]:
+        """Headings above each row's own."""
+        return [path.rpartition(" > ")[0] for path in self.columns["heading_path"]]
+
+    @cached_property
+    def perspectives(self) -> npt.NDArray[np.str_]:
+        """Whom each row addresses."""
+        return np.array(self.rows["perspective"].to_list())
+
+    @cached_property
+    def word_counts(self) -> list[int]:
+        """Words of each row."""
+        counts: list[int] = self.rows["text"].str.count_matches(r"\S+").to_list()
+        return counts
+
+    @cached_property
+    def is_table(self) -> Floats:
+        """1 for rows of tables."""
+        is_table: Floats = (self.rows["level"] == "table").to_numpy().astype(np.float64)
+        return is_table
+
+    @cached_property
+    def is_boilerplate(self) -> Floats:
+        """1 for texts that several families of documents print alike: they tell no form from another."""
+        least = load_family("ranking")["boilerplate_families"]
+        texts = self.rows.select(
+            family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
+            letters=pl.col("text").str.to_lowercase().str.replace_all(r"[^a-z]", "").hash(),
+        )
+        families = texts.select(pl.col("family").n_unique().over("letters")).to_series()
+        shared: Floats = (families >= least).to_numpy().astype(np.float64)
+        return shared
+
+    @cached_property
+    def form_keys(self) -> Mapping[str, frozenset[str]]:
+        """Keys of the headings that each form's passages stand under, and of the codes that they list."""
+        found: dict[str, set[str]] = {}
+        for form, key in self.rows.select("form", "anchor_key").drop_nulls().unique().iter_rows():
+            found.setdefault(form, set()).add(key)
+        listed = self.rows.select("form", code=pl.col("text").str.extract_all(_listed_code())).explode("code")
+        for form, line in listed.drop_nulls().unique().iter_rows():
+            found.setdefault(form, set()).add(f"code_{line.removeprefix('Code').strip(' —–-')}")
+        return {form: frozenset(keys) for form, keys in found.items()}
+
+
+def _listed_code() -> str:
+    return next(rule.pattern.pattern for rule in load_rules("router", "listed_codes"))
+
+
+@dataclass(frozen=True)
+class DocumentFacts:
+    """What the ranker knows of each document of an index; documents are numbered in order of their ids."""
+
+    rows: pl.DataFrame
+
+    @cached_property
+    def documents(self) -> list[dict[str, Any]]:
+        """One dict per document with its family and whether a newer final revision of the family exists."""
+        columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
+        found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
+        newest: dict[str, str] = {}
+        for row in found:
+            row["family"] = row["irs_name"] or row["document_id"]
+            if not row["is_draft"]:
+                newest[row["family"]] = max(newest.get(row["family"], ""), row["revision"])
+        for row in found:
+            row["is_stale"] = row["revision"] < newest.get(row["family"], "")
+            row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
+                {row["tax_year"]} if row["tax_year"] else set()
+            )
+        return found
+
+    @cached_property
+    def number_of(self) -> Ints:
+        """Document number of each row."""
+        numbers = {row["document_id"]: number for number, row in enumerate(self.documents)}
+        return np.array([numbers[document_id] for document_id in self.rows["document_id"]], dtype=np.int64)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The place whose tax law a document states: the one most of its passages name; empty for federal ones."""
+        least = load_family("ranking")["place_frac"]
+        best = [("", 0.0)] * len(self.documents)
+        for rule in load_rules("router", "places"):
+            named = self.rows["text"].str.contains(rule.pattern.pattern) | self.rows["heading_path"].str.contains(
+                rule.pattern.pattern
+            )
+            counts = np.bincount(self.number_of, minlength=len(best))
+            shares = np.bincount(self.number_of, weights=named.to_numpy(), minlength=len(best)) / np.maximum(counts, 1)
+            for number, row in enumerate(self.documents):
+                if not row["irs_name"] and shares[number] >= max(least, best[number][1]):
+                    best[number] = (rule.id, float(shares[number]))
+        return [place for place, _ in best]
+
+    def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
+        """The places a question names when a document states the law of none of them."""
+        own = next(
+            place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
+        )
+        return () if own in route.places else tuple(place.replace("_", " ") for place in route.places)
+
+    def score_documents(self, route: Route) -> dict[str, Floats]:
+        """Features that depend on the document alone, one value per document."""
+        documents = self.documents
+        matched = {row["family"] for row in documents if route.years and _says_year(row, route)}
+        return {
+            "year": np.array([_score_year(row, route, matched) for row in documents]),
+            "stale": np.array([float(row["is_stale"] and not route.years) for row in documents]),
+            "draft": np.array([float(row["is_draft"] and not route.wants_draft) for row in documents]),
+            "place": np.array([_score_place(place, route) for place in self.places]),
+        }
+
+
+def _says_year(row: Mapping[str, Any], route: Route) -> bool:
+    if route.revisions:
+        return row["revision"] in route.revisions
+    return bool(row["years"] & set(route.years))
+
+
+def _score_year(row: Mapping[str, Any], route: Route, matched: set[str]) -> float:
+    """+1 for a year asked for, -1 for another year of a family that has it, a little less than 0 otherwise."""
+    if not route.years:
+        return 0.0
+    if _says_year(row, route):
+        return 1.0
+    if row["family"] in matched:
+        return -1.0
+    return -0.5 if row["is_stale"] else 0.0
+
+
+def _score_place(place: str, route: Route) -> float:
+    if place and route.wants_city and not route.places:
+        return 1.0
+    if route.places:
+        return 1.0 if place in route.places else -0.5
+    return -0.3 if place else 0.0
+
+
+def find_owners(columns: Mapping[str, Sequence[Any]], anchor_ids: Sequence[str | None]) -> dict[str, int]:
+    """The first row that holds a node, or that an anchor owns."""
+    found: dict[str, int] = {}
+    for row, (anchor_id, node_ids) in enumerate(zip(anchor_ids, columns["node_ids"], strict=True)):
+        for node_id in (anchor_id, *node_ids):
+            if node_id is not None:
+                found.setdefault(node_id, row)
+    return found
