@@ -57,8 +57,10 @@ def find_unsure_tables(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
 
 
 def _weigh(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
-    weights = {kind: read_confidence(group, kind) for kind in rows["kind"].unique().sort()}
-    return rows.with_columns(confidence=pl.col("kind").replace_strict(weights, return_dtype=pl.Float64))
+    # A join and no replacement: of no rows at all, polars would make a column of the wrong type.
+    weights = [(kind, read_confidence(group, kind)) for kind in rows["kind"].unique().sort()]
+    known = pl.DataFrame(weights, schema={"kind": pl.String, "confidence": pl.Float64}, orient="row")
+    return rows.join(known, on="kind", how="left", maintain_order="left")
 
 
 def list_outcomes(pairs: Iterable[tuple[float, bool]]) -> pl.DataFrame:

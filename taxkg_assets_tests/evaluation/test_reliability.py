@@ -5,7 +5,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from taxkg_assets.evaluation.reliability import find_unsure, list_outcomes, score_reliability
+from taxkg_assets import schemas
+from taxkg_assets.evaluation.reliability import (
+    find_unsure,
+    find_unsure_owners,
+    find_unsure_tables,
+    list_outcomes,
+    score_reliability,
+)
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -23,6 +30,12 @@ def test_the_least_sure_comes_first_and_the_sure_do_not_come() -> None:
         {"document_id": ["a", "a", "b"], "page": [1, 2, 1], "said": ["x", "y", "z"], "confidence": [0.8, 0.9, 0.5]}
     )
     assert find_unsure(rows, text="said").rows() == [("b", 1, "z", 0.5), ("a", 1, "x", 0.8)]
+
+
+def test_documents_without_headings_and_tables_leave_nothing_to_look_at() -> None:
+    sections = schemas.Sections.sample(overrides=[{"anchor_id": None, "table_id": None}])
+    assert find_unsure_owners(sections, schemas.Anchors.create_empty()).is_empty()
+    assert find_unsure_tables(schemas.Tables.create_empty()).is_empty()
 
 
 def test_confidence_is_the_share_that_was_right() -> None:
