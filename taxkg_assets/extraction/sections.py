@@ -144,8 +144,9 @@ def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Map
         text, pieces = caption.text, list(caption.pieces)
     elif title.strip() and title.strip() != text:
         text = title
-        x0, y0, x1, y1 = block.bbox
-        pieces = [Piece(0, len(title), block.page, x0, y0, x1, y1)]
+        parts = [part.bbox for (page, said), part in captions.items() if page == block.page and said and said in title]
+        x0, y0, x1, y1 = zip(*[block.bbox, *parts], strict=True)
+        pieces = [Piece(0, len(title), block.page, min(x0), min(y0), max(x1), max(y1))]
     return _Row(block, anchor_id, text, pieces, [block.element_id], block, block.table_id)
 
 
