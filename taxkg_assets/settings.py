@@ -20,6 +20,9 @@ class Settings(BaseSettings):
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
     max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
+    table_engine: Literal["own", "pymupdf", "docling"] = Field(
+        default="own", description="who reads tables: our own, with PyMuPDF's second opinion, or docling"
+    )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
     watch: str = Field(

@@ -18,7 +18,7 @@ import polars as pl
 
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
-from taxkg_assets.defs.resources import Home, code_version
+from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.store import Store, digest, schema_of
 from taxkg_assets.sources.documents import build_documents
 from taxkg_assets.sources.quarantine import build_quarantine
@@ -52,7 +52,7 @@ def reading_of(sha256: str, version: str) -> str:
 
 def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     """Read what is new or changed among these documents; decide who is admitted and who goes to quarantine."""
-    store, version = home.store, code_version("extraction")
+    store, version = home.store, reading_version(home.settings)
     ledger = store.read_ledger()["files"]
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
@@ -152,6 +152,7 @@ def _job(home: Home, document_id: str, file: Mapping[str, str], version: str) ->
         code_version=version,
         max_pages=home.settings.max_pages,
         folder=str(home.store.reading_folder(document_id, reading=reading_of(sha256, version))),
+        table_engine=home.settings.table_engine,
     )
 
 
@@ -179,7 +180,7 @@ def _read(home: Home, jobs: Sequence[Job]) -> list[Outcome]:
 
 def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
     """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
-    version = code_version("extraction")
+    version = reading_version(home.settings)
     lost = [
         r
         for r in rows

@@ -41,6 +41,7 @@ class Job:
     code_version: str
     max_pages: int
     folder: str
+    table_engine: str = "own"
 
 
 @dataclass(frozen=True, slots=True)

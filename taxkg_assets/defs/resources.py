@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,15 @@ def source_line(target: Callable[..., Any]) -> tuple[str, int]:
     """File and line of a function, for the link from the UI to the code."""
     module = importlib.import_module(target.__module__)
     return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]
+
+
+def reading_version(settings: Settings) -> str:
+    """Digest of all that shapes the reading of a document: code, rules, and the engine that reads tables.
+
+    An engine whose package comes or goes reads again.
+    """
+    code, engine = code_version("extraction"), settings.table_engine
+    if engine == "own":
+        return code
+    has_package = find_spec(engine) is not None
+    return hashlib.sha256(f"{code}{engine}{has_package}".encode()).hexdigest()

@@ -73,7 +73,8 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
     if hashlib.sha256(data).hexdigest() != job["sha256"]:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
     try:
-        read = extract(data, document_id=job["document_id"], is_text=job["is_text"], max_pages=job["max_pages"])
+        wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
+        read = extract(data, **wanted)
     except Exception as defect:
         if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."

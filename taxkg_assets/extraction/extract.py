@@ -32,7 +32,8 @@ from taxkg_assets.extraction.pages import Page, read_source
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path, find_tables
+from taxkg_assets.extraction.table_engines import ENGINES
+from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,13 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _tables_of(page: Page, *, is_form: bool, is_face: bool) -> list[FoundTable]:
-    """Find a page's tables; on a form, a frame around numbered lines is none."""
-    tables = find_tables(page, is_face=is_face)
+def _name_engine(name: str) -> tuple[str, ...]:
+    """A document says where its tables are not our own engine's alone."""
+    return () if name == "own" else (f"Tables read with the engine {name}.",)
+
+
+def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[FoundTable]:
+    """Keep a page's tables; on a form, a frame around numbered lines is none."""
     if not is_form or not tables:
         return tables
     lines = find_lines(page)
@@ -81,17 +86,21 @@ def _tables_of(page: Page, *, is_form: bool, is_face: bool) -> list[FoundTable]:
 
 
 @_collector_paused()
-def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Extraction:
+def extract(
+    data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
+) -> Extraction:
     """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
 
-    Args:   data: the file's bytes. is_text: the file is plain text and not a PDF.
+    Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
     Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
     """
     source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
     identity = read_identity(source)
     faces = {page.page: find_face_boxes(page) for page in source.pages}
     is_form = identity.doc_type == "form"
-    found = {page.page: _tables_of(page, is_form=is_form, is_face=bool(faces[page.page])) for page in source.pages}
+    engine = ENGINES["own" if is_text else table_engine]
+    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes})
+    found = {page.page: _tables_of(page, read.found[page.page], is_form=is_form) for page in source.pages}
     blocks = find_blocks(
         source,
         identity=identity,
@@ -122,6 +131,6 @@ def extract(data: bytes, *, document_id: str, is_text: bool = False, max_pages: 
         },
         identity=identity,
         page_count=len(source.pages),
-        warnings=source.warnings,
+        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name)),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
     )

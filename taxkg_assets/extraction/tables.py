@@ -85,6 +85,18 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
     return tables
 
 
+def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
+    """Find the candidate regions of a page of which no grid could be made: another engine may know better."""
+    drawings, _ = find_drawings(page, is_face=is_face)
+    return [drawing.box for drawing in drawings if _read_table(page, drawing) is None]
+
+
+def find_title(page: Page, box: Box) -> str:
+    """Read the caption or bold title right above a table that another engine found."""
+    _, runs = find_drawings(page, is_face=False)
+    return _find_caption(runs, box, ())
+
+
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
     """Find cells of tables with headers that neither a row nor a column header leads to."""
     return (

@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
-from taxkg_assets.defs.resources import Home, code_version
+from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import sha256_of
@@ -74,7 +74,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 def _documents_changed(home: Home) -> bool:
     files = home.store.read_ledger()["files"]
-    version = code_version("extraction")
+    version = reading_version(home.settings)
     seen: set[str] = set()
     for name in ("documents", "quarantine"):
         rows: list[dict[str, Any]] = home.store.read_or_empty(name).to_dicts()

@@ -35,6 +35,7 @@ def home(tmp_path: Path) -> Path:
     store, folder = Store(tmp_path / "home"), tmp_path / "read"
     places = {"path": str(path), "source_uri": str(path), "source_root": str(tmp_path), "folder": str(folder)}
     facts = {"document_id": NAME, "sha256": sha256_of(path), "is_text": False, "code_version": "1", "max_pages": 9}
+    facts |= {"table_engine": "own"}
     assert read_document({**places, **facts}) == {"ok": True}
     contents = json.loads((folder / "contents.json").read_text())
     for table in ("documents", "elements", "tables", "anchors", "sections"):
