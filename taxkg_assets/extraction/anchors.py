@@ -11,7 +11,7 @@ from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.outline import find_outline
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.schemas import Anchors, dtypes
+from taxkg_assets.schemas import Anchors, dtypes, validated
 
 
 def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
@@ -37,4 +37,4 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "confidence": [read_confidence("anchors", f"{h.kind} {h.confidence:.2f}") for h in headings],
         "bbox": build_boxes([heading.block.bbox for heading in headings]),
     }
-    return Anchors.validate(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"))
+    return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)

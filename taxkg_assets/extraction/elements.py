@@ -46,7 +46,7 @@ from taxkg_assets.extraction.roles import (
 )
 from taxkg_assets.extraction.statutes import find_statute_blocks, is_statute
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.schemas import Elements, dtypes
+from taxkg_assets.schemas import Elements, dtypes, validated
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 _SURE, _LIKELY, _REST = 0.98, 0.9, 0.8
@@ -408,4 +408,4 @@ def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame
         "size_pt": [block.size for block in blocks],
         "is_bold": [block.is_bold for block in blocks],
     }
-    return Elements.validate(pl.DataFrame(columns, schema=dtypes(Elements)).sort("element_id"))
+    return validated(pl.DataFrame(columns, schema=dtypes(Elements)).sort("element_id"), Elements)

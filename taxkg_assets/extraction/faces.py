@@ -72,7 +72,7 @@ def build_faces(
         return schemas.Faces.create_empty()
     rows = [_row(source, identity, box) for _, box in sorted(best.items())]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
-    return schemas.Faces.validate(frame)
+    return schemas.validated(frame, schemas.Faces)
 
 
 def find_face_boxes(page: Page) -> list[FaceBox]:

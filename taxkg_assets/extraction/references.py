@@ -20,7 +20,7 @@ from taxkg_assets.extraction.polarity import Relation, find_relation, find_sente
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, References, Sections, dtypes
+from taxkg_assets.schemas import Anchors, References, Sections, dtypes, validated
 
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
 # Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
@@ -66,7 +66,7 @@ def build_references(
         is_led = is_item and led_by == section["anchor_id"]
         rows.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
     frame = pl.DataFrame(rows, schema=dtypes(References), orient="row").sort(_KEY)
-    return References.validate(frame)
+    return validated(frame, References)
 
 
 def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:

@@ -12,7 +12,7 @@ from taxkg_assets.extraction.blocks import CONTENT_ROLES, Block
 from taxkg_assets.extraction.lines import Piece
 from taxkg_assets.extraction.outline import matches_grammar
 from taxkg_assets.extraction.paragraphs import matches
-from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes
+from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
 
 _PIECE = {
     "start": pl.Int32,
@@ -208,7 +208,7 @@ def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
         "element_ids": [row.element_ids for row in rows],
         "pieces": _pieces(rows),
     }
-    return Sections.validate(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"))
+    return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
 
 
 def _pieces(rows: Sequence[_Row]) -> pl.Series:

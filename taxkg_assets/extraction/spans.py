@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.pages import Source
-from taxkg_assets.schemas import Spans, dtypes
+from taxkg_assets.schemas import Spans, dtypes, validated
 
 
 def build_spans(source: Source) -> dy.DataFrame[Spans]:
@@ -27,4 +27,4 @@ def build_spans(source: Source) -> dy.DataFrame[Spans]:
         "x1_pt": [span.x1 for span in spans],
         "y1_pt": [span.y1 for span in spans],
     }
-    return Spans.validate(pl.DataFrame(columns, schema=dtypes(Spans)))
+    return validated(pl.DataFrame(columns, schema=dtypes(Spans)), Spans)

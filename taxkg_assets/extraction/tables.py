@@ -55,7 +55,7 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
         counts[table.region.page] = number + 1
         rows.append(_row(source.document_id, number, table))
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Tables))
-    return schemas.Tables.validate(frame.sort("table_id"))
+    return schemas.validated(frame.sort("table_id"), schemas.Tables)
 
 
 def find_table_regions(page: Page) -> list[TableRegion]:
