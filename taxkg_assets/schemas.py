@@ -475,6 +475,18 @@ class Reviews(dy.Schema):
 # -------------------------------------------------------------------------------------------------- retrieval
 
 
+class Summaries(dy.Schema):
+    """A document or a page in a few sentences."""
+
+    unit_id = _key("`document:<document_id>` or `page:<document_id>:p<page>`, zero-padded")
+    document_id = _text("document")
+    level = dy.String(regex="^(document|page)$", description="document | page")
+    page = _page("the page; of a document, the first one with text")
+    text = _text("sentences: verbatim by rule, in own words and checked by a model")
+    evidence = _strings("`element_id:start-end` of each quote that a sentence rests on")
+    created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+
+
 class Embeddings(dy.Schema):
     """One vector of one text by one model."""
 

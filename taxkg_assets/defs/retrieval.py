@@ -14,12 +14,21 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.progress import stage_meter
+from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.retrieval.embeddings import build_embeddings
 from taxkg_assets.retrieval.encoder import SentenceEncoder
-from taxkg_assets.retrieval.index import build_index, build_index_rows, find_unindexed_terms, score_self_check
+from taxkg_assets.retrieval.index import (
+    build_index,
+    build_index_rows,
+    find_unindexed_terms,
+    read_rows,
+    score_self_check,
+)
+from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
+from taxkg_assets.retrieval.summaries import build_summaries
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -39,10 +48,20 @@ embeddings = table(
 )
 
 
+summaries = table(
+    schemas.Summaries,
+    build_summaries,
+    group="retrieval",
+    handles={"proposer": open_proposer},
+    fingerprint=proposer_fingerprint,
+)
+
+
 def build_index_version(
     chunks: dy.DataFrame[schemas.Chunks],
     documents: dy.DataFrame[schemas.Documents],
     embeddings: dy.DataFrame[schemas.Embeddings],
+    summaries: dy.DataFrame[schemas.Summaries],
     *,
     settings: Settings,
     encoder: SentenceEncoder,
@@ -56,6 +75,7 @@ def build_index_version(
     manifest = build_index(
         lancedb.connect(building),
         rows,
+        units=build_units(rows, summaries=summaries),
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
@@ -94,17 +114,16 @@ index = table(
     handles={
         "encoder": open_encoder,
         "store": lambda home: home.store,
-        "contents": _contents("chunks", "documents", "embeddings"),
+        "contents": _contents("chunks", "documents", "embeddings", "summaries"),
     },
     fingerprint=_index_fingerprint,
 )
 
 
 def open_index_rows(home: Home, path: str) -> tuple[Any, pl.DataFrame]:
-    """The index's LanceDB connection and all its rows."""
+    """The index's LanceDB connection and its passages."""
     connection = lancedb.connect(home.store.home / path)
-    names = sorted(connection.list_tables().tables)
-    return connection, pl.concat([pl.DataFrame(connection.open_table(n).to_arrow()) for n in names])
+    return connection, read_rows(connection)
 
 
 @gate(on="index", reads=("chunks",))

@@ -20,6 +20,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import Vectors
+from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, open_level
 from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical, find_terms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
@@ -33,11 +34,19 @@ APPROXIMATE_ABOVE = 100_000
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """The rows of an index with both legs in memory; row numbers are the same in all three."""
+    """The passages of an index with both legs in memory, row numbers the same in all three; and its larger units."""
 
     rows: pl.DataFrame
     vectors: Vectors
     model_hash: str
+    units: pl.DataFrame | None = None
+    unit_vectors: Vectors | None = None
+
+    def open_level(self, level: str) -> Level | None:
+        """The units of a level; None where the index has none."""
+        if self.units is None or self.unit_vectors is None:
+            return None
+        return open_level(level, units=self.units, vectors=self.unit_vectors, rows=self.rows)
 
     @cached_property
     def lexical(self) -> LexicalLeg:
@@ -87,6 +96,7 @@ def build_index(
     connection: Any,
     rows: pl.DataFrame,
     *,
+    units: pl.DataFrame,
     path: str,
     model_name: str,
     model_hash: str,
@@ -96,19 +106,23 @@ def build_index(
     """Write one LanceDB table per level, check them, and describe the version in one row.
 
     Args:    connection: an opened LanceDB connection to an empty folder. rows: from `build_index_rows`.
+             units: from `build_units`.
     Raises:  ValueError if the tables do not give back what was written.
     """
     levels = rows["level"].unique().sort().to_list()
     for level in levels:
         _write_table(connection, level, rows.filter(pl.col("level") == level))
+    for level in UNIT_LEVELS:
+        if (of_level := units.filter(pl.col("level") == level)).height:
+            _write_table(connection, level, of_level)
     recall = score_self_check(connection, rows)
     unhealthy = find_unindexed_terms(connection, rows)
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
-    counts = {level: rows.filter(pl.col("level") == level).height for level in levels}
+    counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
     manifest = pl.DataFrame(
         {
-            "index_version": [_hash_rows(rows, f"{model_hash}{settings.shaping()}")],
+            "index_version": [_hash_rows(rows, units, made_with=f"{model_hash}{settings.shaping()}")],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],
@@ -124,10 +138,11 @@ def build_index(
     return schemas.Index.validate(manifest)
 
 
-def _hash_rows(rows: pl.DataFrame, made_with: str) -> str:
+def _hash_rows(rows: pl.DataFrame, units: pl.DataFrame, *, made_with: str) -> str:
     """Digest of all that readers may be shown, rectangles and document columns among it."""
-    version = hashlib.sha256(f"{made_with}{rows.schema!r}".encode())
-    version.update(rows.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
+    version = hashlib.sha256(f"{made_with}{rows.schema!r}{units.schema!r}".encode())
+    for frame in (rows, units):
+        version.update(frame.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return version.hexdigest()[:16]
 
 
@@ -147,13 +162,32 @@ def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:
 
 def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
     """Read every level of an index into memory, in reading order."""
-    frames = [pl.from_arrow(connection.open_table(name).to_arrow()) for name in sorted(_table_names(connection))]
+    rows = read_rows(connection)
+    units = [_read_table(connection, name) for name in UNIT_LEVELS if name in _table_names(connection)]
+    every = pl.concat(units).sort("level", "document_id", "chunk_ix", "chunk_id") if units else None
+    return SearchIndex(
+        rows=rows.drop("vector"),
+        vectors=_stack(rows),
+        model_hash=model_hash,
+        units=None if every is None else every.drop("vector"),
+        unit_vectors=None if every is None else _stack(every),
+    )
+
+
+def read_rows(connection: Any) -> pl.DataFrame:
+    """The passages of an index with their vectors, in reading order."""
+    frames = [_read_table(connection, name) for name in sorted(_table_names(connection)) if name not in UNIT_LEVELS]
     if not frames:
         raise ValueError("the index holds no tables: run `taxkg build`")
-    rows = pl.concat([frame for frame in frames if isinstance(frame, pl.DataFrame)])
-    rows = rows.sort("document_id", "chunk_ix", "chunk_id")
-    vectors = stack_vectors(rows["vector"].cast(pl.List(pl.Float32)))
-    return SearchIndex(rows=rows.drop("vector"), vectors=vectors, model_hash=model_hash)
+    return pl.concat(frames).sort("document_id", "chunk_ix", "chunk_id")
+
+
+def _read_table(connection: Any, name: str) -> pl.DataFrame:
+    return pl.DataFrame(connection.open_table(name).to_arrow())
+
+
+def _stack(rows: pl.DataFrame) -> Vectors:
+    return stack_vectors(rows["vector"].cast(pl.List(pl.Float32)))
 
 
 def _table_names(connection: Any) -> list[str]:

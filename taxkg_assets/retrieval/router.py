@@ -12,6 +12,7 @@ from taxkg_assets.rules.forms import form_pattern, split_forms
 from taxkg_assets.rules.loader import load_rules
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+QUESTION = "question_answering"
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
 
 
@@ -30,10 +31,13 @@ class Route:
     mentioned_forms: tuple[str, ...] = ()
     wants_amount: bool = False
     wants_city: bool = False
+    intent: str = QUESTION
 
     def describe(self) -> dict[str, Any]:
         """What was inferred, without the empty parts, for `via`."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if self.intent == QUESTION:
+            del found["intent"]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
 
 
@@ -71,6 +75,11 @@ def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, fro
     )
 
 
+def find_level(intent: str) -> str:
+    """The level of passages that an intent asks for."""
+    return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
+
+
 def find_route(question: str, *, catalog: Catalog) -> Route:
     """Infer what a question says about form, year, revision, copy, box and place."""
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
@@ -96,6 +105,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         unknown_forms=tuple(form for form in unknown if not named[form]),
         mentioned_forms=tuple(form for form in unknown if named[form]),
         wants_amount=any(rule.pattern.search(question) for rule in load_rules("router", "amounts")),
+        intent=next((rule.id for rule in load_rules("levels", "intents") if rule.pattern.search(question)), QUESTION),
         wants_city=any(rule.pattern.search(question) for rule in load_rules("router", "cities")),
     )
 

@@ -19,7 +19,8 @@ from taxkg_assets.retrieval.expand import Step, build_neighbours, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts, find_owners
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_route
+from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, name_children
+from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_level, find_route
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
@@ -79,6 +80,7 @@ class Ranking:
     candidates: tuple[Candidate, ...]
     wanted: dict[str, float]
     features: dict[str, Floats]
+    meaning: Vectors
 
 
 MOST_CHARACTERS = 2_000
@@ -125,9 +127,12 @@ class Searcher:
         level: str = "auto",
         document: str | None = None,
     ) -> list[Result]:
-        """Rank passages for a question; `form`, `year` and `document` filter, `level` sets the size of a passage."""
+        """Rank passages for a question; `form`, `year` and `document` filter, `level` sets the size of a passage.
+
+        Level auto follows what the question is after: documents, sections, or passages with their surroundings.
+        """
         ranking = self.rank(query, form=form, year=year, document=document)
-        return self.assemble(ranking, k=k, level=level)
+        return self.assemble(ranking, k=k, level=find_level(ranking.route.intent) if level == "auto" else level)
 
     def rank(
         self, query: str, *, form: str | None = None, year: int | None = None, document: str | None = None
@@ -148,6 +153,8 @@ class Searcher:
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`."""
+        if level in UNIT_LEVELS and (opened := self._levels[level]) is not None:
+            return self._assemble_units(opened, ranking, k=k)
         windows = Windows(self.passages, level=level if self.parts.parents else "paragraph")
         results: list[Result] = []
         for candidate in self._demote_duplicates(ranking.candidates):
@@ -157,6 +164,30 @@ class Searcher:
             if window is not None:
                 results.append(self._result(candidate, window, ranking, rank=len(results) + 1))
         return results
+
+    def _assemble_units(self, level: Level, ranking: Ranking, *, k: int) -> list[Result]:
+        """The best documents, pages or sections, each at its best passage, with passages to drill down to."""
+        rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
+        scores = np.array([candidate.score for candidate in ranking.candidates])
+        ranked = [(row, self.passages.columns["chunk_id"][row]) for row in rows.tolist()]
+        results: list[Result] = []
+        for number, score in level.rank(list(ranking.wanted), ranking.meaning, rows=rows, scores=scores)[:k]:
+            best = next(candidate for candidate in ranking.candidates if level.unit_of[candidate.row] == number)
+            window = Windows(self.passages, level="paragraph").grow(best.row)
+            assert window is not None
+            unit = level.units.row(number, named=True)
+            own = Window(f"{unit['text']}\n{window.text}", window.page, window.bboxes, window.chunk_ids)
+            if unit["level"] == "section":
+                grown = Windows(self.passages, level="section").grow(best.row)
+                own = grown or own
+            result = self._result(best, own, ranking, rank=len(results) + 1)
+            via = {**result.via, "unit": unit["chunk_id"], "drill_down": name_children(level, number, ranked=ranked)}
+            results.append(result.model_copy(update={"score": round(score, 4), "via": via}))
+        return results
+
+    @cached_property
+    def _levels(self) -> dict[str, Level | None]:
+        return {level: self.index.open_level(level) for level in UNIT_LEVELS}
 
     def knows_form(self, form: str) -> bool:
         """Whether the corpus holds a document of this form, by any of the ways people write it."""
@@ -242,7 +273,7 @@ class Searcher:
             for is_on, scores, floor in ((self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -1.0))
             if is_on
         ]
-        return _Legs(by_term, by_vector, orders, rankings, documents, allowed)
+        return _Legs(by_term, by_vector, orders, rankings, documents, allowed, meaning)
 
     @cached_property
     def _document_vectors(self) -> Vectors:
@@ -282,7 +313,7 @@ class Searcher:
             return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
 
         if not fused:
-            return Ranking(route=route, candidates=(), wanted=wanted, features={})
+            return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=legs.meaning)
         rows, features, scores = score({})
         if self.parts.graph:
             seeds = [(row, self._nodes(row)) for row in rows.tolist()]
@@ -303,7 +334,7 @@ class Searcher:
             )
             for place, row in enumerate(rows.tolist())
         )
-        return Ranking(route=route, candidates=candidates, wanted=wanted, features=features)
+        return Ranking(route=route, candidates=candidates, wanted=wanted, features=features, meaning=legs.meaning)
 
     def _gather(self, rows: Ints, legs: _Legs, *, fused: dict[int, float], steps: dict[int, Step]) -> rerank.Signals:
         top = max(fused.values(), default=1.0)
@@ -386,6 +417,7 @@ class _Legs:
     rankings: list[Ints]
     documents: dict[str, Floats]
     allowed: Mask
+    meaning: Vectors
 
     @property
     def vector_floor(self) -> float:

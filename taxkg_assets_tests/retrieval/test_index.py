@@ -18,6 +18,7 @@ from taxkg_assets.retrieval.index import (
     read_index,
     score_self_check,
 )
+from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
@@ -27,6 +28,7 @@ def _build(folder: Path, rows: pl.DataFrame) -> tuple[lancedb.DBConnection, dy.D
     manifest = build_index(
         connection,
         rows,
+        units=build_units(rows, summaries=schemas.Summaries.create_empty()),
         path="index/1",
         model_name="terms",
         model_hash="terms-1",
@@ -42,6 +44,8 @@ def test_index_gives_back_its_rows(tmp_path: Path, index_rows: pl.DataFrame) -> 
     assert index.rows["chunk_id"].to_list() == index_rows["chunk_id"].to_list()
     assert index.vectors.tolist() == index_rows["vector"].to_list()
     assert manifest["row_count"].item() == index_rows.height
+    assert index.units is not None
+    assert index.units["level"].unique().sort().to_list() == ["document", "page", "section"]
     assert manifest["self_check_recall"].item() == 1.0
 
 

@@ -1,0 +1,139 @@
+"""Documents, pages and sections as units of the search: made of their passages, ranked by what these and they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.embeddings import stack_vectors
+from taxkg_assets.retrieval.encoder import DECIMALS, Vectors
+from taxkg_assets.retrieval.facts import Floats, Ints
+from taxkg_assets.retrieval.fuse import find_top
+from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.rules.loader import load_family
+
+UNIT_LEVELS = ("document", "page", "section")
+_KEYS = {"document": ("document_id",), "page": ("document_id", "page"), "section": ("document_id", "anchor_id")}
+_OF_DOCUMENT = ("irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title")
+
+
+def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
+    """One row per document, page and section: its summary or text, the terms and the mean vector of its passages.
+
+    Args: rows: the passages of an index, in reading order, with terms and vectors.
+    """
+    if rows.is_empty():
+        return pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
+    texts = dict(summaries.select("unit_id", "text").iter_rows())
+    return pl.concat([_units_of(level, rows, texts=texts) for level in UNIT_LEVELS])
+
+
+def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl.DataFrame:
+    sizes = load_family("levels")
+    grouped = (
+        rows.with_row_index("row")
+        .drop_nulls(_KEYS[level][-1])
+        .group_by(*_KEYS[level], maintain_order=True)
+        .agg(
+            pl.col("chunk_ix", "heading_path", "form", "perspective", *_OF_DOCUMENT).first(),
+            *([pl.col("page").first()] if level != "page" else []),
+            *([pl.col("anchor_id").first()] if level != "section" else []),
+            pl.col("text").str.join("\n"),
+            pl.col("terms").str.join(" "),
+            pl.col("row"),
+            children=pl.col("chunk_id"),
+        )
+    )
+    ids = {
+        "document": pl.concat_str(pl.lit("document:"), "document_id"),
+        "page": pl.concat_str(
+            pl.lit("page:"), "document_id", pl.lit(":p"), pl.col("page").cast(pl.String).str.zfill(4)
+        ),
+        "section": pl.concat_str(pl.lit("section:"), "anchor_id"),
+    }
+    named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
+    own = [
+        texts.get(unit_id) or " ".join(text.split()[: sizes["unit_words"]])
+        for unit_id, text in named.select("chunk_id", "text").iter_rows()
+    ]
+    terms = [" ".join(text.split(" ")[: sizes["unit_terms"]]) for text in named["terms"]]
+    vectors = _sum_vectors(stack_vectors(rows["vector"]), named["row"])
+    columns = ["chunk_id", "level", "document_id", "page", "anchor_id", "chunk_ix", "heading_path", "form"]
+    return named.with_columns(
+        text=pl.Series(own, dtype=pl.String),
+        terms=pl.Series(terms, dtype=pl.String),
+        vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)),
+    ).select(*columns, "perspective", *_OF_DOCUMENT, "text", "terms", "vector", "children")
+
+
+def _sum_vectors(vectors: Vectors, members: pl.Series) -> Vectors:
+    """Unit vectors of the sums over each list of rows: no text is encoded anew."""
+    owners = np.repeat(np.arange(len(members)), members.list.len().to_numpy())
+    sums: Vectors = np.zeros((len(members), vectors.shape[1]), dtype=np.float32)
+    np.add.at(sums, owners, vectors[members.explode().to_numpy()])
+    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit.round(DECIMALS)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The units of one level with their vectors, and which unit each passage belongs to."""
+
+    units: pl.DataFrame
+    vectors: Vectors
+    unit_of: Ints
+
+    @cached_property
+    def lexical(self) -> LexicalLeg:
+        """BM25 over the units' terms."""
+        return build_lexical([terms.split(" ") for terms in self.units["terms"]])
+
+    def rank(self, terms: Sequence[str], meaning: Vectors, *, rows: Ints, scores: Floats) -> list[tuple[int, float]]:
+        """Order the units that hold ranked passages, best first, with their scores.
+
+        Args: rows, scores: the ranked passages and what the ranker gave them, best first.
+        """
+        weights = load_family("levels")["weights"]
+        owners = self.unit_of[rows]
+        held = owners >= 0
+        count = self.units.height
+        if not held.any():
+            return []
+        owners, lift = owners[held], (scores - float(scores.min()))[held]
+        best, mass = np.zeros(count), np.zeros(count)
+        np.maximum.at(best, owners, lift)
+        np.add.at(mass, owners, lift**2)
+        total = weights["best"] * _against_best(best) + weights["mass"] * _against_best(np.sqrt(mass))
+        if weights["vector"]:
+            total += weights["vector"] * _against_best(np.clip(self.vectors @ meaning, 0.0, None).astype(np.float64))
+        if weights["lexical"]:
+            total += weights["lexical"] * _against_best(self.lexical.score_rows(terms).astype(np.float64))
+        total[best == 0.0] = 0.0
+        order = find_top(total.astype(np.float32), count, floor=0.0)
+        return [(int(number), float(total[number])) for number in order]
+
+
+def _against_best(values: Floats) -> Floats:
+    share: Floats = values / max(float(values.max(initial=0.0)), 1e-9)
+    return share
+
+
+def open_level(level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame) -> Level:
+    """The units of one level; passages without a unit (before the first heading) belong to none."""
+    keep = (units["level"] == level).to_numpy()
+    own = units.filter(pl.Series(keep))
+    number = {child: place for place, children in enumerate(own["children"].to_list()) for child in children}
+    return Level(
+        own, vectors[keep], np.array([number.get(chunk_id, -1) for chunk_id in rows["chunk_id"]], dtype=np.int64)
+    )
+
+
+def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
+    """The best passages of a unit, for drilling down."""
+    most = load_family("levels")["children"]
+    return [chunk_id for row, chunk_id in ranked if level.unit_of[row] == number][:most]

@@ -1,0 +1,102 @@
+"""Documents and pages in a few sentences: what a search over whole documents looks at, and what a reader sees first.
+
+A proposer words them: by rule they are sentences of the document as they stand, by a model they are checked sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import groupby
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.prompts.contract import Block, Judged, Proposer
+from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
+
+Row = Mapping[str, Any]
+
+
+def build_summaries(
+    documents: dy.DataFrame[Documents],
+    sections: dy.DataFrame[Sections],
+    *,
+    anchors: dy.DataFrame[Anchors],
+    proposer: Proposer,
+) -> dy.DataFrame[Summaries]:
+    """Sum up every page that has running text, and every document by what its sections begin with.
+
+    Returns: one row per page and per document; a unit of which nothing could be said has no row.
+    """
+    kinds = load_family("levels")["summaries"]["leads"]
+    leading = set(anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"])
+    titles = dict(documents.select("document_id", "title").iter_rows())
+    ordered = _find_telling(documents, sections).sort("document_id", "paragraph_ix")
+    items: list[SummaryItem] = []
+    pages: dict[str, tuple[str, int]] = {}
+    for document_id, group in groupby(ordered.iter_rows(named=True), key=lambda row: row["document_id"]):
+        held = list(group)
+        for item, page in _items(document_id, held, title=titles[document_id], leading=leading):
+            items.append(item)
+            pages[item.item_id] = (document_id, page)
+    rows = [
+        _row(judged, place=pages[judged.item_id])
+        for judged in proposer.propose(SUMMARIES, items)
+        if judged.proposal is not None and judged.proposal.sentences
+    ]
+    frame = pl.DataFrame(rows, schema=Summaries.create_empty().schema)
+    return Summaries.validate(frame.sort(Summaries.primary_key()))
+
+
+def _find_telling(documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
+    """Running text, without what the documents of several families print alike."""
+    least = load_family("ranking")["boilerplate_families"]
+    family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
+    named = sections.join(documents.select("document_id", family), on="document_id", maintain_order="left")
+    return named.filter(
+        pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over("text") < least
+    )
+
+
+def _items(
+    document_id: str, rows: Sequence[Row], *, title: str, leading: Set[str]
+) -> Iterable[tuple[SummaryItem, int]]:
+    sizes = load_family("levels")["summaries"]
+    by_page: dict[int, list[Row]] = {}
+    leads: dict[str | None, Row] = {}
+    for row in rows:
+        by_page.setdefault(row["page"], []).append(row)
+        if row["anchor_id"] in leading or not leads:
+            leads.setdefault(row["anchor_id"], row)
+    for page, own in sorted(by_page.items()):
+        item_id = f"page:{document_id}:p{page:04d}"
+        yield _item(item_id, own, title=title, sentences=sizes["page_sentences"]), page
+    spread = list(leads.values())
+    step = max(1, -(-len(spread) // sizes["blocks"]))
+    yield (
+        _item(f"document:{document_id}", spread[::step], title=title, sentences=sizes["document_sentences"]),
+        rows[0]["page"],
+    )
+
+
+def _item(item_id: str, rows: Sequence[Row], *, title: str, sentences: int) -> SummaryItem:
+    most = load_family("levels")["summaries"]["blocks"]
+    blocks = tuple(Block(element_id=row["element_id"], text=row["text"], role=row["role"]) for row in rows[:most])
+    return SummaryItem(item_id=item_id, blocks=blocks, title=title, sentences=sentences)
+
+
+def _row(judged: Judged[SummaryProposal], *, place: tuple[str, int]) -> dict[str, Any]:
+    assert judged.proposal is not None
+    claims = judged.proposal.sentences
+    return {
+        "unit_id": judged.item_id,
+        "document_id": place[0],
+        "level": judged.item_id.split(":", 1)[0],
+        "page": place[1],
+        "text": " ".join(claim.text for claim in claims),
+        "evidence": [evidence.pointer for claim in claims for evidence in claim.evidence],
+        "created_by": judged.created_by,
+    }

@@ -1,0 +1,56 @@
+"""Documents, pages and sections are made of their passages and ranked by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.embeddings import stack_vectors
+from taxkg_assets.retrieval.levels import Level, build_units
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.schemas import Summaries
+
+
+@pytest.fixture(scope="module")
+def with_levels(searcher: Searcher, index_rows: pl.DataFrame) -> Searcher:
+    units = build_units(index_rows, summaries=Summaries.create_empty())
+    index = replace(searcher.index, units=units, unit_vectors=stack_vectors(units["vector"]))
+    return replace(searcher, index=index)
+
+
+def test_every_passage_lies_in_one_document_one_page_and_at_most_one_section(index_rows: pl.DataFrame) -> None:
+    units = build_units(index_rows, summaries=Summaries.create_empty())
+    for level in ("document", "page", "section"):
+        children = units.filter(pl.col("level") == level)["children"].explode().to_list()
+        assert sorted(children) == sorted(index_rows["chunk_id"])
+    assert np.linalg.norm(stack_vectors(units["vector"]), axis=1) == pytest.approx(np.ones(units.height), abs=1e-3)
+
+
+def test_a_unit_with_more_evidence_wins_over_one_with_an_equal_best_passage() -> None:
+    units = pl.DataFrame({"terms": ["a", "b"]})
+    level = Level(units, np.eye(2, dtype=np.float32), np.array([0, 1, 1, -1]))
+    ranked = level.rank(
+        ["a"], np.zeros(2, dtype=np.float32), rows=np.array([0, 1, 2, 3]), scores=np.array([3.0, 3.0, 2.0, 1.0])
+    )
+    assert [number for number, _ in ranked] == [1, 0]
+
+
+def test_a_question_for_documents_is_answered_with_documents(with_levels: Searcher) -> None:
+    rows = with_levels.search("which documents discuss harbour rent", k=10)
+    assert len({row.document for row in rows}) == len(rows)
+    assert rows[0].via["unit"].startswith("document:")
+    assert rows[0].via["drill_down"][0] in rows[0].via["chunk_ids"]
+    assert rows[0].via["route"]["intent"] == "broad_discovery"
+
+
+def test_sections_are_handed_over_whole(with_levels: Searcher) -> None:
+    top = with_levels.search("where does the booklet explain harbour rent of berths", k=1)[0]
+    assert top.via["unit"].startswith("section:")
+    assert "include the amounts of box 1b" in top.text or "Shows" in top.text
+
+
+def test_other_questions_get_passages(with_levels: Searcher) -> None:
+    assert "unit" not in with_levels.search("harbour rent of a berth", k=1)[0].via
