@@ -58,7 +58,7 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
     }
     named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
     own = [
-        texts.get(unit_id) or " ".join(text.split()[: sizes["unit_words"]])
+        " ".join(text.split()[: sizes["unit_words"]]) if level == "section" else texts.get(unit_id, "")
         for unit_id, text in named.select("chunk_id", "text").iter_rows()
     ]
     terms = [" ".join(text.split(" ")[: sizes["unit_terms"]]) for text in named["terms"]]

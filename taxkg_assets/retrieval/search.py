@@ -176,7 +176,7 @@ class Searcher:
             window = Windows(self.passages, level="paragraph").grow(best.row)
             assert window is not None
             unit = level.units.row(number, named=True)
-            own = Window(f"{unit['text']}\n{window.text}", window.page, window.bboxes, window.chunk_ids)
+            own = Window(f"{unit['text']}\n{window.text}".strip(), window.page, window.bboxes, window.chunk_ids)
             if unit["level"] == "section":
                 grown = Windows(self.passages, level="section").grow(best.row)
                 own = grown or own
