@@ -7,10 +7,13 @@ sentence says about the target (relation, polarity) is decided in `polarity`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
+
+import polars as pl
 
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
@@ -43,18 +46,30 @@ class Mention:
         return min(inherited, read_confidence("reference_mentions", self.rule_id))
 
 
-def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
-    """Find everything that a paragraph points at, in the order of the text."""
-    low = text.lower()
-    found: list[Mention] = list(headings.find_in(text, low=low))
+def find_held_words(texts: Sequence[str]) -> list[frozenset[str]]:
+    """Find which of the rules' words each text holds, in one pass over them all: most texts hold none."""
+    small = pl.Series([text.lower() for text in texts], dtype=pl.String)
+    return [frozenset(held) for held in small.str.extract_many(list(_words()), overlapping=True).to_list()]
+
+
+def find_mentions(text: str, *, headings: Headings, held: frozenset[str] | None = None) -> list[Mention]:
+    """Find everything that a paragraph points at, in the order of the text.
+
+    Args: held: the rules' words that the text holds, where they are known already.
+    """
+    if held is None:
+        (held,) = find_held_words([text])
+    if not held:
+        return []
+    found: list[Mention] = list(headings.find_in(text, held=held))
     taken = [mention.group for mention in found]
-    for rule in _usable_rules("mentions", low):
+    for rule in _usable_rules("mentions", held):
         for mentions in _read_rule(text, rule):
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in _usable_rules("named_sections", low):
+    for rule in _usable_rules("named_sections", held):
         found.extend(_read_titles(text, rule, taken=taken))
     if not found:
         return found
@@ -62,20 +77,28 @@ def find_mentions(text: str, *, headings: Headings) -> list[Mention]:
     return _attach_forms(text, found)
 
 
-def _usable_rules(group: str, low: str) -> list[Rule]:
-    """Find the rules that can match at all in a text in small letters: most texts hold none of a rule's words."""
-    usable = []
-    for rule, words in _rules_with_words(group):
-        for word in words:
-            if word in low:
-                usable.append(rule)
-                break
-    return usable
+def _usable_rules(group: str, held: frozenset[str]) -> list[Rule]:
+    """Find the rules that can match at all in a text."""
+    return [rule for rule, words in _rules_with_words(group) if not held.isdisjoint(words)]
 
 
 @cache
 def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[str, ...]], ...]:
     return tuple((rule, tuple(rule.extra["words"])) for rule in load_rules("references", group))
+
+
+@cache
+def _cue_words() -> frozenset[str]:
+    """Give the words without which a text points at none of the document's headings."""
+    words = [rule.needed_words for rule in load_rules("references", "section_cues")]
+    assert all(words), "a cue for headings matches without any word of its own"
+    return frozenset(chain.from_iterable(words))
+
+
+@cache
+def _words() -> frozenset[str]:
+    groups = ("mentions", "named_sections")
+    return _cue_words().union(*(words for group in groups for _, words in _rules_with_words(group)))
 
 
 class Headings:
@@ -93,11 +116,11 @@ class Headings:
         for rows in self._by_word.values():
             rows.sort(key=lambda row: (-len(row[0]), row))
 
-    def find_in(self, text: str, *, low: str) -> Iterator[Mention]:
-        """Find headings that the text points at with a cue before or after them; `low` is it in small letters."""
-        before, after = load_rules("references", "section_cues")
-        if not (before.may_match(low) or after.may_match(low)):
+    def find_in(self, text: str, *, held: frozenset[str]) -> Iterator[Mention]:
+        """Find headings that the text points at with a cue before or after them; `held` are the words that it holds."""
+        if held.isdisjoint(_cue_words()):
             return
+        before, after = load_rules("references", "section_cues")
         last_end = -9
         flat = ""
         for word in _CAPITALISED.finditer(text):

@@ -15,7 +15,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.mentions import Headings, Mention, find_mentions
+from taxkg_assets.extraction.mentions import Headings, Mention, find_held_words, find_mentions
 from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
@@ -53,11 +53,15 @@ def build_references(
     headings = Headings(_collect_headings(tree))
     rows: list[dict[str, Any]] = []
     led_by, lead = None, ""
-    for section in sections.sort("paragraph_ix").select(_COLUMNS).iter_rows(named=True):
+    ordered = sections.sort("paragraph_ix").select(_COLUMNS)
+    held_words = find_held_words(ordered["text"].to_list())
+    for section, held in zip(ordered.iter_rows(named=True), held_words, strict=True):
         is_item = section["role"] == "ListBlock"
         if not is_item:
             led_by, lead = section["anchor_id"], section["text"]
-        mentions = find_mentions(section["text"], headings=headings)
+        mentions = find_mentions(section["text"], headings=headings, held=held)
+        if not mentions:
+            continue
         readings = [_read_in_kind(section["text"], mention, doc_type=identity.doc_type) for mention in mentions]
         mentions = [mention for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
@@ -94,8 +98,8 @@ def _read_section(
     section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str
 ) -> Iterator[dict[str, Any]]:
     text: str = section["text"]
-    sentences = find_sentences(text) if mentions else []
-    led_by = lead[slice(*find_sentences(lead)[-1])] if mentions and lead else ""
+    sentences = find_sentences(text)
+    led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""
     seen: set[tuple[int, str, str]] = set()
     said_of: dict[tuple[int, int, tuple[int, int], str], Relation] = {}
     for mention in mentions:

@@ -28,7 +28,11 @@ TEXTS = sorted({text for rule in RULES for text in (*rule.examples, *rule.counte
     [
         (r"(?i)\bSee\s+(?:also\s+)?@", ("see",)),
         (r"(?:report|enter)ed? in", ("enter", "report")),
-        (r"[Ss]ee [Nn]o[tw]", ("see no",)),
+        (r"[Ss]ee [Nn]o[tw]", ("see not", "see now")),
+        (r"(?:do|does)n[’']t\b", ("n't", "n’t")),
+        (r",?\s+(?=(?:but|yet)\b)", ("but", "yet")),
+        (r",?\s+(?!but\b)", ()),
+        (r"no|another|[Uu]nless", ("no", "unless")),
         (r"[^s]ee", ("ee",)),
         (r"\b(?:do|does) not\b[^@]*\bexcept(?: for)?\b", ("except",)),
         (r"(?:shall|must)\s+\d", ("must", "shall")),
