@@ -361,9 +361,9 @@ class Registry(dy.Schema):
 
 
 class Nodes(dy.Schema):
-    """One document, anchor, paragraph, table or external thing that the graph speaks of."""
+    """One document, anchor, paragraph, sentence of a dense one, table or external thing that the graph speaks of."""
 
-    node_id = _key("document_id, anchor_id, element_id, table_id or `ext:<kind>:<target>`")
+    node_id = _key("document_id, anchor_id, element_id, table_id, `<element_id>:s<start>` or `ext:<kind>:<target>`")
     document_id = _text("document; null for external nodes", nullable=True)
     perspective = dy.String(nullable=True, regex=_one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     level = dy.String(regex=_one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))

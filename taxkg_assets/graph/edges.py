@@ -11,6 +11,7 @@ import polars as pl
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
+from taxkg_assets.graph.dense import Speakers
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
@@ -32,8 +33,9 @@ def build_edges(
 
     Args:     nodes: everything that may be related. sections: which node an element's text belongs to.
     Returns:  structural edges without evidence, and semantic edges whose `start`, `end` slice the sentence out of the
-              element's `sections.text`. A sentence that only names its own box or form makes no edge, nor does
-              a reference that means this document and fits nothing in it: `score_unresolved` counts those.
+              element's `sections.text`; their source is the sentence where it is a node, else the paragraph. A sentence
+              that only names its own box or form makes no edge, nor does a reference that means this document and fits
+              nothing in it: `score_unresolved` counts those.
     Units:    start, end: characters, half-open, 0-based.
     Source:   rules/relations.yaml.
     """
@@ -45,13 +47,12 @@ def build_edges(
         registry=registry_rows,
         tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
     )
-    speakers = dict(sections.select("element_id", pl.coalesce("table_id", "element_id").alias("node_id")).iter_rows())
     texts = sections.select("anchor_id", "text").iter_rows()
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
             _structural(_link_edges(find_links(catalogue, resolver, registry=registry_rows))),
-            _semantic_edges(references, resolver=resolver, speakers=speakers),
+            _semantic_edges(references, resolver=resolver, speakers=Speakers(nodes, sections)),
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
@@ -136,15 +137,13 @@ def _name_relation(row: Mapping[str, Any], target: Target) -> str:
     return "external_ref" if target.is_external else f"references_{row['kind']}"
 
 
-def _semantic_edges(
-    references: dy.DataFrame[References], *, resolver: Resolver, speakers: dict[str, str]
-) -> pl.DataFrame:
+def _semantic_edges(references: dy.DataFrame[References], *, resolver: Resolver, speakers: Speakers) -> pl.DataFrame:
     rows = _resolve(references.iter_rows(named=True), resolver=resolver, speakers=speakers)
     return pl.DataFrame(list(rows), schema=Edges.create_empty().schema, orient="row")
 
 
 def _resolve(
-    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, speakers: dict[str, str]
+    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, speakers: Speakers
 ) -> Iterator[dict[str, Any]]:
     for row in references:
         if row["is_self"] and row["relation"] == "references":
@@ -153,7 +152,7 @@ def _resolve(
         if target is None:
             continue
         yield {
-            "source_id": speakers[row["element_id"]],
+            "source_id": speakers.find(row["element_id"], row["start"], row["end"]),
             "target_id": target.node_id,
             "relation": _name_relation(row, target),
             "start": row["start"],

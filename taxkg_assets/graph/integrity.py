@@ -200,9 +200,15 @@ def score_outreach(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> fl
 
 
 def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dict[str, float]:
-    """Share of the headings, paragraphs and tables that have an edge beyond the tree and the order of the text."""
+    """Share of the headings, paragraphs and tables that have an edge beyond the tree and the order of the text.
+
+    What a sentence of a dense paragraph says, its paragraph says too.
+    """
     related = edges.filter(~pl.col("relation").is_in(_BARE))
-    ends = pl.concat([related.get_column("source_id"), related.get_column("target_id")]).unique().implode()
+    above = nodes.filter(pl.col("level") == "sentence").join(
+        related, left_on="node_id", right_on="source_id", how="semi"
+    )
+    ends = pl.concat([related["source_id"], related["target_id"], above["parent_id"]]).unique().implode()
     levels = nodes.filter(pl.col("level").is_in(("anchor", "paragraph", "table")))
     shares = levels.group_by("level").agg(pl.col("node_id").is_in(ends).mean()).sort("level")
     return {f"related {level}": share for level, share in shares.iter_rows()}

@@ -28,8 +28,8 @@ def find_neighbourhood(
 ) -> Neighbourhood:
     """Find what is said in a node's places and what others say of them.
 
-    A box's places are its face and the headings aligned with it; what hangs below them speaks for it. Of neighbours
-    the surest are kept, so that a picture can be read.
+    A box's places are its face and the headings aligned with it; what hangs below them speaks for it, sentences that
+    relate nothing aside. Of neighbours the surest are kept, so that a picture can be read.
     """
     own = _find_own(nodes, edges, node_id=node_id)
     touching = pl.col("source_id").is_in(list(own)) | pl.col("target_id").is_in(list(own))
@@ -37,6 +37,7 @@ def find_neighbourhood(
         pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
     )
     ends = pl.concat([said["source_id"], said["target_id"]]).unique(maintain_order=True).to_list()
+    own -= set(nodes.filter(pl.col("level") == "sentence")["node_id"]) - {*ends, node_id}
     shown = [*sorted(own), *[end for end in ends if end not in own]][: max(at_most, len(own))]
     tree = edges.filter(pl.col("relation") == "parent_of")
     kept = pl.concat([said, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))

@@ -1,4 +1,4 @@
-"""Nodes: documents, headings, paragraphs, tables, boxes on faces, and the outside things that text points at."""
+"""Nodes: documents, headings, paragraphs, dense ones' sentences, tables, boxes on faces, outside things."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
+from taxkg_assets.graph.dense import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
@@ -34,8 +35,8 @@ def build_nodes(
     """Name everything the graph speaks of: one row per document, heading, paragraph, table, face box, outside thing.
 
     Args:     elements: where a document's first page prints. sections: one row per content element; a table's row
-              becomes the table's node. faces: places of the registry's boxes. references: what they reach outside the
-              corpus becomes an external node.
+              becomes the table's node, a dense paragraph's sentences become nodes below it. faces: places of the
+              registry's boxes. references: what they reach outside the corpus becomes an external node.
     Returns:  a tree per document by `parent_id`; external nodes stand alone.
     """
     catalogue = Catalogue(documents.to_dicts())
@@ -48,7 +49,7 @@ def build_nodes(
     rows = [
         *_document_rows(documents, elements, context=context),
         *(_anchor_row(row, context=context) for row in anchor_rows),
-        *_section_rows(sections, tables, context=context),
+        *_section_rows(sections, tables, dense=find_dense_paragraphs(sections, references), context=context),
         *_face_rows(faces, context=context),
     ]
     _number(rows)
@@ -233,9 +234,16 @@ def _anchor_row(row: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:
 
 
 def _section_rows(
-    sections: dy.DataFrame[Sections], tables: dy.DataFrame[Tables], *, context: _Context
+    sections: dy.DataFrame[Sections],
+    tables: dy.DataFrame[Tables],
+    *,
+    dense: Mapping[str, list[tuple[int, int]]],
+    context: _Context,
 ) -> Iterator[dict[str, Any]]:
-    """One node per content element; a table's row gives the table's node, and a table without a row stands alone."""
+    """One node per content element and per sentence of a dense one.
+
+    A table's row gives the table's node, and a table without a row stands alone.
+    """
     table_rows = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
     for row in sections.to_dicts():
         document_id, anchor_id = row["document_id"], row["anchor_id"]
@@ -243,7 +251,7 @@ def _section_rows(
         table = table_rows.pop(row["table_id"], None) if row["table_id"] else None
         above = context.resolver.anchors.get(anchor_id or "")
         forms = context.resolver.find_forms(anchor_id, document_id)
-        yield {
+        node = {
             "node_id": row["table_id"] or row["element_id"],
             "document_id": document_id,
             "perspective": above["perspective"] if above else context.catalogue.entries[document_id].perspective,
@@ -258,8 +266,20 @@ def _section_rows(
             "bboxes": [{"page": table["page"], **table["bbox"]}] if table else _merge_pieces(row["pieces"]),
             "order": row["element_id"],
         }
+        yield node
+        for start, end in dense.get(row["element_id"], ()):
+            pieces = find_pieces(row["pieces"], start=start, end=end)
+            said = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": _merge_pieces(pieces)}
+            concepts = context.concepts_in(said["text"], forms=forms)
+            yield {**node, **said, **_below(node, start=start), "concepts": concepts}
     for table in table_rows.values():
         yield _lone_table(table, context=context)
+
+
+def _below(paragraph: Mapping[str, Any], *, start: int) -> dict[str, Any]:
+    """Where the node of a sentence stands in the tree."""
+    node_id = paragraph["node_id"]
+    return {"node_id": sentence_node_id(node_id, start), "level": "sentence", "parent_id": node_id}
 
 
 def _lone_table(table: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:

@@ -31,16 +31,17 @@ Neighbours = Mapping[str, tuple[Step, ...]]
 
 
 def build_neighbours(edges: dy.DataFrame[schemas.Edges] | None) -> Neighbours:
-    """Edges worth following, by source, in the order of confidence."""
+    """Edges worth following by who speaks, a sentence's by its paragraph as passages hold, in order of confidence."""
     if edges is None:
         return {}
     relations = load_family("ranking")["expansion"]["relations"]
-    kept = edges.filter(pl.col("relation").is_in(relations)).sort(
-        pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
-    )
+    is_sentence = pl.col("source_id").str.starts_with(pl.col("element_id"))
+    speaker = pl.when(is_sentence).then("element_id").otherwise("source_id")
+    kept = edges.filter(pl.col("relation").is_in(relations)).with_columns(speaker=speaker)
+    kept = kept.sort(pl.col("confidence").neg(), "speaker", "target_id", "relation", "start")
     found: dict[str, list[Step]] = {}
-    for row in kept.select("source_id", "target_id", "relation", "evidence", "page").iter_rows():
-        found.setdefault(row[0], []).append(Step(*row))
+    for row in kept.select("speaker", "source_id", "target_id", "relation", "evidence", "page").iter_rows():
+        found.setdefault(row[0], []).append(Step(*row[1:]))
     return {source: tuple(steps) for source, steps in found.items()}
 
 

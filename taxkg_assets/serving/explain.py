@@ -42,13 +42,17 @@ class Explained:
 def explain(released: Released, words: Sequence[str]) -> Explained:
     """Explain the node of an id, or the face of the box that words mean, the newest revision's first.
 
+    A dense paragraph tells what its sentences say.
+
     Raises: NodeNotFoundError.
     """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     node_id = _find_node(" ".join(words), nodes, released=released)
     node = nodes.filter(pl.col("node_id") == node_id).row(0, named=True)
     named = {row["node_id"]: name_node(row) for row in nodes.iter_rows(named=True)}
-    said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id))
+    sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
+    is_below = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
+    said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
     rows = [
         {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
         for row in said.sort("relation", "source_id", "target_id", "start").iter_rows(named=True)
@@ -80,7 +84,7 @@ def show(found: Explained, *, out: Console) -> None:
         if line:
             out.print(f"  {escape(line)}", highlight=False)
     for row in found.edges:
-        is_out = row["source_id"] == node["node_id"]
+        is_out = row["target_id"] != node["node_id"]
         other, arrow = (row["target"], "→") if is_out else (row["source"], "←")
         relation = row["relation"] + (" (negative)" if row["polarity"] == "negative" else "")
         out.print(f"  [green]{arrow} {relation}[/] {escape(other)} [dim]{row['confidence']:.2f}[/]", highlight=False)

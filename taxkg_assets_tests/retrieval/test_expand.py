@@ -41,6 +41,12 @@ def test_surest_edges_first_and_follows_never() -> None:
     assert [step.target_id for step in neighbours["a"]] == ["c", "b"]
 
 
+def test_what_a_sentence_says_leads_on_from_its_paragraph() -> None:
+    edges = _edges(("a:s00007", "b", "includes", 1.0)).with_columns(element_id=pl.lit("a"))
+    neighbours = build_neighbours(schemas.Edges.validate(edges))
+    assert [(step.source_id, step.target_id) for step in neighbours["a"]] == [("a:s00007", "b")]
+
+
 def test_no_edge_leads_back_to_its_seed() -> None:
     neighbours = build_neighbours(_edges(("a", "a", "includes", 1.0), ("a", "b", "includes", 1.0)))
     assert list(expand_seeds([(0, ["a"])], neighbours=neighbours, row_of={"a": 0, "b": 1})) == [1]
