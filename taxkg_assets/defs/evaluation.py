@@ -1,6 +1,7 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import dataframely as dy
@@ -17,11 +18,12 @@ from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.report import render_report
+from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.search import DEFAULT_PARTS, Parts, Searcher
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -37,15 +39,34 @@ System = Callable[[str], Ranking | list[dict[str, Any]]]
 RESULTS = 50
 
 
+FULL, WITH_GRAPH = "full", "with graph"
+NOT_BUILT = ("cross-encoder", "tuned model")
+LEFT_OUT: Mapping[str, Parts] = {
+    "without router": Parts(router=False),
+    "without lay terms": Parts(lay_terms=False),
+    "without features": Parts(rerank=False),
+    "without parents": Parts(parents=False),
+    "without lexical leg": Parts(lexical=False),
+    "without vector leg": Parts(vector=False),
+}
+
+
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """The systems that are compared: the legs alone, their fusion, and the whole pipeline with its guardrail."""
+    """The systems that are compared: legs, their fusion, the whole pipeline, and it with one part changed."""
+    own = replace(searcher, encoder=RememberingEncoder(searcher.encoder))
 
-    def full(question: str) -> Ranking:
-        answer = ask(searcher, question, settings=settings, k=RESULTS, is_worded=False)
-        rows = [result.model_dump() for result in answer.results]
-        return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
+    def open_system(parts: Parts) -> System:
+        at_work = own.with_parts(parts)
 
-    return {**build_baselines(searcher), "full": full}
+        def system(question: str) -> Ranking:
+            answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
+            rows = [result.model_dump() for result in answer.results]
+            return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
+
+        return system
+
+    parted = {name: open_system(parts) for name, parts in {**LEFT_OUT, WITH_GRAPH: Parts(graph=True)}.items()}
+    return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
 
 
 def build_runs_on_index(
@@ -77,7 +98,9 @@ eval_runs = table(
 ABLATION = (
     Step("vector leg", "bm25", "hybrid"),
     Step("lexical leg", "dense", "hybrid"),
-    Step("router, features, graph, windows", "hybrid", "full"),
+    Step("all that follows the legs", "hybrid", FULL),
+    *(Step(name.removeprefix("without "), name, FULL) for name in LEFT_OUT),
+    Step("graph expansion", FULL, WITH_GRAPH),
 )
 
 
@@ -87,11 +110,20 @@ def build_report_and_pages(
     documents: dy.DataFrame[schemas.Documents],
     *,
     store: Store,
+    settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
     """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
     report = build_eval_report(eval_queries, eval_runs, documents=documents)
     ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=ABLATION)
-    pages = render_report(report, eval_queries=eval_queries, ablation=ablation, floors=load_floors("eval_report"))
+    pages = render_report(
+        report,
+        eval_queries=eval_queries,
+        ablation=ablation,
+        silence=score_silence(eval_queries, eval_runs, system=FULL),
+        floors=load_floors("eval_report"),
+        not_built=NOT_BUILT,
+        guide_at=settings.guidance_relevance / 10,
+    )
     atomic_write(store.home / "reports" / "evaluation.md", pages.markdown.encode())
     atomic_write(store.home / "reports" / "evaluation.html", pages.html.encode())
     return report

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 WIDTH = 760
 LABEL_WIDTH = 190
@@ -93,3 +94,53 @@ def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
     note_x = WIDTH - VALUE_WIDTH + 14
     parts.append(f'<text class="value {tone}" x="{note_x}" y="{y + 4:.1f}">{escape(mark.note)}</text>')
     return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve with its name; points by their horizontal value."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    is_strong: bool = False
+
+
+def render_lines(lines: Sequence[Line], *, title: str, across: str, marked: float | None = None) -> str:
+    """Curves between 0 and 1 both ways, each named at its end; a dashed upright marks one horizontal value."""
+    left, right, height = 60, WIDTH - VALUE_WIDTH, 300
+    floor = height - BOTTOM - 14
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return left + x * (right - left), floor - y * (floor - TOP)
+
+    parts = [
+        f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+    ]
+    for tick in SHARES.ticks:
+        x, y = place(tick, tick)
+        parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="tick" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:.2f}</text>')
+        parts.append(f'<text class="tick" x="{x:.1f}" y="{floor + 16}" text-anchor="middle">{tick:.2f}</text>')
+    parts.append(
+        f'<text class="tick" x="{(left + right) / 2}" y="{height - 6}" text-anchor="middle">{escape(across)}</text>'
+    )
+    if marked is not None:
+        x, _ = place(marked, 0)
+        parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor}"/>')
+    ends = _spread([place(*line.points[-1])[1] for line in lines])
+    for line, end in zip(lines, ends, strict=True):
+        tone = "strong" if line.is_strong else "plain"
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in line.points))
+        parts.append(f'<polyline class="whisker {tone}" fill="none" points="{path}"/>')
+        last = place(*line.points[-1])[0]
+        parts.append(f'<text class="value {tone}" x="{last + 8:.1f}" y="{end + 4:.1f}">{escape(line.label)}</text>')
+    return "\n".join([*parts, "</svg>"])
+
+
+def _spread(heights: Sequence[float], *, gap: float = 16.0) -> list[float]:
+    """Heights of labels, moved down where two would stand on each other."""
+    placed = list(heights)
+    for before, after in pairwise(sorted(range(len(placed)), key=lambda number: placed[number])):
+        placed[after] = max(placed[after], placed[before] + gap)
+    return placed

@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets.evaluation.eval_report import ALL
 from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, METRICS
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
-from taxkg_assets.evaluation.plots import SHARES, Mark, find_gain_axis, render_intervals
+from taxkg_assets.evaluation.plots import SHARES, Line, Mark, find_gain_axis, render_intervals, render_lines
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import EvalQueries, EvalReport
 
@@ -41,14 +41,19 @@ def render_report(
     eval_report: dy.DataFrame[EvalReport],
     *,
     ablation: pl.DataFrame,
+    silence: pl.DataFrame,
     eval_queries: dy.DataFrame[EvalQueries],
     floors: Sequence[Floor] = (),
     released: str = "full",
+    not_built: Sequence[str] = (),
+    guide_at: float | None = None,
     title: str = "Retrieval report",
 ) -> RenderedReport:
-    """Write the report: for each query set systems, types, ablation; then floors and questions left out.
+    """Write the report: for each query set systems, types, silence, ablation; then floors and questions left out.
 
-    Args:     ablation: rows of score_ablation; may be empty. released: the system whose figures the floors bind.
+    Args:     ablation: rows of score_ablation; may be empty. silence: rows of score_silence for the released system.
+              released: the system whose figures the floors bind. not_built: components that are still to come.
+              guide_at: confidence below which the system is silent, marked in the plot.
     """
     blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
     for query_set in eval_report["query_set"].unique().sort():
@@ -56,7 +61,9 @@ def render_report(
         blocks += [Heading(f"Query set {query_set}"), Paragraph(_count_questions(eval_queries, query_set))]
         blocks += _write_systems(rows, released)
         blocks += _write_types(rows, released)
-        blocks += _write_ablation(list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True)))
+        blocks += _write_silence(list(silence.filter(pl.col("query_set") == query_set).iter_rows(named=True)), guide_at)
+        of_set = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
+        blocks += _write_ablation(of_set, not_built)
     blocks += _write_floors(eval_report, floors, released)
     blocks += _write_unresolved(eval_queries)
     return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
@@ -158,7 +165,45 @@ def _write_types(rows: Sequence[Row], released: str) -> list[Block]:
 # ------------------------------------------------------------------------------------------------------ ablation
 
 
-def _write_ablation(rows: Sequence[Row]) -> list[Block]:
+def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
+    """What silence below each bound would cost and save; only where the set has questions without an answer."""
+    if not any(row["silent_unanswerable"] for row in rows):
+        return []
+    lines = [
+        Line(label, tuple((row["bound"], row[name]) for row in rows if row[name] is not None), is_strong=is_strong)
+        for label, name, is_strong in (
+            ("unanswerable, silent", "silent_unanswerable", True),
+            ("answerable, silent", "silent_answerable", False),
+            ("risk of what is answered", "risk", False),
+        )
+    ]
+    caption = "Silence below each bound on confidence"
+    table = Table(
+        columns=("Bound", "Answered", "Risk", "Unanswerable silent", "Answerable silent"),
+        rows=tuple(
+            (
+                Cell(f"{row['bound']:.2f}", is_strong=row["bound"] == guide_at),
+                *(
+                    Cell(NOTHING if row[name] is None else f"{row[name]:.3f}")
+                    for name in ("coverage", "risk", "silent_unanswerable", "silent_answerable")
+                ),
+            )
+            for row in rows
+            if row["bound"] >= _FIRST_BOUND
+        ),
+    )
+    text = (
+        "Risk is the share of answered questions that have no answer here or whose gold is in none of the first five "
+        "passages. The dashed line is the bound in use."
+    )
+    plot = Plot(caption, render_lines(lines, title=caption, across="bound on confidence", marked=guide_at))
+    return [Heading("Silence", level=3), Paragraph(text), plot, table]
+
+
+_FIRST_BOUND = 0.5
+
+
+def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block]:
     if not rows:
         return []
     table = Table(
@@ -177,7 +222,8 @@ def _write_ablation(rows: Sequence[Row]) -> list[Block]:
                 Cell(str(row["n"])),
             )
             for row in rows
-        ),
+        )
+        + tuple((Cell(name), Cell("not built"), *(Cell(NOTHING) for _ in range(8))) for name in not_built),
     )
     plots = []
     for name in (metric for metric in PLOTTED if any(row["metric"] == metric for row in rows)):

@@ -6,7 +6,7 @@ Here: batching that never changes a vector. Not here: finding or opening a model
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +39,40 @@ class Encoder(Protocol):
     def encode_query(self, text: str) -> Vectors: ...
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors: ...
+
+
+@dataclass(frozen=True)
+class RememberingEncoder:
+    """An encoder that encodes each question once, for comparisons that ask the same questions again and again."""
+
+    own: Encoder
+    questions: dict[str, Vectors] = field(default_factory=dict)
+
+    @property
+    def model_name(self) -> str:
+        return self.own.model_name
+
+    @property
+    def model_hash(self) -> str:
+        return self.own.model_hash
+
+    @property
+    def dimension(self) -> int:
+        return self.own.dimension
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode as the own encoder does."""
+        return self.own.encode_passages(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question, or remember its vector."""
+        if text not in self.questions:
+            self.questions[text] = self.own.encode_query(text)
+        return self.questions[text]
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode as the own encoder does."""
+        return self.own.encode_sentences(texts)
 
 
 @dataclass(frozen=True, slots=True)

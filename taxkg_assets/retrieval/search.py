@@ -94,18 +94,21 @@ def tidy_query(query: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Which parts of the search are at work; what a part adds is measured by leaving it out."""
+    """Which parts of the search are at work; what a part adds is measured by leaving it out, or putting it in.
+
+    The graph's edges led to nothing that the legs had not found, and changed no figure: they are off until they do.
+    """
 
     lexical: bool = True
     vector: bool = True
     router: bool = True
     lay_terms: bool = True
     rerank: bool = True
-    graph: bool = True
+    graph: bool = False
     parents: bool = True
 
 
-ALL_PARTS = Parts()
+DEFAULT_PARTS = Parts()
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class Searcher:
     index: SearchIndex
     encoder: Encoder
     edges: dy.DataFrame[schemas.Edges] | None = None
-    parts: Parts = ALL_PARTS
+    parts: Parts = DEFAULT_PARTS
 
     def search(
         self,
@@ -192,6 +195,13 @@ class Searcher:
     def knows_form(self, form: str) -> bool:
         """Whether the corpus holds a document of this form, by any of the ways people write it."""
         return bool(find_route(form, catalog=self.catalog).forms)
+
+    def with_parts(self, parts: Parts) -> Searcher:
+        """The same search with some parts left out; what was gathered about the index is shared."""
+        other = replace(self, parts=parts)
+        for name in _SHARED:
+            other.__dict__[name] = getattr(self, name)
+        return other
 
     def find_row(self, node_id: str) -> int | None:
         """The first row that holds a node or that an anchor owns."""
@@ -404,6 +414,7 @@ class Searcher:
         )
 
 
+_SHARED = ("facts", "passages", "catalog", "_neighbours", "_row_of", "_anchor_ids", "_document_vectors", "_title_words")
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 

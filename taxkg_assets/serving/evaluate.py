@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.defs.evaluation import ABLATION, open_systems
+from taxkg_assets.defs.evaluation import ABLATION, FULL, NOT_BUILT, open_systems
 from taxkg_assets.defs.store import Store, atomic_write
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -16,6 +16,7 @@ from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
+from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.schemas import Anchors, Documents, Feedback, QueryLog, Sections
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.released import open_release
@@ -55,7 +56,15 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:
     runs = build_eval_runs(queries, open_systems(released.searcher, Settings()))
     report = build_eval_report(queries, runs, documents=documents)
     ablation = score_ablation(queries, runs, documents=documents, steps=ABLATION)
-    pages = render_report(report, eval_queries=queries, ablation=ablation, title=f"Retrieval on {gold.name}")
+    pages = render_report(
+        report,
+        eval_queries=queries,
+        ablation=ablation,
+        silence=score_silence(queries, runs, system=FULL),
+        not_built=NOT_BUILT,
+        guide_at=Settings().guidance_relevance / 10,
+        title=f"Retrieval on {gold.name}",
+    )
     path = released.store.home / "reports" / f"evaluation-{gold.stem}.html"
     atomic_write(path, pages.html.encode())
     atomic_write(path.with_suffix(".md"), pages.markdown.encode())

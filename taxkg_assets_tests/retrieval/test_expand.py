@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.expand import build_neighbours, expand_seeds
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.search import Parts, Searcher
 
 
 def _edges(*rows: tuple[str, str, str, float]) -> dy.DataFrame[schemas.Edges]:
@@ -54,7 +54,7 @@ def test_no_edge_leads_back_to_its_seed() -> None:
 
 def test_search_shows_the_edge_that_led_to_a_passage(searcher: Searcher) -> None:
     edges = _edges(("i2077zed--2031#006", "town-code#008", "requires", 1.0))
-    linked = replace(searcher, edges=edges)
+    linked = replace(searcher, edges=edges, parts=Parts(graph=True))
     rows = linked.search("as issuer: harbour rent in box 1a of Form 2077-ZED", k=50)
     via = next(row.via["edge"] for row in rows if row.document == "town-code")
     assert (via["relation"], via["evidence"]) == ("requires", "box")

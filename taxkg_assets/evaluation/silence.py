@@ -1,0 +1,63 @@
+"""When is silence worth it? For every bound on relevance: how much is answered, and how often wrongly."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.metrics import score_runs
+from taxkg_assets.schemas import EvalQueries, EvalRuns
+
+BOUNDS = tuple(step / 20 for step in range(21))
+_SCHEMA = {
+    "query_set": pl.String,
+    "bound": pl.Float64,
+    "coverage": pl.Float64,
+    "risk": pl.Float64,
+    "silent_unanswerable": pl.Float64,
+    "silent_answerable": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+def score_silence(
+    eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns], *, system: str
+) -> pl.DataFrame:
+    """One row per query set and bound on a system's confidence, questions below it counting as silenced.
+
+    Returns: coverage is the share of questions answered; risk the share of those that are unanswerable or whose gold is
+             in none of the first five passages, null where nothing is answered.
+    """
+    own = eval_runs.filter(pl.col("system") == system)
+    grades = own.group_by("query_set", "query_id").agg(pl.col("confidence").first())
+    found = score_runs(eval_queries, own).filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
+    asked = (
+        eval_queries.filter(pl.col("is_resolved"))
+        .join(grades, on=["query_set", "query_id"])
+        .join(found.select("query_set", "query_id", is_found=pl.lit(True)), on=["query_set", "query_id"], how="left")
+        .with_columns(is_answerable=pl.col("type") != "unanswerable", is_found=pl.col("is_found").fill_null(False))
+    )
+    rows = [
+        _score(mine, query_set=str(query_set), bound=bound)
+        for (query_set,), mine in sorted(asked.partition_by("query_set", as_dict=True).items())
+        for bound in BOUNDS
+    ]
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _score(asked: pl.DataFrame, *, query_set: str, bound: float) -> dict[str, object]:
+    is_silent = asked["confidence"] < bound
+    answered = asked.filter(~is_silent)
+
+    def silent(part: pl.Series) -> float | None:
+        return float((is_silent & part).sum()) / int(part.sum()) if part.any() else None
+
+    return {
+        "query_set": query_set,
+        "bound": bound,
+        "coverage": answered.height / asked.height,
+        "risk": 1 - int(answered["is_found"].sum()) / answered.height if answered.height else None,
+        "silent_unanswerable": silent(~asked["is_answerable"]),
+        "silent_answerable": silent(asked["is_answerable"]),
+        "n": asked.height,
+    }
