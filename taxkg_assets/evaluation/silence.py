@@ -28,7 +28,7 @@ def score_silence(
     Returns: coverage is the share of questions answered; risk the share of those that are unanswerable or whose gold is
              in none of the first five passages, null where nothing is answered.
     """
-    own = eval_runs.filter(pl.col("system") == system)
+    own = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
     grades = own.group_by("query_set", "query_id").agg(pl.col("confidence").first())
     found = score_runs(eval_queries, own).filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
     asked = (
