@@ -299,9 +299,20 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
         ):
             return text
     if source.is_text_file:
-        return ""
+        return _find_code_title(lines)
     page = next((line.page for line in lines if named and named.printed in line.text and line.page <= 3), 1)
     return _find_large_type(_find_runs([line for line in lines if line.page == page]), named=named)
+
+
+def _find_code_title(lines: list[_Line]) -> str:
+    """Read the title of a code in plain text: it stands above the first section."""
+    (title,), (section,) = load_rules("identity", "code_titles"), load_rules("identity", "statutes")
+    for line in lines:
+        if section.pattern.search(line.text):
+            break
+        if title.pattern.search(line.text):
+            return _squeeze(line.text)
+    return ""
 
 
 def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:

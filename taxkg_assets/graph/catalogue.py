@@ -33,6 +33,7 @@ class Entry:
     revision: str
     is_annual: bool
     is_draft: bool
+    title: str = ""
 
     @property
     def perspective(self) -> str:
@@ -60,6 +61,7 @@ class Catalogue:
                 revision=row["revision"],
                 is_annual=row["tax_year"] is not None,
                 is_draft=row["is_draft"],
+                title=row["title"],
             )
             self.entries[entry.document_id] = entry
             for form in entry.forms:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.graph.catalogue import Catalogue, Entry
+from taxkg_assets.graph.laws import Laws
 from taxkg_assets.rules.forms import split_forms
 
 _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions for .+|Pub\. .+)\)$")
@@ -79,6 +80,7 @@ class Resolver:
         self._headings: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._numbered: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._statutes: dict[str, list[str]] = defaultdict(list)
+        self._laws = Laws(catalogue.entries.values())
         self._tables: dict[tuple[str, str], str] = {}
         self._order: dict[str, int] = {}
         for ix, row in enumerate(anchors):
@@ -97,10 +99,14 @@ class Resolver:
         opening = _OPENING.match(f"{heading} ")
         if opening is not None:
             self._numbered[document_id, opening.group(0)].append(anchor_id)
+            if opening.group(0).startswith("chapter "):
+                self._laws.add_part(document_id, opening.group(0).strip(), anchor_id)
         for key in expand_key(row["key"]) if row["key"] else ():
             self._keys[document_id, key].append(anchor_id)
             if row["kind"] == "statute_section":
-                self._statutes[key].append(anchor_id)
+                self._laws.add_part(document_id, key.removeprefix("sec_"), anchor_id)
+                if not self._laws.is_cited_by_name(document_id):
+                    self._statutes[key].append(anchor_id)
 
     def find_anchors(self, document_id: str, key: str) -> list[str]:
         """Find the anchors of a document that carry a key, groups that hold it included."""
@@ -131,6 +137,9 @@ class Resolver:
             found = self._resolve_publication(target, reference)
         elif kind == "statute_section":
             found = self._resolve_statute(target, reference)
+        elif kind in ("irc_section", "regulation", "notice_or_ruling"):
+            law = self._laws.find(reference, near=self._entry(reference))
+            found = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
         return found or _outside(kind, target)
 
     def _entry(self, reference: Mapping[str, Any]) -> Entry:

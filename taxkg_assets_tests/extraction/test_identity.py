@@ -97,6 +97,14 @@ def test_statute_by_its_section_headings() -> None:
     assert (found.doc_type, found.form, found.title) == ("statute", "", "town code title 9")
 
 
+def test_the_title_of_a_code_stands_above_its_first_section() -> None:
+    sections = [(f"§ 9-{ix} Powers of the collector.", 10.0, 100.0 + 20 * ix) for ix in range(1, 6)]
+    named = _page(1, ("Title 9: Berth Tax", 10.0, 60.0), *sections)
+    assert read_identity(_source("scan-4", named, is_text_file=True)).title == "Title 9: Berth Tax"
+    late = _page(1, *sections, ("Title 9: Berth Tax", 10.0, 400.0))
+    assert read_identity(_source("scan-4", late, is_text_file=True)).title == "scan 4"
+
+
 def test_silence_stays_silence() -> None:
     found = read_identity(_source("letter", _page(1, *_BODY)))
     assert (found.doc_type, found.form, found.revision, found.tax_year) == ("other", "", "", None)

@@ -1,0 +1,88 @@
+"""Which document of the corpus is the law that a text cites: a code, the regulations, one notice or ruling."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from taxkg_assets.graph.catalogue import Entry
+from taxkg_assets.rules.loader import load_rules
+
+_LAST_DIVISION = re.compile(r"\([A-Za-z0-9]+\)$")
+
+
+class Laws:
+    """The documents that are laws which others cite by name, and their sections."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        """Tell from the titles of statutes, notices and rulings which law each is.
+
+        Source: rules/laws.yaml.
+        """
+        self._citing: dict[str, str] = {}
+        self._parts: dict[tuple[str, str], str] = {}
+        self._of_kind: dict[str, list[Entry]] = defaultdict(list)
+        self._single: dict[str, list[Entry]] = defaultdict(list)
+        for entry in entries:
+            self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        if entry.doc_type == "statute":
+            for rule in load_rules("laws", "codes"):
+                if rule.pattern.search(entry.title):
+                    self._citing[entry.document_id] = rule.extra["citation"]
+                    self._of_kind[rule.extra["kind"]].append(entry)
+                    return
+        if entry.doc_type in ("statute", "other"):
+            for rule in load_rules("laws", "single"):
+                match = rule.pattern.search(entry.title)
+                if match:
+                    name = rule.extra["citation"].format(**match.groupdict())
+                    self._single[_fold(name)].append(entry)
+                    return
+
+    def is_cited_by_name(self, document_id: str) -> bool:
+        """Whether a document is a law whose sections others cite by its name: a bare number elsewhere is not its."""
+        return document_id in self._citing
+
+    def add_part(self, document_id: str, name: str, anchor_id: str) -> None:
+        """Take a part of a law by what a citation calls it: a section by its number, `chapter 4`."""
+        self._parts.setdefault((document_id, name), anchor_id)
+
+    def find(self, reference: Mapping[str, Any], *, near: Entry) -> tuple[str, bool] | None:
+        """Find the section, chapter or document that a citation names, and whether it is exactly that.
+
+        Of several revisions of a law the nearest to the citing document counts. A subdivision is found in its section.
+        """
+        kind, target = reference["kind"], reference["target"]
+        for entry in _order(self._of_kind.get(kind, ()), near=near):
+            name = target.removeprefix(self._citing[entry.document_id].format(number=""))
+            for wanted in _widen(name):
+                if (entry.document_id, wanted) in self._parts:
+                    return self._parts[entry.document_id, wanted], wanted == name
+        single = _order(self._single.get(_fold(target), ()), near=near)
+        return (single[0].document_id, True) if single else None
+
+
+def _widen(name: str) -> Iterator[str]:
+    """Name a part of a law and what holds it: 1(h)(11), 1(h), 1."""
+    yield name
+    while (wider := _LAST_DIVISION.sub("", name)) != name:
+        name = wider
+        yield name
+
+
+def _fold(name: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9-]+", name.casefold()))
+
+
+def _order(entries: Iterable[Entry], *, near: Entry) -> list[Entry]:
+    """Put the own document first, then finals, then the nearest revision."""
+
+    def rank(entry: Entry) -> tuple[bool, bool, int, int, str]:
+        apart = abs(entry.months - near.months)
+        return entry.document_id != near.document_id, entry.is_draft, apart, -entry.months, entry.document_id
+
+    return sorted(entries, key=rank)
