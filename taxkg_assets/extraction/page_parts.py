@@ -51,7 +51,8 @@ def sort_lines(
     lines = _without_braces(lines, parts)
     feet = _running_into_foot(page, lines, style)
     is_face = is_face_page(page, box_count=len(boxes))
-    lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
+    if boxes:
+        lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     for line in lines:
         if matches("icons", line.text):
             parts.icons.append(line)
@@ -187,6 +188,8 @@ def _names_publisher(line: Line) -> bool:
 
 def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:
     """Find the claimed rectangle that holds a line's middle; of several, the smallest."""
+    if not claims:
+        return None
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
     held = [
         (claim.x1 - claim.x0, ix)
@@ -201,6 +204,8 @@ def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[i
     low = [line for line in lines if is_in_lone_foot(line, page)]
     kept: set[int] = set()
     for line in sorted(low, key=lambda line: line.base):
+        if line.is_bold or matches("artifacts", line.text):
+            continue
         above = [
             other
             for other in lines
@@ -209,12 +214,6 @@ def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[i
             and 0 < line.base - other.base < 1.3 * line.size
             and not other.is_bold
         ]
-        is_named = matches("artifacts", line.text)
-        if (
-            above
-            and not line.is_bold
-            and not is_named
-            and all(id(other) in kept or not is_artifact(other, page, style) for other in above)
-        ):
+        if above and all(id(other) in kept or not is_artifact(other, page, style) for other in above):
             kept.add(id(line))
     return kept

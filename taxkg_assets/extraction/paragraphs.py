@@ -59,12 +59,13 @@ class Paragraph:
 
 def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
     """Find the usual distance of baselines for each type size (rounded to points) over a document."""
-    counts: dict[int, Counter[float]] = {}
+    steps: dict[int, list[float]] = {}
     for lines in pages_lines:
         for above, below in pairwise(lines):
-            step = below.base - above.base
-            if above.size == below.size and 0.9 * above.size < step < 1.7 * above.size:
-                counts.setdefault(round(above.size), Counter())[round(step, 1)] += 1
+            size = above.size
+            if size == below.size and 0.9 * size < (step := below.base - above.base) < 1.7 * size:
+                steps.setdefault(round(size), []).append(round(step, 1))
+    counts = {size: Counter(seen) for size, seen in steps.items()}
     return {size: min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0] for size, counter in counts.items()}
 
 
@@ -109,7 +110,7 @@ def _is_list_start(line: Line) -> bool:
     """Decide whether a line begins with a list mark that is set apart from its text."""
     mark = first_shown(line).text.strip()
     if len(mark) > 5:
-        return matches("lists", line.text) and line.text[0] in "•●▪■◦‣∙·►▶"
+        return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)
     return matches("lists", mark + " ") if mark != line.text else mark in "•●▪■"
 
 

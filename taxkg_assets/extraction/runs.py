@@ -68,7 +68,7 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             # Blanks inside a line keep the run open, a leader ends it.
             is_open = is_open and not stripped
             continue
-        x0, x1 = _inked(span)
+        x0, x1 = (span.x0, span.x1) if stripped == text else _inked(span)
         here = (span.block_ix, span.line_ix)
         last = runs[-1] if runs else None
         if (
@@ -122,11 +122,13 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
     """Group runs into printed lines, top to bottom, each from left to right."""
     slack = load_family("tables")["runs"]["same_line_pt"]
     lines: list[list[Run]] = []
-    for run in sorted(runs, key=lambda run: (run.middle, run.x0)):
-        if lines and run.middle - lines[-1][0].middle <= slack:
+    top = 0.0
+    for middle, _, _, run in sorted((run.middle, run.x0, ix, run) for ix, run in enumerate(runs)):
+        if lines and middle - top <= slack:
             lines[-1].append(run)
         else:
             lines.append([run])
+            top = middle
     return [sorted(line, key=lambda run: run.x0) for line in lines]
 
 
@@ -180,8 +182,6 @@ def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
 def _inked(span: Span) -> tuple[float, float]:
     """Cut leading and trailing blanks off a span's extent, taking characters as equally wide."""
     text = span.text
-    if not (text[0].isspace() or text[-1].isspace()):
-        return span.x0, span.x1
     step = (span.x1 - span.x0) / len(text)
     lead = len(text) - len(text.lstrip())
     tail = len(text) - len(text.rstrip())

@@ -47,6 +47,9 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box
     """Find rectangles of rows that print two or more amounts each, in the same places, below each other."""
     limits = load_family("tables")["regions"]
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
+    # Too few amounts for the rows of a table: most pages of text are spared the search.
+    if sum(is_amount(run.text) for run in free) < 2 * limits["open_min_rows"]:
+        return []
     chains: list[list[list[Run]]] = []
     for line in find_lines(free):
         amounts = [run for run in line if is_amount(run.text)]
