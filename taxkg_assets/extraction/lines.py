@@ -65,11 +65,11 @@ class Piece:
 
 def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     """Build a line of spans in reading order; blank spans give none."""
+    if len(spans) == 1:
+        return _plain_line(page, spans[0])
     shown = [span for span in spans if span.text and not span.text.isspace()]
     if not shown:
         return None
-    if len(spans) == 1:
-        return _plain_line(page, shown[0])
     first, last = shown[0], shown[-1]
     main = first
     letters = bold = italic = 0
@@ -106,9 +106,11 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     )
 
 
-def _plain_line(page: int, span: Span) -> Line:
+def _plain_line(page: int, span: Span) -> Line | None:
     """Build a line of one span: nine of ten lines are, so it is done without loops."""
     text = span.text.strip()
+    if not text:
+        return None
     if "  " in text:
         text = " ".join(text.split())
     x0 = span.x0
@@ -160,6 +162,9 @@ def merge_lines(lines: list[Line]) -> list[Line]:
             rows.append([line])
     merged: list[Line] = []
     for row in rows:
+        if len(row) == 1:
+            merged.append(row[0])
+            continue
         row.sort(key=lambda line: line.x0)
         if _is_justified(row):
             merged.append(join_row(row))
@@ -220,7 +225,7 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
 
 def words_of(lines: Sequence[Line]) -> set[str]:
     """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
-    tokens = {token for line in lines for token in line.text.lower().split()}
+    tokens = set("\n".join([line.text for line in lines]).lower().split())
     return set(_WORD.findall("\n".join(tokens)))
 
 
