@@ -205,18 +205,15 @@ def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
         "role": [row.block.role for row in rows],
         "table_id": [row.table_id for row in rows],
         "text": [row.text for row in rows],
-        "element_ids": [row.element_ids for row in rows],
+        "element_ids": _element_ids(rows),
         "pieces": _pieces(rows),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
 
 
 def _pieces(rows: Sequence[_Row]) -> pl.Series:
-    """Build the nested column from flat ones: far cheaper than from dictionaries."""
-    counts = [len(row.pieces) for row in rows]
     flat = [piece for row in rows for piece in row.pieces]
     columns = {
-        "owner": [ix for ix, count in enumerate(counts) for _ in range(count)],
         "start": [piece.start for piece in flat],
         "end": [piece.end for piece in flat],
         "page": [piece.page for piece in flat],
@@ -225,11 +222,16 @@ def _pieces(rows: Sequence[_Row]) -> pl.Series:
         "x1_pt": [piece.x1 for piece in flat],
         "y1_pt": [piece.y1 for piece in flat],
     }
-    nested = (
-        pl.DataFrame(columns, schema={"owner": pl.Int64, **_PIECE})
-        .group_by("owner", maintain_order=True)
-        .agg(pl.struct(list(_PIECE)).alias("pieces"))
-    )
-    if nested.is_empty():
-        return pl.Series("pieces", [], dtype=pl.List(pl.Struct(_PIECE)))
-    return nested["pieces"]
+    return _nested(pl.DataFrame(columns, schema=_PIECE).to_struct(), lengths=[len(row.pieces) for row in rows])
+
+
+def _element_ids(rows: Sequence[_Row]) -> pl.Series:
+    flat = [element_id for row in rows for element_id in row.element_ids]
+    return _nested(pl.Series(flat, dtype=pl.String), lengths=[len(row.element_ids) for row in rows])
+
+
+def _nested(values: pl.Series, *, lengths: Sequence[int]) -> pl.Series:
+    """Cut a flat column into lists, none of them empty: far cheaper than from lists or dictionaries of Python."""
+    owners = [ix for ix, length in enumerate(lengths) for _ in range(length)]
+    frame = pl.DataFrame({"owner": pl.Series(owners, dtype=pl.Int64), "values": values})
+    return frame.group_by("owner", maintain_order=True).agg("values")["values"]
