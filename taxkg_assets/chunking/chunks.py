@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 import dataframely as dy
@@ -19,6 +19,7 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.micro_blocks import find_micro_blocks
 from taxkg_assets.chunking.reviews import REVIEWED, hash_text
 from taxkg_assets.chunking.semantic import Encode, SemanticUnit, find_semantic_units, find_weak_layouts
+from taxkg_assets.chunking.table_units import split_table
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentence_parts
@@ -331,49 +332,18 @@ def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, ow
     """One unit per group of table rows, each with the caption, the column headers and the rows' own text."""
     limit = load_family("chunking")["sizes"]["table_words"]
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
-    header, body = _read_markdown(table["markdown"])
-    head = "\n".join(line for line in (caption, header) if line)
-    groups: list[list[str]] = [[]]
-    words = first = len(head.split())
-    for line in body:
-        size = len(line.split())
-        if groups[-1] and words + size > limit:
-            groups.append([])
-            words = first
-        groups[-1].append(line)
-        words += size
-    box = {**table["bbox"], "page": table["page"]}
     return [
         _row(
             owner,
             chunk_id=f"table:{table['table_id']}" + (f".{number}" if number else ""),
             level="table",
             node_ids=[table["table_id"], *dict.fromkeys(row["element_id"] for row in sections)],
-            text="\n".join(line for line in (head, *group) if line),
+            text="\n".join(line for line in (caption, *unit.lines) if line),
             page=table["page"],
-            bboxes=_placed_boxes([box]),
+            bboxes=_placed_boxes([{**unit.box, "page": table["page"]}]),
         )
-        for number, group in enumerate(groups)
+        for number, unit in enumerate(split_table(table, head_words=len(caption.split()), limit=limit))
     ]
-
-
-def _read_markdown(markdown: str) -> tuple[str, list[str]]:
-    """Header line and body lines of a table; a spanning header is said once, over the first of its columns."""
-    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in markdown.splitlines()]
-    if len(lines) < 2 or not all(set(cell) <= set("-: ") for cell in lines[1]):
-        return "", [_join_cells(line) for line in lines]
-    header: list[str] = []
-    above: list[str] = []
-    for cell in lines[0]:
-        path = cell.split(" > ")
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], above, strict=False)))
-        header.append(" > ".join(path[shared:]))
-        above = path
-    return _join_cells(header), [_join_cells(line) for line in lines[2:]]
-
-
-def _join_cells(cells: Sequence[str]) -> str:
-    return "| ".join(cells)
 
 
 def _row(owner: _Owner, *, text: str, **columns: Any) -> dict[str, Any]:

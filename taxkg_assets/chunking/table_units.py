@@ -1,0 +1,146 @@
+"""A table to retrieval units: whole rows under their repeated headers, each with the rectangle of its rows.
+
+Works on the table's Markdown, whose headers and groups are explicit. Parts printed side by side under headers of
+their own are read line by line, as a reader does; lists set in two columns one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import Any
+
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+
+
+@dataclass(frozen=True, slots=True)
+class TableUnit:
+    """Lines of a table that belong into one unit, the header first, and the rectangle of its rows."""
+
+    lines: tuple[str, ...]
+    box: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One Markdown table: the header's cells and the body's, line by line."""
+
+    header: tuple[str, ...]
+    body: tuple[tuple[str, ...], ...]
+
+
+def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[TableUnit]:
+    """Put rows together up to `limit` words, each unit under the table's headers.
+
+    Args:    table: a row of `tables`. head_words: words of the caption that every unit repeats.
+    Returns: at least one unit; a new header inside the body goes before the rows that it heads in every unit.
+    """
+    blocks, notes = _read_markdown(table["markdown"])
+    units: list[TableUnit] = []
+    for header, body, rows in _read_parts(blocks, _row_boxes(table)):
+        first = _join_header(header)
+        groups: list[list[int]] = [[]]
+        # Headers of a hundred words must not leave each row alone under them.
+        room = max(limit - head_words - len(first.split()), limit // 2)
+        words = 0
+        refined, repeated = "", [""] * len(body)
+        for i, line in enumerate(body):
+            if _is_header(line):
+                refined = _join(line)
+            size = len(" ".join(line).split())
+            if groups[-1] and words + size > room:
+                groups.append([])
+                words = len(refined.split())
+                repeated[i] = "" if _is_header(line) else refined
+            groups[-1].append(i)
+            words += size
+        for group in groups:
+            lines = [line for i in group for line in (repeated[i], _join(body[i])) if line]
+            box = _hull(rows[i] for i in group if rows) or {corner: table["bbox"][corner] for corner in _CORNERS}
+            units.append(TableUnit((*([first] if first.strip("| ") else ()), *lines), box))
+    if notes:
+        last = units.pop() if units else TableUnit((), {corner: table["bbox"][corner] for corner in _CORNERS})
+        units.append(TableUnit((*last.lines, *notes), last.box))
+    return units or [TableUnit((), {corner: table["bbox"][corner] for corner in _CORNERS})]
+
+
+_Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[dict[str, float]]]
+
+
+def _read_parts(blocks: Sequence[_Block], rows: list[dict[str, float]]) -> list[_Part]:
+    """Headers, lines and rectangles to read from top to bottom; parts with headers and equal lines are one."""
+    heights = {len(block.body) for block in blocks}
+    if len(blocks) > 1 and len(heights) == 1 and all(any(block.header) for block in blocks):
+        header = tuple(cell for block in blocks for cell in block.header)
+        lines = zip(*(block.body for block in blocks), strict=True)
+        body = tuple(tuple(cell for part in line for cell in part) for line in lines)
+        return [(header, body, _match_rows(body, rows))]
+    if len(blocks) == 1:
+        return [(blocks[0].header, blocks[0].body, _match_rows(blocks[0].body, rows))]
+    return [(block.header, block.body, []) for block in blocks]
+
+
+def _match_rows(body: Sequence[tuple[str, ...]], rows: list[dict[str, float]]) -> list[dict[str, float]]:
+    """A rectangle for each line; none where lines and rows of the table cannot be told to be the same."""
+    printed = [i for i, line in enumerate(body) if not _is_header(line)]
+    if len(printed) != len(rows) or not rows:
+        return []
+    by_line = dict(zip(printed, rows, strict=True))
+    return [by_line.get(i) or by_line[min(printed, key=lambda other: abs(other - i))] for i in range(len(body))]
+
+
+def _row_boxes(table: dict[str, Any]) -> list[dict[str, float]]:
+    cells = sorted((cell for cell in table["cells"] if cell["col_ix"] >= 0), key=lambda cell: cell["row_ix"])
+    hulls = (_hull(cell["bbox"] for cell in row) for _, row in groupby(cells, key=lambda cell: cell["row_ix"]))
+    return [hull for hull in hulls if hull]
+
+
+def _hull(boxes: Iterable[dict[str, float]]) -> dict[str, float]:
+    held = list(boxes)
+    if not held:
+        return {}
+    lows = {corner: min(box[corner] for box in held) for corner in ("x0_pt", "y0_pt")}
+    return {**lows, **{corner: max(box[corner] for box in held) for corner in ("x1_pt", "y1_pt")}}
+
+
+def _read_markdown(markdown: str) -> tuple[list[_Block], list[str]]:
+    """The Markdown tables of a text, and the lines of notes after them."""
+    blocks: list[_Block] = []
+    notes: list[str] = []
+    for block in markdown.split("\n\n"):
+        lines = block.splitlines()
+        if not all(line.startswith("|") for line in lines):
+            notes += lines
+        elif lines:
+            cells = [_split_line(line) for line in lines]
+            has_header = len(cells) > 1 and all(cell and set(cell) <= set("-: ") for cell in cells[1])
+            blocks.append(_Block(cells[0], tuple(cells[2:])) if has_header else _Block((), tuple(cells)))
+    return blocks, notes
+
+
+def _split_line(line: str) -> tuple[str, ...]:
+    inner = line.strip().removeprefix("|").removesuffix("|").replace("\\|", "\0")
+    return tuple(cell.strip().replace("\0", "|") for cell in inner.split("|"))
+
+
+def _is_header(line: Sequence[str]) -> bool:
+    """Decide whether a line of the body refines the headers: its cells are set bold."""
+    named = [cell for cell in line if cell]
+    return bool(named) and all(cell.startswith("**") and cell.endswith("**") for cell in named)
+
+
+def _join_header(header: Sequence[str]) -> str:
+    """A header line in which a spanning header is said once, over the first of its columns."""
+    said: list[str] = []
+    above: list[str] = []
+    for cell in header:
+        path = cell.split(" > ")
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], above, strict=False)))
+        said.append(" > ".join(path[shared:]))
+        above = path
+    return _join(said)
+
+
+def _join(cells: Sequence[str]) -> str:
+    return "| ".join(cell.strip("*") if cell.startswith("**") else cell for cell in cells)
