@@ -84,6 +84,9 @@ def read_question(question: str) -> Question:
             years.append(int(number.value))
         else:
             numbers.append(replace(number, nouns=_nouns(_with_digits(text), *match.span())))
+    if years:
+        # "tax year 2031" is said by the number.
+        words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
     return Question(words, lay - words, tuple(numbers), facets, tuple(years))
 
