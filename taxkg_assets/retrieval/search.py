@@ -68,7 +68,6 @@ class Candidate:
     lexical_rank: int | None
     vector_rank: int | None
     cosine: float
-    coverage: float
     step: Step | None
 
 
@@ -317,8 +316,11 @@ class Searcher:
         def score(found: dict[int, Step]) -> tuple[Ints, dict[str, Floats], Floats]:
             rows = np.array(list(dict.fromkeys([*fused, *found])), dtype=np.int64)
             signals = self._gather(rows, legs, fused=fused, steps=found)
-            features = rerank.find_features(signals, route, wanted=wanted, terms=terms, facts=self.passages)
-            scores = rerank.combine_features(features) if self.parts.rerank else signals.fused
+            features: dict[str, Floats] = {}
+            scores = signals.fused
+            if self.parts.rerank:
+                features = rerank.find_features(signals, route, wanted=wanted, terms=terms, facts=self.passages)
+                scores = rerank.combine_features(features)
             order = np.lexsort((rows, -scores))
             return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
 
@@ -339,7 +341,6 @@ class Searcher:
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
                 cosine=float(legs.by_vector[row]),
-                coverage=float(features["coverage"][place]),
                 step=steps.get(row),
             )
             for place, row in enumerate(rows.tolist())
@@ -365,20 +366,18 @@ class Searcher:
     def _demote_duplicates(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
         """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
         limits = load_family("ranking")["duplicates"]
-        rows = [candidate.row for candidate in candidates]
-        vectors = self.index.vectors[rows]
-        is_close = np.tril(vectors @ vectors.T >= limits["cosine"], k=-1)
-        demoted: list[int] = []
-        is_demoted = np.zeros(len(rows), dtype=np.bool_)
-        for position in range(len(rows)):
-            close = np.flatnonzero(is_close[position] & ~is_demoted)
-            if any(self._overlap(rows[position], rows[other]) >= limits["overlap"] for other in close):
-                is_demoted[position] = True
-                demoted.append(position)
+        kept: list[int] = []
+        demoted: list[Candidate] = []
+        for candidate in candidates:
+            row = candidate.row
+            cosines = self.index.vectors[kept] @ self.index.vectors[row]
+            close = [kept[place] for place in np.flatnonzero(cosines >= limits["cosine"])]
+            if any(self._overlap(row, other) >= limits["overlap"] for other in close):
+                demoted.append(candidate)
             else:
-                yield candidates[position]
-        for position in demoted:
-            yield candidates[position]
+                kept.append(row)
+                yield candidate
+        yield from demoted
 
     def _overlap(self, one: int, other: int) -> float:
         terms = self.passages.columns["terms"]
@@ -406,7 +405,7 @@ class Searcher:
                 "vector_rank": candidate.vector_rank,
                 "rerank_score": round(candidate.score, 4),
                 "cosine": round(candidate.cosine, 4),
-                "coverage": round(candidate.coverage, 4),
+                "coverage": round(rerank.score_overlap(ranking.wanted, frozenset(row["terms"].split(" "))), 4),
                 "route": ranking.route.describe(),
                 "edge": candidate.step.describe() if candidate.step else None,
                 "chunk_ids": list(window.chunk_ids),
