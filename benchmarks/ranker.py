@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets.retrieval.answer import find_evidence
-from taxkg_assets.retrieval.search import Ranking, Searcher
+from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings

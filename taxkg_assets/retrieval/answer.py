@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
-from taxkg_assets.retrieval.search import Ranking, Result, Searcher, tidy_query
+from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings

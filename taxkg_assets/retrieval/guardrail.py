@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from taxkg_assets.retrieval.facts import DocumentFacts
+from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, covers_key, find_missing_keys
-from taxkg_assets.retrieval.search import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 

@@ -10,7 +10,6 @@ from typing import Any
 import dataframely as dy
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval import lexical, rerank, vector
@@ -20,66 +19,13 @@ from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFac
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, name_children
+from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_level, find_route
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 
 Mask = npt.NDArray[np.bool_]
-
-
-class Box(BaseModel):
-    """A rectangle on a page, in points from the top left."""
-
-    model_config = ConfigDict(frozen=True)
-    page: int
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
-class Result(BaseModel):
-    """One ranked passage: what a language model would be handed, where it stands, and how it got here."""
-
-    model_config = ConfigDict(frozen=True)
-    rank: int
-    score: float
-    document: str
-    form: str
-    revision: str
-    doc_type: str
-    page: int
-    bboxes: list[Box]
-    heading_path: str
-    anchor_key: str | None
-    text: str
-    node_id: str
-    chunk_id: str
-    via: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One row of the index under consideration."""
-
-    row: int
-    score: float
-    lexical_rank: int | None
-    vector_rank: int | None
-    cosine: float
-    step: Step | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Candidates of one question, best first, with their features, and what was understood of the question."""
-
-    route: Route
-    candidates: tuple[Candidate, ...]
-    wanted: dict[str, float]
-    features: dict[str, Floats]
-    meaning: Vectors
 
 
 MOST_CHARACTERS = 2_000

@@ -16,7 +16,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.retrieval.answer import Answer
-from taxkg_assets.retrieval.search import MOST_CHARACTERS, Result
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.search import MOST_CHARACTERS
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError

@@ -17,7 +17,7 @@ import dataframely as dy
 from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.feedback import build_feedback
 from taxkg_assets.evaluation.query_log import build_query_log
-from taxkg_assets.retrieval.search import Result
+from taxkg_assets.retrieval.results import Result
 
 FLUSH_SECONDS = 10.0
 MOST_HELD = 500

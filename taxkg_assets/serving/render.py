@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from taxkg_assets.retrieval.answer import Answer
-from taxkg_assets.retrieval.search import Result
+from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from cachetools import LRUCache
 
 from taxkg_assets.retrieval.answer import Answer, ask
-from taxkg_assets.retrieval.search import Result
+from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box
 from taxkg_assets.serving.diff import compare
 from taxkg_assets.serving.evidence import draw_evidence

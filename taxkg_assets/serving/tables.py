@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.router import build_catalog, find_route
-from taxkg_assets.retrieval.search import Ranking, Searcher, tidy_query
+from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.table_context import build_contexts
 from taxkg_assets.retrieval.table_entry import TableCatalogue, build_table_catalogue
 from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells

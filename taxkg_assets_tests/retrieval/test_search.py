@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.retrieval.search import Result, Searcher
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.search import Searcher
 
 ROW = ["rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"]
 ROW += ["text", "node_id", "chunk_id", "via"]
