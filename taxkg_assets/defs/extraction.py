@@ -37,6 +37,7 @@ from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements
 from taxkg_assets.extraction.faces import build_faces
 from taxkg_assets.extraction.laws import (
+    find_boxes_without_face,
     find_broken_pieces,
     find_invented_boxes,
     find_misowned_elements,
@@ -152,7 +153,10 @@ def every_box_is_explained(
     found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
     excused = found.filter("is_excused")
     listed = ", ".join(f"{d} {k}" for d, k in excused.select("document_id", "box_key").head(OFFENDING_ROWS).iter_rows())
+    faceless = find_boxes_without_face(faces, anchors, documents=documents)
+    bare = ", ".join(faceless["document_id"].head(OFFENDING_ROWS))
     figures = {"without a line of their own": excused.height} | ({"listed": listed} if listed else {})
+    figures |= {"forms that speak of boxes and show none": faceless.height} | ({"those forms": bare} if bare else {})
     return Verdict(found.filter(~pl.col("is_excused")), faces.height, figures=figures)
 
 

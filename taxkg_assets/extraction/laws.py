@@ -202,6 +202,20 @@ def find_invented_boxes(
     )
 
 
+def find_boxes_without_face(
+    faces: dy.DataFrame[Faces], anchors: dy.DataFrame[Anchors], *, documents: dy.DataFrame[Documents]
+) -> pl.DataFrame:
+    """Find forms that have headings of boxes and no box on any face: their face was not read, or they print none.
+
+    Returns: `document_id` and `boxes`, the number of those headings. A list to look at, no fault by itself.
+    """
+    forms = (
+        documents.filter(pl.col("doc_type") == "form").select("document_id").join(faces, on="document_id", how="anti")
+    )
+    boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS)).join(forms, on="document_id", how="semi")
+    return boxes.group_by("document_id").len("boxes").sort("document_id")
+
+
 def _face_keys(faces: pl.DataFrame) -> Iterator[tuple[str, str, str, list[str]]]:
     """Give each face: document, form, revision and the keys it prints, without `box_`."""
     for (face_id, form, revision), group in faces.group_by("document_id", "form", "revision", maintain_order=True):

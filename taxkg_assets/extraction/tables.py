@@ -98,14 +98,20 @@ def find_title(page: Page, box: Box) -> str:
 
 
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
-    """Find cells of tables with headers that neither a row nor a column header leads to."""
-    return (
+    """Find cells of tables with headers that neither a row nor a column header leads to.
+
+    The first cell of a row may stand for its own name; any other cell named by nothing but its own words has lost its
+    headers.
+    """
+    cells = (
         tables.filter(pl.col("has_headers"))
         .select("table_id", "document_id", "page", "cells")
         .explode("cells")
         .unnest("cells")
-        .filter((pl.col("row_path") == "") & (pl.col("col_path") == ""))
     )
+    is_first = pl.col("col_ix") == pl.col("col_ix").min().over("table_id", "row_ix")
+    names_itself = (pl.col("row_path") == pl.col("text")) & ~is_first
+    return cells.filter((pl.col("col_path") == "") & ((pl.col("row_path") == "") | names_itself))
 
 
 def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:

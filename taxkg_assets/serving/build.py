@@ -87,6 +87,11 @@ def build(
     with store.exclusive():
         if unknown := sorted(set(select) - UPSTREAM.keys()):
             raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
+        if missing := sorted(name for name in ancestors(select) - set(select) if not store.exists(name)):
+            raise SelectionError(
+                f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.home}. "
+                "Run `taxkg build` first, or select those too."
+            )
         if not roots and not store.read_ledger()["roots"]:
             roots = [SAMPLES]
         ledger = scan_sources(store, roots)

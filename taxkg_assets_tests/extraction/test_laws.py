@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from taxkg_assets.extraction.laws import find_invented_boxes, find_unanchored_boxes
+from taxkg_assets.extraction.laws import find_boxes_without_face, find_invented_boxes, find_unanchored_boxes
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces
 
 _FACE = {"document_id": "f9", "form": "9999-X", "revision": "2031-01"}
@@ -161,3 +161,11 @@ def test_an_anchor_without_a_form_is_judged_by_the_only_form_of_its_document() -
 
 def test_older_instructions_may_speak_of_boxes_that_are_gone() -> None:
     assert find_invented_boxes(_faces("1"), _anchors("box_7"), documents=_documents("2029-01")).is_empty()
+
+
+def test_a_form_that_speaks_of_boxes_and_shows_none_is_listed() -> None:
+    form = {"document_id": "i9", "doc_type": "form", "form": "9999-X", "revision": "2031-01"}
+    documents = Documents.sample(overrides=[form])
+    assert find_boxes_without_face(_faces("1"), _anchors("box_1"), documents=documents).rows() == [("i9", 1)]
+    shown = Faces.sample(overrides=[{**_FACE, "document_id": "i9", "box_key": "box_1"}])
+    assert find_boxes_without_face(shown, _anchors("box_1"), documents=documents).is_empty()

@@ -249,6 +249,18 @@ def test_cells_without_any_header_are_found() -> None:
     assert set(faults["table_id"]) == {"sample:p0001:t0"}
 
 
+def test_only_the_first_cell_of_a_row_may_stand_for_its_own_name() -> None:
+    own = {
+        "row_path": "Ash",
+        "col_path": "",
+        "text": "Ash",
+        "bbox": dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), 1.0),
+    }
+    cells = [{"row_ix": 0, "col_ix": column, **own} for column in (0, 1)]
+    tables = schemas.Tables.sample(overrides=[{"has_headers": True, "cells": cells}])
+    assert find_cells_without_path(tables)["col_ix"].to_list() == [1]
+
+
 @pytest.mark.corpus
 def test_the_multiple_jobs_table_of_form_w4_keeps_rows_and_columns(corpus: Path) -> None:
     name = "fw4--2026"

@@ -134,6 +134,11 @@ def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> No
         build(str(sample_home), select=["nonsense"])
 
 
+def test_an_asset_alone_names_what_has_to_be_built_before_it(tmp_path: Path) -> None:
+    with pytest.raises(SelectionError, match=r"anchors.* are not built .* Run `taxkg build` first"):
+        build(str(tmp_path), select=["references"])
+
+
 def test_files_cut_in_half_are_unreadable_not_unlawful(tmp_path: Path) -> None:
     folder, home = tmp_path / "corpus", tmp_path / "home"
     folder.mkdir()
