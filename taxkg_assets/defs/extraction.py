@@ -1,6 +1,7 @@
 """Assets of the stage `extraction`: each publishes its frames of the documents that were read; and their gates."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -10,10 +11,12 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import (
     DOCUMENT_PARTITIONS,
+    MAKERS,
     OFFENDING_ROWS,
     UPSTREAM,
     DocumentBatches,
     Handle,
+    Maker,
     Rows,
     Verdict,
     asset_arguments,
@@ -21,8 +24,10 @@ from taxkg_assets.defs._table import (
     snake,
 )
 from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.intake import publish
+from taxkg_assets.defs.intake import folder_of, publish
+from taxkg_assets.defs.proposers import open_proposer
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.settling import build_settled_references
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import (
     LabelledScore,
@@ -86,6 +91,14 @@ anchors = extracted(schemas.Anchors, build_anchors, upstream=("documents", "elem
 faces = extracted(schemas.Faces, build_faces, upstream=("documents", "spans"))
 sections = extracted(schemas.Sections, build_sections, upstream=("documents", "elements", "tables", "anchors"))
 references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors"))
+
+# Whoever wants to know what a model would be asked makes the table aside.
+MAKERS["references"] = Maker(
+    build_settled_references,
+    reads=("documents",),
+    handles={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},
+    has_settings=False,
+)
 
 
 # ------------------------------------------------------------------------------------------------------- gates

@@ -19,7 +19,8 @@ import polars as pl
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 from taxkg_assets.defs.resources import Home, reading_version
-from taxkg_assets.defs.store import Store, digest, schema_of
+from taxkg_assets.defs.settling import open_settler, settler_of
+from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.sources.documents import build_documents
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable, sha256_of
@@ -93,7 +94,7 @@ def forget_refusals(store: Store) -> None:
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
     """Batches of one extraction table: rows of the documents whose reading it does not hold yet, none for the gone."""
-    store = home.store
+    store, settler, settle = home.store, settler_of(home, name), open_settler(home, name)
     state = store.state(name)
     held = dict(state.documents) if state is not None else {}
     wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
@@ -101,6 +102,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
         d
         for d in sorted(set(document_ids) & wanted.keys())
         if held.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
+        or held[d].get("settler", "") != settler
     ]
     _restore_readings(home, [wanted[d] for d in stale])
     gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(held.keys() - wanted.keys()))
@@ -111,11 +113,10 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     size = 0.0
     with stage_progress(name, len(stale)) as progress:
         for document_id in stale:
-            folder = _folder(store, wanted[document_id])
-            frame = pl.read_ipc(folder / f"{name}.arrow")
-            content = json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]
+            folder = folder_of(store, wanted[document_id])
+            frame = settle(folder)
             frames.append(frame)
-            states[document_id] = {"reading": folder.name, "content": content}
+            states[document_id] = {"reading": folder.name, **_describe(frame, folder, name=name, settler=settler)}
             size += frame.estimated_size("mb")
             progress.advance(name)
             if size > home.settings.tables_in_memory_mb:
@@ -123,6 +124,13 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
                 frames, states, size = [], {}, 0.0
     if frames:
         yield pl.concat(frames), states
+
+
+def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:
+    """Digest of a document's rows, and who had a second look at them, if anybody had."""
+    if settler:
+        return {"content": frame_digest(frame), "settler": settler}
+    return {"content": json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]}
 
 
 def prune_readings(home: Home) -> None:
@@ -134,7 +142,7 @@ def prune_readings(home: Home) -> None:
         store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
 
 
-def _folder(store: Store, row: Mapping[str, Any]) -> Path:
+def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
     """Where the frames of an admitted document are cached."""
     return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
 

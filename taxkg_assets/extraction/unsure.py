@@ -11,12 +11,27 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.prompts.contract import Block, Evidence, Judged
-from taxkg_assets.prompts.tasks import Candidate, ReferenceItem, ReferenceProposal
+from taxkg_assets.prompts.contract import Block, Evidence, Judged, Proposer
+from taxkg_assets.prompts.tasks import AMBIGUOUS_REFERENCES, Candidate, ReferenceItem, ReferenceProposal
 from taxkg_assets.rules.confidence import find_sure_threshold
 from taxkg_assets.schemas import Anchors, References, Sections
 
 Row = dict[str, Any]
+
+
+def settle_references(
+    references: dy.DataFrame[References],
+    sections: dy.DataFrame[Sections],
+    *,
+    anchors: dy.DataFrame[Anchors],
+    proposer: Proposer,
+) -> dy.DataFrame[References]:
+    """The references of one document, those that the rules are not sure of put to a proposer.
+
+    A document is asked about by itself, so that the same calls are made whatever other documents there are.
+    """
+    items = find_unsure_references(references, sections, anchors)
+    return apply_reference_proposals(references, proposer.propose(AMBIGUOUS_REFERENCES, items)) if items else references
 
 
 def find_unsure_references(
@@ -60,7 +75,8 @@ def apply_reference_proposals(
     """Put a model's verified answers in the place of the rules' guesses; every other row stays as it is.
 
     An answer counts when a model gave it, its target is one of the item's candidates, and each of its quotes stands
-    verbatim in the sentence, at its pointer. Such a row is marked `created_by` llm and has the answer's confidence.
+    verbatim in the sentence, at its pointer. Such a row is marked `created_by` llm, has the answer's confidence, and
+    names the task as the rule that decided.
     """
     answers = {one.item_id: one.proposal for one in judged if one.created_by == "llm" and one.proposal is not None}
     rows = list(references.iter_rows(named=True))
@@ -85,6 +101,7 @@ def _apply(row: Row, answer: ReferenceProposal) -> Row:
         "relation": answer.relation,
         "polarity": answer.polarity,
         "confidence": answer.confidence,
+        "rule_id": AMBIGUOUS_REFERENCES.name,
         "created_by": "llm",
     }
 
@@ -100,7 +117,7 @@ def _is_verbatim(evidence: Evidence, row: Row) -> bool:
 
 
 def _item_id(row: Row) -> str:
-    return f"{row['element_id']}:{row['mention_start']}:{row['kind']}:{row['target']}"
+    return f"{row['element_id']}:{row['start']}:{row['mention_start']}:{row['kind']}:{row['target']}"
 
 
 def _read_headings(anchor_id: str | None, tree: dict[str, Row]) -> Iterator[Block]:

@@ -11,6 +11,9 @@ from taxkg_assets.prompts.contract import Claim, Evidence, EvidenceCheck, Item, 
 CLAIMED_GRADE = 7
 """From this relevance (0–10) a passage is said to answer, which must be shown in it."""
 
+_POLARITY_OF = {"excludes": "negative", "includes": "positive", "portion_of": "positive", "defines": "positive"}
+"""The relations that can have one polarity only."""
+
 Relation = Literal["references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of"]
 
 # ------------------------------------------------------------------------------------------------------ graph
@@ -45,8 +48,12 @@ class ReferenceProposal(Proposal):
         return self.target is not None
 
     def find_fault(self, item: ReferenceItem) -> str:
-        known = {candidate.target for candidate in item.candidates}
-        return "" if self.target is None or self.target in known else f"{self.target!r} is no candidate"
+        if self.target is None:
+            return ""
+        if self.target not in {candidate.target for candidate in item.candidates}:
+            return f"{self.target!r} is no candidate"
+        polarity = _POLARITY_OF.get(self.relation, self.polarity)
+        return "" if self.polarity == polarity else f"{self.relation} is {polarity}"
 
 
 # --------------------------------------------------------------------------------------------------- chunking

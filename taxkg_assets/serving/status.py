@@ -10,6 +10,7 @@ import dagster as dg
 
 from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
 from taxkg_assets.defs.resources import Home, reading_version
+from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import sha256_of
@@ -62,7 +63,10 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
         if (
             state is None
             or any(u in stale or states[u] is None for u in upstream)
-            or (name in PER_DOCUMENT and {d: s["reading"] for d, s in state.documents.items()} != wanted)
+            or (
+                name in PER_DOCUMENT
+                and _rows_held(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
+            )
         ):
             stale.add(name)
         elif name in FINGERPRINTS:
@@ -70,6 +74,11 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
             if FINGERPRINTS[name](home, above) != state.inputs:
                 stale.add(name)
     return stale
+
+
+def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
+    """The reading of each document's rows, and who had a second look at them."""
+    return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
 
 def _documents_changed(home: Home) -> bool:
