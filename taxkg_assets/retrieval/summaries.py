@@ -35,18 +35,16 @@ def build_summaries(
     leading = set(anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"])
     titles = dict(documents.select("document_id", "title").iter_rows())
     ordered = _find_telling(documents, sections).sort("document_id", "paragraph_ix")
-    items: list[SummaryItem] = []
-    pages: dict[str, tuple[str, int]] = {}
+    rows: list[dict[str, Any]] = []
     for document_id, group in groupby(ordered.iter_rows(named=True), key=lambda row: row["document_id"]):
-        held = list(group)
-        for item, page in _items(document_id, held, title=titles[document_id], leading=leading):
-            items.append(item)
-            pages[item.item_id] = (document_id, page)
-    rows = [
-        _row(judged, place=pages[judged.item_id])
-        for judged in proposer.propose(SUMMARIES, items)
-        if judged.proposal is not None and judged.proposal.sentences
-    ]
+        # A document is asked about by itself: the same calls are made whatever other documents there are.
+        found = list(_items(document_id, list(group), title=titles[document_id], leading=leading))
+        said = proposer.propose(SUMMARIES, [item for item, _ in found])
+        rows += [
+            _row(judged, place=(document_id, page))
+            for judged, (_, page) in zip(said, found, strict=True)
+            if judged.proposal is not None and judged.proposal.sentences
+        ]
     frame = pl.DataFrame(rows, schema=Summaries.create_empty().schema)
     return Summaries.validate(frame.sort(Summaries.primary_key()))
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.llm.exchange import COMPLETE, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.summaries import build_summaries
+from taxkg_assets_tests.llm.scripted import MemoryLog, Scripted, items_of, proposer
 
 
 def test_summaries_are_sentences_of_the_page(
@@ -33,3 +38,35 @@ def test_what_several_families_print_alike_sums_nothing_up(
 ) -> None:
     same = schemas.Sections.validate(sections.with_columns(text=pl.lit("Do not print this copy and send it to us.")))
     assert build_summaries(documents, same, anchors=anchors, proposer=RuleProposer()).is_empty()
+
+
+LIE = "Landlords never owe penalties to anybody."
+
+
+def _sum_up(request: Request) -> Reply:
+    """A model that says of each unit its first block, and something that no block says."""
+    rows: list[dict[str, Any]] = []
+    for item in items_of(request.user):
+        block = item["blocks"][0]
+        quote = {"pointer": f"{block['element_id']}:0-9", "quote": block["text"]}
+        sentences = [{"text": text, "evidence": [quote]} for text in (block["text"], LIE)]
+        rows.append({"item_id": item["item_id"], "confidence": 0.9, "evidence": [quote], "sentences": sentences})
+    return Reply(json.dumps({"proposals": rows}), COMPLETE, 100, 10)
+
+
+def test_a_model_words_what_its_quotes_hold_and_every_document_is_asked_about_alone(
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+) -> None:
+    log = MemoryLog()
+    model = Scripted(_sum_up)
+    made = build_summaries(documents, sections, anchors=anchors, proposer=proposer(model, log))
+    assert set(made["created_by"]) == {"llm"}
+    texts = set(sections["text"])
+    assert set(made["text"]) <= texts
+    fewer = schemas.Sections.validate(sections.filter(pl.col("document_id") != "i2077zed--2031"))
+    asked = len(model.asked)
+    again = build_summaries(documents, fewer, anchors=anchors, proposer=proposer(model, log))
+    assert len(model.asked) == asked
+    assert again.height < made.height
