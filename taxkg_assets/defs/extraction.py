@@ -1,6 +1,6 @@
 """Assets of the stage `extraction`: each publishes its frames of the documents that were read; and their gates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,7 @@ from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.tables import build_tables, find_cells_without_path
 from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.rules.floors import load_floors
+from taxkg_assets.sources.quarantine import are_too_many
 
 
 def extracted(schema: type[dy.Schema], build: Callable[..., Any], *, upstream: tuple[str, ...]) -> dg.AssetsDefinition:
@@ -129,6 +130,20 @@ def measured(score: LabelledScore, *, on: str, checked: int, unsure: pl.DataFram
     )
 
 
+def named_first(
+    offending: pl.DataFrame,
+    documents: dy.DataFrame[schemas.Documents],
+    *,
+    checked: int,
+    figures: Mapping[str, float | int | str] | None = None,
+) -> Verdict:
+    """Name the documents whose rows offend; only so many as may not be withheld either stop the corpus."""
+    faulty = sorted(set(offending["document_id"]))
+    is_passed = not are_too_many(len(faulty), documents.height)
+    note = f"to be looked at: {', '.join(faulty)}" if faulty else ""
+    return Verdict(offending, checked, note=note, figures=figures or {}, is_passed=is_passed)
+
+
 @gate(on="elements", reads=("documents",))
 def roles_on_labelled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
@@ -162,7 +177,10 @@ def every_box_is_explained(
     documents: dy.DataFrame[schemas.Documents],
     elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
-    """Every box of a face has its anchor in the instructions, unless no line there begins with its key."""
+    """Every box of a face has its anchor in the instructions, unless no line there begins with its key.
+
+    A document that leaves boxes out is named; only too many such documents stop what follows.
+    """
     found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
     excused = found.filter("is_excused")
     listed = ", ".join(f"{d} {k}" for d, k in excused.select("document_id", "box_key").head(OFFENDING_ROWS).iter_rows())
@@ -170,7 +188,7 @@ def every_box_is_explained(
     bare = ", ".join(faceless["document_id"].head(OFFENDING_ROWS))
     figures = {"without a line of their own": excused.height} | ({"listed": listed} if listed else {})
     figures |= {"forms that speak of boxes and show none": faceless.height} | ({"those forms": bare} if bare else {})
-    return Verdict(found.filter(~pl.col("is_excused")), faces.height, figures=figures)
+    return named_first(found.filter(~pl.col("is_excused")), documents, checked=faces.height, figures=figures)
 
 
 @gate(on="anchors", reads=("faces", "documents"))
@@ -179,8 +197,11 @@ def no_box_is_invented(
     faces: dy.DataFrame[schemas.Faces],
     documents: dy.DataFrame[schemas.Documents],
 ) -> Verdict:
-    """No anchor speaks of a box that the face of its form and revision does not print."""
-    return Verdict(find_invented_boxes(faces, anchors, documents=documents), anchors.height)
+    """No anchor speaks of a box that the face of its form and revision does not print.
+
+    A document with such an anchor is named; only too many such documents stop what follows.
+    """
+    return named_first(find_invented_boxes(faces, anchors, documents=documents), documents, checked=anchors.height)
 
 
 @gate(on="anchors", reads=("documents",))

@@ -15,7 +15,7 @@ import polars as pl
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import build_elements, find_blocks
 from taxkg_assets.extraction.errors import StageError
-from taxkg_assets.extraction.faces import build_faces, find_face_boxes
+from taxkg_assets.extraction.faces import build_faces, find_faces
 from taxkg_assets.extraction.form_lines import holds_form_lines
 from taxkg_assets.extraction.identity import Identity, read_identity
 from taxkg_assets.extraction.laws import (
@@ -96,7 +96,7 @@ def extract(
     """
     source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
     identity = read_identity(source)
-    faces = {page.page: find_face_boxes(page) for page in source.pages}
+    faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes})

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.pages import Page, Source, Span, Widget
 from taxkg_assets.extraction.regions import FaceBox
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
@@ -35,9 +36,10 @@ class FormIdentity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A span that may print a box's key; `rest` is label text in the same span."""
+    """A span that may print a box's key, or those of several; `rest` is label text in the same span."""
 
     key: str
+    members: tuple[str, ...]
     rest: str
     span: Span
 
@@ -59,12 +61,13 @@ def build_faces(
     """List each box of the form once, read from the first copy that prints it with a label.
 
     Args:     source: the document's pages. identity: form and revision; only documents of type `form` have a face.
-              found: what `find_face_boxes` gave for each page, where it is at hand already.
+              found: what `find_faces` gave, where it is at hand already.
     Returns:  one row per (document_id, box_key); none for documents without a boxed face.
     """
     best: dict[str, FaceBox] = {}
-    for page in source.pages if identity.doc_type == "form" else ():
-        for box in find_face_boxes(page) if found is None else found[page.page]:
+    faces = found if found is not None else find_faces(source, identity=identity)
+    for page in source.pages:
+        for box in faces[page.page]:
             known = best.get(box.box_key)
             if known is None or (known.is_unlabelled and not box.is_unlabelled):
                 best[box.box_key] = box
@@ -73,6 +76,12 @@ def build_faces(
     rows = [_row(source, identity, box) for _, box in sorted(best.items())]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
     return schemas.validated(frame, schemas.Faces)
+
+
+def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
+    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table."""
+    is_form = identity.doc_type == "form"
+    return {page.page: find_face_boxes(page) if is_form else [] for page in source.pages}
 
 
 def find_face_boxes(page: Page) -> list[FaceBox]:
@@ -85,12 +94,13 @@ def find_face_boxes(page: Page) -> list[FaceBox]:
     if len(keys) < decision["boxes_with_copies"]:
         return []
     ruling = merge_rules(page.rules)
-    cells = [cell for key in keys if (cell := _find_cell(key, ruling)) is not None]
-    cells = _without_nested(cells)
     has_copies = _has_copy_legend(page)
-    if not _may_be_face([cell.key.key for cell in cells], has_copies=has_copies):
+    mates = keys if has_copies else []
+    cells = [cell for key in keys if (cell := _find_cell(key, ruling, mates=mates)) is not None]
+    cells = _without_nested(cells)
+    if not _may_be_face([key for cell in cells for key in cell.key.members], has_copies=has_copies):
         return []
-    boxes = [_read_box(page, cell, cells) for cell in cells]
+    boxes = [box for cell in cells for box in _one_for_each_key(_read_box(page, cell, cells), cell.key)]
     return boxes if has_copies or _is_labelled(boxes) else []
 
 
@@ -120,13 +130,20 @@ def _find_keys(spans: Iterable[Span]) -> list[_Key]:
         for rule in rules:
             match = rule.pattern.match(span.text)
             if match and (span.is_bold or match["label"] or rule.id == "numbered_box"):
-                keys.append(_Key(match["key"], (match["label"] or "").strip(), span))
+                keys.append(
+                    _Key(
+                        match["key"], tuple(expand_members(match["key"].lower())), (match["label"] or "").strip(), span
+                    )
+                )
                 break
     return keys
 
 
-def _find_cell(key: _Key, ruling: Ruling) -> _Cell | None:
-    """Find the ruled cell whose upper (or lower) left corner the key stands in."""
+def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | None:
+    """Find the ruled cell whose upper (or lower) left corner the key stands in.
+
+    Where no vertical parts a row, the keys in it do: `mates` are those that may.
+    """
     limits = load_family("faces")["geometry"]
     span, slack = key.span, limits["line_slack_pt"]
     x, y = span.x0 + 1.5, (span.y0 + span.y1) / 2
@@ -138,6 +155,10 @@ def _find_cell(key: _Key, ruling: Ruling) -> _Cell | None:
     x1 = right.at if right else bottom.end
     if top is None:
         return None
+    if left is None and right is None:
+        beside = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
+        x0 = max([x0, *(span.x0 - slack for x in beside if x < span.x0)])
+        x1 = min([x1, *(x - slack for x in beside if x > span.x0)])
     near_top = span.y0 - top.at <= limits["key_from_top_pt"]
     near_bottom = bottom.at - span.y1 <= limits["key_from_top_pt"]
     if not (near_top or near_bottom) or span.x0 - x0 > limits["key_from_left_pt"]:
@@ -168,7 +189,7 @@ def _read_box(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> FaceBox:
     confidence = 0.7 + 0.15 * cell.key.span.is_bold + 0.15 * bool(fields)
     return FaceBox(
         page=page.page,
-        box_key=f"box_{cell.key.key.lower()}",
+        box_key="",
         label=label,
         is_unlabelled=not label,
         x0=cell.x0,
@@ -178,6 +199,11 @@ def _read_box(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> FaceBox:
         field_names=fields,
         confidence=round(confidence, 2),
     )
+
+
+def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
+    """Share a cell that prints several keys (12a–12d) among the boxes that they name."""
+    return [replace(box, box_key=f"box_{member}") for member in key.members]
 
 
 def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:

@@ -10,6 +10,9 @@ from taxkg_assets.rules.loader import load_rules
 
 _TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|through|thru|\bto\b|and|or|,|[-–—]")
 _WORDS = frozenset({"and", "or", ","})
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# A longer run of numbers is no list of boxes: a date, an age, a share.
+_LONGEST_RUN = 9
 _ENDING = re.compile(r"^[\s.:;]*$")
 
 
@@ -87,6 +90,25 @@ def read_members(listed: str) -> list[str]:
     if len(members) == 2 and _are_neighbours(members[0], members[1]):
         return [f"{members[0]}-{members[1]}"]
     return members
+
+
+def expand_members(listed: str) -> list[str]:
+    """Read a list of keys and write its runs out: 12a-12d as 12a, 12b, 12c, 12d; of a run that skips, its ends."""
+    expanded: list[str] = []
+    for member in read_members(listed):
+        first, _, last = member.partition("-")
+        expanded += _run_between(first, last) if last else [first]
+    return list(dict.fromkeys(expanded))
+
+
+def _run_between(first: str, last: str) -> list[str]:
+    stem, end = first.rstrip(_LETTERS), last.rstrip(_LETTERS)
+    if first.isdigit() and last.isdigit() and int(first) < int(last) <= int(first) + _LONGEST_RUN:
+        return [str(number) for number in range(int(first), int(last) + 1)]
+    low, high = first[len(stem) :], last[len(end) :]
+    if len(low) == len(high) == 1 and end in ("", stem) and low < high:
+        return [f"{stem}{chr(code)}" for code in range(ord(low), ord(high) + 1)]
+    return [first, last]
 
 
 def _are_neighbours(first: str, second: str) -> bool:

@@ -43,6 +43,18 @@ def load_family(name: str) -> dict[str, Any]:
     return loaded
 
 
+# One rule may be written with the parts of another: `(?&joint)` stands for the pattern of `joint` in key_lists.yaml.
+_PART = re.compile(r"\(\?&(?P<name>\w+)\)")
+
+
+def spell_out(pattern: str) -> str:
+    """Write a pattern out in full: parts of the shared grammar stand in it by their names."""
+    if not _PART.search(pattern):
+        return pattern
+    parts = {row["id"]: row["pattern"] for row in load_family("key_lists")["parts"]}
+    return spell_out(_PART.sub(lambda match: parts[match["name"]], pattern))
+
+
 @cache
 def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
     """Read the list `group` of `rules/<name>.yaml` as compiled rules, in the file's order."""
@@ -50,12 +62,12 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
     return tuple(
         Rule(
             id=row["id"],
-            pattern=re.compile(row["pattern"]),
+            pattern=re.compile(spell_out(row["pattern"])),
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
-            needed_words=find_needed_words(row["pattern"]),
+            needed_words=find_needed_words(spell_out(row["pattern"])),
         )
         for row in load_family(name)[group]
     )

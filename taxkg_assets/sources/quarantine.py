@@ -30,5 +30,9 @@ def find_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame) -> pl.DataF
     """Documents withheld by laws, if they are more than 2 % of all and at least 2; unreadable files do not count."""
     withheld = quarantine.filter("is_law").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
-    too_many = withheld.height >= WITHHELD_MIN and withheld.height > WITHHELD_FRAC * total
-    return withheld if too_many else withheld.clear()
+    return withheld if are_too_many(withheld.height, total) else withheld.clear()
+
+
+def are_too_many(faulty: int, total: int) -> bool:
+    """Decide whether so many faulty documents of all stop the corpus: more than 2 %, and at least 2."""
+    return faulty >= WITHHELD_MIN and faulty > WITHHELD_FRAC * total

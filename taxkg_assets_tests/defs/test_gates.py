@@ -12,6 +12,7 @@ from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import UPSTREAM, DeltaIO
+from taxkg_assets.defs.extraction import named_first
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
@@ -32,6 +33,17 @@ def add_document(home: Path, tmp_path: Path) -> Path:
     source = next(SAMPLES.glob("*.txt"))
     (folder / "another-code.txt").write_text(source.read_text(encoding="utf8").replace("7-", "9-"), encoding="utf8")
     return folder
+
+
+@pytest.mark.parametrize(("faulty", "passed"), [(0, True), (1, True), (2, False)])
+def test_one_document_with_an_unexplained_box_is_named_and_two_of_ten_stop_the_corpus(
+    faulty: int, passed: bool
+) -> None:
+    documents = schemas.Documents.sample(overrides=[{"document_id": f"d{ix}"} for ix in range(10)])
+    offending = pl.DataFrame({"document_id": [f"d{ix}" for ix in range(faulty)] * 3}, schema={"document_id": pl.String})
+    verdict = named_first(offending, documents, checked=30)
+    assert verdict.passed is passed
+    assert all(f"d{ix}" in verdict.note for ix in range(faulty))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import find_blocks
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.keys import find_key, find_statute_key
+from taxkg_assets.extraction.keys import Key, expand_members, find_key, find_statute_key
 from taxkg_assets.extraction.laws import find_orphan_anchors, find_twin_anchors
 from taxkg_assets.extraction.pages import read_source
 from taxkg_assets_tests.extraction.typeset import LEFT, RIGHT, Booklet, blocks_of, filler, identity_of
@@ -127,3 +127,21 @@ def test_statute_pdf_in_two_columns() -> None:
     identity = identity_of("statute", form="")
     anchors = build_anchors(blocks_of(booklet, identity=identity), identity=identity, document_id="sample")
     assert anchors["key"].to_list() == [f"sec_7-{number}" for number in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "expanded"),
+    [
+        ("7a–7d", ["7a", "7b", "7c", "7d"]),
+        ("3, 4a/4b, and 6", ["3", "4a", "4b", "6"]),
+        ("8 through 10", ["8", "9", "10"]),
+        ("1e-2b", ["1e", "2b"]),
+    ],
+)
+def test_lists_of_keys_are_written_out(listed: str, expanded: list[str]) -> None:
+    assert expand_members(listed) == expanded
+
+
+def test_headings_join_keys_as_faces_do() -> None:
+    assert find_key("Boxes 3, 4a/4b, and 6.") == Key("box_group", "boxes_3_4a_4b_6")
+    assert find_key("Boxes 7a – 7d.") == Key("box_group", "boxes_7a-7d")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.extraction.faces import build_faces, find_face_boxes
+from taxkg_assets.extraction.faces import build_faces, find_face_boxes, find_faces
 from taxkg_assets.extraction.pages import Widget, read_source
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
 
@@ -106,3 +106,38 @@ def test_real_forms_have_a_face_and_schedules_have_none(corpus: Path) -> None:
         data = (corpus / "corpus" / f"{name}.pdf").read_bytes()
         counts[name] = build_faces(read_source(data, document_id=name), identity=_Identity()).height
     assert counts == {"f1099int--2019": 17, "f1099c--2022-01": 7, "f1040sb--2024": 0, "fw4--2025": 0}
+
+
+def test_one_cell_may_print_several_keys_and_each_is_a_box() -> None:
+    boxes = find_face_boxes(_face(boxes=(("1", "Rent"), ("2a-2c", "Codes"), ("3/4", "States"))).page())
+    assert [box.box_key for box in boxes] == ["box_1", "box_2a", "box_2b", "box_2c", "box_3", "box_4"]
+    assert {box.label for box in boxes[1:4]} == {"Codes"}
+
+
+@pytest.mark.parametrize("style", ["{}.", "Box {}"])
+def test_a_key_may_carry_a_stop_or_the_word_box(style: str) -> None:
+    boxes = find_face_boxes(_face(boxes=tuple((style.format(key), label) for key, label in _BOXES)).page())
+    assert [(box.box_key, box.label) for box in boxes][:2] == [("box_1a", "Total rent"), ("box_1b", "Late rent")]
+
+
+def test_keys_part_a_row_that_no_vertical_parts() -> None:
+    canvas = Canvas()
+    canvas.text(400, 40, "Copy B", bold=True)
+    for row in range(4):
+        canvas.line(40, 60 + 30 * row, 340, 60 + 30 * row)
+    for ix, (key, label) in enumerate((("1", "Rent"), ("2", "Tax"), ("3", "Tips"), ("4", "Fees"))):
+        x, y = 43 + 150 * (ix % 2), 62 + 30 * (ix // 2)
+        canvas.text(x, y, key, bold=True, size=7)
+        canvas.text(x + 12, y, label, size=7)
+    assert [(box.box_key, box.label) for box in find_face_boxes(canvas.page())] == [
+        ("box_1", "Rent"),
+        ("box_2", "Tax"),
+        ("box_3", "Tips"),
+        ("box_4", "Fees"),
+    ]
+
+
+def test_numbered_rows_of_a_publications_table_are_no_face() -> None:
+    source = source_of(_face(boxes=_BOXES))
+    assert find_faces(source, identity=_Identity(doc_type="publication")) == {1: []}
+    assert len(find_faces(source, identity=_Identity())[1]) == len(_BOXES)
