@@ -229,13 +229,16 @@ def _month(text: str) -> int:
 
 
 def _is_statute(source: Source, *, limits: dict[str, Any]) -> bool:
-    (rule,) = load_rules("identity", "statutes")
     found = sum(
-        rule.pattern.search("".join(span.text for span in spans)) is not None
+        any(rule.pattern.search("".join(span.text for span in spans)) for rule in load_rules("identity", "statutes"))
         for page in source.pages[: limits["statute_pages"]]
-        for _, spans in groupby(page.spans, key=lambda span: (span.block_ix, span.line_ix))
+        for spans in _stored_lines(page)
     )
     return bool(found >= min(limits["statute_headings"], max(1, len(source.pages))))
+
+
+def _stored_lines(page: Page) -> list[list[Span]]:
+    return [list(spans) for _, spans in groupby(page.spans, key=lambda span: (span.block_ix, span.line_ix))]
 
 
 def _addresses_recipient(lines: list[_Line]) -> bool:
@@ -285,6 +288,11 @@ def _revision_words(revision: str) -> str:
     return f"Rev. {month} {revision[:4]}"
 
 
+def is_law_name(text: str) -> bool:
+    """Decide whether words alone are the name of a law: type says nothing in a text file."""
+    return any(rule.pattern.search(text) for rule in load_rules("identity", "law_names"))
+
+
 def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None) -> str:
     """Take the metadata's subject where the pages print it, else the largest type that is not furniture."""
     page_letters = _letters(" ".join(span.text for page in source.pages[:3] for span in page.spans))
@@ -306,9 +314,11 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
 
 def _find_code_title(lines: list[_Line]) -> str:
     """Read the title of a code in plain text: it stands above the first section."""
-    (title,), (section,) = load_rules("identity", "code_titles"), load_rules("identity", "statutes")
+    (title,) = load_rules("identity", "code_titles")
+    if lines and is_law_name(lines[0].text):
+        return _squeeze(lines[0].text)
     for line in lines:
-        if section.pattern.search(line.text):
+        if any(section.pattern.search(line.text) for section in load_rules("identity", "statutes")):
             break
         if title.pattern.search(line.text):
             return _squeeze(line.text)

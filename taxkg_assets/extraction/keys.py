@@ -37,12 +37,13 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
 
 
 @lru_cache(maxsize=4096)
-def find_statute_key(text: str) -> Key | None:
-    """Find the section of a code that a line opens."""
-    for rule in load_rules("section_grammar", "statutes"):
-        match = rule.pattern.match(text)
-        if match is not None:
-            return Key("statute_section", f"sec_{match['number']}")
+def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
+    """Find the section of a code that a line opens; `is_code`: the line is known to head one, in whatever style."""
+    for group in ("statutes", "statute_styles") if is_code else ("statutes",):
+        for rule in load_rules("section_grammar", group):
+            match = rule.pattern.match(text)
+            if match is not None:
+                return Key("statute_section", f"sec_{match['number']}")
     return None
 
 

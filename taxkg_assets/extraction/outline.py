@@ -129,7 +129,7 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
         if block.named.kind != "line":
             return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
         return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
-    found = find_statute_key(block.text)
+    found = find_statute_key(block.text, is_code=block.is_code)
     if found is not None:
         return found.kind, found.key, (_SECTION_RANK, 0.0)
     division = _division_rank(block.text)
