@@ -18,9 +18,12 @@ _MONTHS_A_YEAR = 12
 
 
 def revision_months(revision: str) -> int:
-    """A revision as a number of months, 0 where none is stated."""
+    """A revision as a number of months, 0 where none is stated.
+
+    What is made for a whole year holds at its end: it speaks of forms that were revised during the year.
+    """
     match = re.match(r"(\d{4})(?:-(\d\d))?", revision)
-    return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or 1) if match else 0
+    return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or _MONTHS_A_YEAR) if match else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.dense import find_dense_paragraphs, find_pieces, sentence_node_id
-from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
+from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 
@@ -327,8 +327,14 @@ def _face_rows(faces: dy.DataFrame[Faces], *, context: _Context) -> Iterator[dic
 
 def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) -> Iterator[dict[str, Any]]:
     columns = ["document_id", "anchor_id", "kind", "target", "target_form"]
+    printed = ["evidence", "start", "mention_start", "mention_end"]
     found: set[str] = set()
-    for row in references.select(columns).unique(maintain_order=True).iter_rows(named=True):
+    asked: set[tuple[Any, ...]] = set()
+    for row in references.select(*columns, *printed).iter_rows(named=True):
+        key = (*(row[name] for name in columns), find_printed_year(row))
+        if key in asked:
+            continue
+        asked.add(key)
         target = resolver.resolve(row)
         if target is not None and target.is_external and target.node_id not in found:
             found.add(target.node_id)

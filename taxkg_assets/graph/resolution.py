@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.laws import Laws
 from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_rules
 
 _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions for .+|Pub\. .+)\)$")
 _ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")
@@ -40,6 +41,19 @@ class Target:
 def face_node_id(document_id: str, box_key: str) -> str:
     """Name the node of a box on a form's face."""
     return f"{document_id}#face-{box_key}"
+
+
+def find_printed_year(reference: Mapping[str, Any]) -> str:
+    """The year printed right before or after what a reference names (`your 2024 Schedule B`); empty where none is."""
+    evidence, start = reference["evidence"], reference["start"]
+    before = evidence[: reference["mention_start"] - start]
+    after = evidence[reference["mention_end"] - start :]
+    for group, text in (("before", before), ("after", after)):
+        for rule in load_rules("printed_years", group):
+            match = rule.pattern.search(text)
+            if match is not None:
+                return match["year"]
+    return ""
 
 
 def fold_heading(text: str) -> str:
@@ -140,10 +154,20 @@ class Resolver:
         elif kind in ("irc_section", "regulation", "notice_or_ruling"):
             law = self._laws.find(reference, near=self._entry(reference))
             found = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
-        return found or _outside(kind, target)
+        year = find_printed_year(reference) if kind in ("form", "publication") else ""
+        return found or _outside(kind, f"{target} ({year})" if year else target)
 
     def _entry(self, reference: Mapping[str, Any]) -> Entry:
         return self.catalogue.entries[reference["document_id"]]
+
+    def _find_nearest(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> tuple[Entry, bool] | None:
+        """Find the document that is meant: of the printed year, if one is printed, else the nearest to the text."""
+        entry, year = self._entry(reference), find_printed_year(reference)
+        if not year:
+            return self.catalogue.find_nearest(form, doc_type, to=entry)
+        dated = replace(entry, document_id="", doc_type="", forms=(), revision=year)
+        found = self.catalogue.find_nearest(form, doc_type, to=dated)
+        return found if found is not None and found[1] else None
 
     def _choose(self, candidates: list[str], reference: Mapping[str, Any], *, forms: tuple[str, ...]) -> str | None:
         """Choose among anchors of one name: the own form and reader first, then the nearest in reading order."""
@@ -181,8 +205,8 @@ class Resolver:
             is_face = doc_type == "form"
             found = (
                 self.catalogue.find_face(form, of=near)
-                if is_face
-                else self.catalogue.find_nearest(form, doc_type, to=near)
+                if is_face and not find_printed_year(reference)
+                else self._find_nearest(form, doc_type, reference)
             )
             if found is None:
                 continue
@@ -203,7 +227,7 @@ class Resolver:
             anchor_id = self._choose(self.find_anchors(entry.document_id, reference["target"]), reference, forms=())
             return Target(anchor_id, 1.0) if anchor_id else None
         for doc_type in ("form", "filer_instructions"):
-            found = self.catalogue.find_nearest(named["form"], doc_type, to=entry)
+            found = self._find_nearest(named["form"], doc_type, reference)
             anchors = self.find_anchors(found[0].document_id, named["what"]) if found else []
             if found and anchors:
                 return Target(anchors[0], 1.0 if found[1] else _INEXACT)
@@ -239,12 +263,11 @@ class Resolver:
         ]
 
     def _resolve_document(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> Target | None:
-        entry = self._entry(reference)
         names = [form]
         if form.startswith("Schedule") and "(" not in form:
             names.append(f"{form} (Form 1040)")
         for name in names:
-            found = self.catalogue.find_nearest(name, doc_type, to=entry)
+            found = self._find_nearest(name, doc_type, reference)
             if found is not None:
                 return Target(found[0].document_id, 1.0 if found[1] else _INEXACT)
         return None

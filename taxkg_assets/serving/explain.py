@@ -70,6 +70,11 @@ def _find_node(asked: str, nodes: pl.DataFrame, *, released: Released) -> str:
             f"Neither a node nor a box is called {asked!r}. Nodes are named as in the table `nodes`: a document's id, "
             "a heading's (`taxkg search --json` gives `node_id`), `<document>#face-box_1a` for a box on a form."
         )
+    forms = boxes["form"].unique().sort()
+    if len(forms) > 1:
+        raise NodeNotFoundError(
+            f"{asked!r} is a box of {', '.join(forms)}: name the form too, e.g. {forms[0]} {asked}."
+        )
     row = boxes.row(0, named=True)
     return face_node_id(row["document_id"], row["box_key"])
 

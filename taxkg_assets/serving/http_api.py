@@ -63,6 +63,14 @@ class AskRequest(_Request):
     document: str | None = Field(default=None, max_length=200, description="only this document")
 
 
+class TableRequest(_Request):
+    """A question that a cell of a table answers."""
+
+    question: Question
+    k: int = Field(default=3, ge=1, le=50, description="number of cells")
+    document: str | None = Field(default=None, max_length=200, description="only this document")
+
+
 class QueryRequest(_Request):
     """A question with the detail that is wanted."""
 
@@ -157,6 +165,10 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         found = service.search(asked.question, k=asked.k, level=asked.level, **filters)
         _note(service, response, asked.question, found, filters=filters, started=started)
         return found
+
+    @app.post("/v1/table", summary="Cells of tables by their row and column headers")
+    def table(asked: TableRequest) -> list[dict[str, Any]]:
+        return service.find_cells(asked.question, k=asked.k, document=asked.document)
 
     @app.post("/v1/ask", summary="An answer with citations, general guidance, or silence")
     def ask(asked: AskRequest, response: Response) -> Answer:

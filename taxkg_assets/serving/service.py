@@ -23,6 +23,7 @@ from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.released import Released, open_release
+from taxkg_assets.serving.tables import TableDesk
 from taxkg_assets.settings import Settings
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ class Service:
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._looked_at = 0.0
+        self._desk: TableDesk | None = None
         self._current = self._open()
         self.journal = Journal(self._current.store) if self.settings.query_log else None
 
@@ -86,6 +88,22 @@ class Service:
             return ask(released.searcher, question, settings=self.settings, k=k, document=document, level=level)
 
         return self._remembered(released, "ask", [question, k, document, level], work)
+
+    def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[dict[str, Any]]:
+        """Cells of tables by their row and column headers; none where nothing fits."""
+        released = self.current
+        check_filters(released, document=document)
+        desk = self._desk_of(released)
+        return self._remembered(
+            released, "table", [question, k, document], lambda: desk.find(question, k=k, document=document)
+        )
+
+    def _desk_of(self, released: Released) -> TableDesk:
+        """The release's tables, taken apart once."""
+        with self._lock:
+            if self._desk is None or self._desk.released is not released:
+                self._desk = TableDesk(released)
+            return self._desk
 
     def find_box(self, form: str, key: str) -> list[dict[str, Any]]:
         """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""

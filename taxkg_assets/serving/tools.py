@@ -71,6 +71,12 @@ def create_tools(service: Service) -> MCPServer[Any]:
 
     @server.tool(annotations=READS)
     @_explained
+    def table(question: Question, k: Count = 3, document: str | None = None) -> list[dict[str, Any]]:
+        """Read a cell of a table by its row and column headers; the list is empty where none fits."""
+        return service.find_cells(question, k=k, document=document)
+
+    @server.tool(annotations=READS)
+    @_explained
     def diff(name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """Tell what changed between two revisions of a form or booklet (f1099nec, 2020, 2024-01), or the two newest."""
         return service.compare(name, older, newer)

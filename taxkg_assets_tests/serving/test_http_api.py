@@ -122,6 +122,13 @@ def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path
     assert "<script>" not in report
 
 
+def test_a_cell_is_read_by_its_headers(client: TestClient) -> None:
+    rows = client.post("/v1/table", json={"question": "How many days are needed for common stock?"}).json()
+    assert "61" in rows[0]["value"]
+    assert rows[0]["row"] == "Common stock"
+    assert client.post("/v1/table", json={"question": "Who painted the ceiling of the chapel?"}).json() == []
+
+
 def test_revisions_are_compared_within_the_release(client: TestClient) -> None:
     rows = client.get("/v1/diff?name=1099-DIV").json()
     assert {row["kind"] for row in rows} & {"box added", "text changed"}
