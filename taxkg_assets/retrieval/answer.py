@@ -106,15 +106,18 @@ def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Se
         return f"{results[0].text} [1]"
     by_terms = np.array([score_overlap(ranking.wanted, sentence.terms) for sentence in sentences])
     rank_share = np.array([1.0 / (1 + sentence.passage) for sentence in sentences])
-    order = np.argsort(-(by_terms + 0.3 * rank_share), kind="stable")[: limits["candidates"]]
+    early, weights = limits["early"], limits["worth"]
+    first = early["terms"] * by_terms + early["rank"] * rank_share
+    order = np.argsort(-first, kind="stable")[: limits["candidates"]]
     vectors = searcher.encoder.encode_sentences([sentences[row].text for row in order])
     cosines = vectors @ searcher.encoder.encode_query(question)
-    worth = dict(zip(order.tolist(), (cosines + 0.5 * by_terms[order] + 0.2 * rank_share[order]).tolist(), strict=True))
+    value = weights["cosine"] * cosines + weights["terms"] * by_terms[order] + weights["rank"] * rank_share[order]
+    worth = dict(zip(order.tolist(), value.tolist(), strict=True))
     chosen: list[int] = []
     held: frozenset[str] = frozenset()
     top = max(worth.values())
     while len(chosen) < limits["sentences"] and worth:
-        gain = {row: value * _share_new(sentences[row].terms, held) for row, value in worth.items()}
+        gain = {row: own * _share_new(sentences[row].terms, held) for row, own in worth.items()}
         best = max(gain, key=lambda row: (gain[row], -row))
         if chosen and worth[best] < limits["least_share"] * top:
             break
@@ -125,7 +128,8 @@ def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Se
 
 
 def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
-    return 0.5 + 0.5 * len(terms - held) / max(1, len(terms))
+    lost: float = load_family("guardrail")["answer"]["new_words"]
+    return 1 - lost + lost * len(terms - held) / max(1, len(terms))
 
 
 def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:

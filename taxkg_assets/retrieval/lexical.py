@@ -58,10 +58,8 @@ def _number(match: re.Match[str]) -> list[str]:
 def _scanner() -> re.Pattern[str]:
     """One pass over the text for the terms that are not prefixed by a word."""
     found = _patterns()
-    key = r"(?<![\w.$-])\d{1,4}[a-z]{1,2}\b"
-    dashed = r"(?<![\w-])\d+-\d+(?:\.\d+)?[a-z]?(?![\w-])"
-    amount, word = found["amount"].pattern, found["word"].pattern
-    return re.compile(f"(?P<dashed>{dashed})|(?P<key>{key})|(?P<amount>{amount})|(?P<word>{word})")
+    parts = {"dashed": "dashed_number", "key": "key", "amount": "amount", "word": "word"}
+    return re.compile("|".join(f"(?P<{name}>{found[rule].pattern})" for name, rule in parts.items()))
 
 
 def find_terms(text: str) -> list[str]:
