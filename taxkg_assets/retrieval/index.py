@@ -29,7 +29,6 @@ DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", 
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
 CHECK_K = 10
-APPROXIMATE_ABOVE = 100_000
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _hash_rows(rows: pl.DataFrame, units: pl.DataFrame, *, made_with: str) -> st
 
 
 def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:
-    from lancedb.index import FTS, HnswSq
+    from lancedb.index import FTS
 
     dimension = len(rows["vector"][0])
     data = rows.with_columns(pl.col("vector").cast(pl.Array(pl.Float32, dimension))).to_arrow()
@@ -156,8 +155,28 @@ def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:
         base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False, ascii_folding=False
     )
     table.create_index("terms", config=analyzer)
-    if rows.height > APPROXIMATE_ABOVE:
-        table.create_index("vector", config=HnswSq(distance_type="dot"))
+    if rows.height > load_family("ranking")["approximate"]["above"]:
+        build_neighbour_index(table)
+
+
+def build_neighbour_index(table: Any) -> None:
+    """Index a table's vectors for searches that need not compare every row."""
+    from lancedb.index import HnswSq
+
+    limits = load_family("ranking")["approximate"]
+    links, building = limits["links"], limits["building"]
+    config = HnswSq(distance_type="dot", num_partitions=1, m=links, ef_construction=building)
+    table.create_index("vector", config=config)
+
+
+def find_nearest(table: Any, vector: Vectors, *, count: int, is_indexed: bool) -> list[dict[str, Any]]:
+    """The rows nearest to a vector with their distances; of an index more are fetched and compared anew."""
+    query = table.search(vector, vector_column_name="vector").distance_type("dot")
+    if is_indexed:
+        limits = load_family("ranking")["approximate"]
+        query = query.ef(limits["breadth"]).refine_factor(limits["refined"])
+    found: list[dict[str, Any]] = query.select(["chunk_id", "_distance"]).limit(count).to_list()
+    return found
 
 
 def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
@@ -201,10 +220,10 @@ def score_self_check(connection: Any, rows: pl.DataFrame) -> float:
         of_level = rows.filter(pl.col("level") == level)
         vectors = stack_vectors(of_level["vector"])
         table = connection.open_table(level)
+        is_indexed = of_level.height > load_family("ranking")["approximate"]["above"]
         for row in _sample(of_level.height):
             exact = np.sort(1.0 - vectors @ vectors[row])[:CHECK_K]
-            query = table.search(vectors[row], vector_column_name="vector").distance_type("dot")
-            found = query.select(["chunk_id", "_distance"]).limit(CHECK_K).to_list()
+            found = find_nearest(table, vectors[row], count=CHECK_K, is_indexed=is_indexed)
             hits += sum(item["_distance"] <= float(exact[-1]) + 1e-4 for item in found)
             wanted += len(exact)
     return hits / wanted if wanted else 1.0
