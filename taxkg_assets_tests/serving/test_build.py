@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from taxkg_assets.defs.store import HomeBusyError, Store
@@ -20,6 +21,15 @@ from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
 FORM = "sample-f1099div--2024-01"
+LAW = "ext:irc_section:IRC 501(c)(3)"
+CODE = """SAMPLE - not a law in force.
+Title 26: Internal Revenue Code, an invented excerpt
+Chapter 1: Imaginary taxes
+§ 501. Bodies without tax.
+   (c) A body that teaches how to tie knots owes nothing.
+§ 502. Bodies with tax.
+   (a) Any other body owes a penny, unless section 501 frees it.
+"""
 
 
 def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path: Path) -> None:
@@ -69,16 +79,30 @@ def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) 
     shutil.copy(statute, folder)
     assert build(str(home), roots=[folder]).is_done
     before = readings(home)
-    shutil.copy(next(SAMPLES.glob("sample-i*.pdf")), folder)
+    assert LAW in cited_laws(home)
+    arrived = {*SAMPLES.glob("sample-i*.pdf"), *SAMPLES.glob("sample-f*.pdf")} - {SAMPLES / f"{FORM}.pdf"}
+    for path in arrived:
+        shutil.copy(path, folder)
+    (folder / "usc-26.txt").write_text(CODE, encoding="utf8")
     (folder / statute.name).write_text(statute.read_text(encoding="utf8") + "\nA last sentence was added.\n")
     assert build(str(home)).is_done
     after = readings(home)
-    assert {name for name in after if after[name] != before.get(name)} == {statute.stem, "sample-i1099div--2024-01"}
+    changed = {statute.stem, "usc-26", *(path.stem for path in arrived)}
+    assert {name for name in after if after[name] != before.get(name)} == changed
+    assert not any(target.startswith("ext:irc_section:IRC 501") for target in cited_laws(home))
+    assert any(target.startswith("usc-26#") for target in cited_laws(home)), "the law that was cited is here now"
+    assert not Store(home).read("revisions").is_empty()
     (folder / f"{FORM}.pdf").unlink()
     assert build(str(home)).is_done
     clean = tmp_path / "clean"
     assert build(str(clean), roots=[folder]).is_done
     assert_same_tables(home, clean)
+
+
+def cited_laws(home: Path) -> set[str]:
+    """What sentences of the sample's town code that speak of sections lead to."""
+    is_said = pl.col("element_id").str.starts_with("sample-statute") & pl.col("evidence").str.contains("section")
+    return set(Store(home).read("edges").filter(is_said)["target_id"])
 
 
 def readings(home: Path) -> dict[str, str]:
