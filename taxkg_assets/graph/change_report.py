@@ -246,6 +246,8 @@ def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
         if urgent:
             parts.append(f"**{_plain(report.subject)}, {_plain(report.older)} → {_plain(report.newer)}**")
             parts.append("\n".join(_markdown_item(item) for item in urgent[:_SHOWN_ITEMS]))
+            if len(urgent) > _SHOWN_ITEMS:
+                parts.append(f"{_SHOWN_ITEMS} of {len(urgent)} shown; the report of the pair holds the rest.")
     return "\n\n".join(parts) + "\n"
 
 

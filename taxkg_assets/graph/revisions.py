@@ -18,7 +18,7 @@ from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.pairing import Pair, find_pairs
 from taxkg_assets.graph.passages import BLOCK, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_readings
-from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked
+from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
@@ -118,8 +118,19 @@ def _pair_rows(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seq
         return
     kind = f"{_subject(passage)} {'removed' if pair.before else 'added'}"
     is_stamp = load_rules("revisions", "edition_lines")[0].pattern.search(passage.text) is not None
-    nature = "edition" if is_stamp else "wording" if kind.startswith("text") else "structure"
-    yield _row(kind, pair, (), nature=nature)
+    yield _row(kind, pair, (), nature="edition" if is_stamp else _nature_of_passage(passage))
+
+
+def _nature_of_passage(passage: Passage) -> str:
+    """Name what an added or removed passage is about by the rules for changed words.
+
+    A heading or a row with nothing that systems hold is a part of the document more or less; a field or a line is one
+    whatever its label says.
+    """
+    nature = name_nature(passage.text[passage.skipped :], "")
+    if _subject(passage) in ("section", "row", "text") and nature in ("amounts", "dates"):
+        return nature
+    return nature if _subject(passage) == "text" else "structure"
 
 
 def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:

@@ -24,6 +24,7 @@ _HYPHENS = re.compile(r"(?<=[^\W\d])[-‐‑\u00ad]+(?=\w)|[\u00ad]")
 _DASHES = re.compile(r"[‐‑–—]")
 _BARE_FRACTION = re.compile(r"^([$]?)\.(?=\d)")
 _LONGEST_BRIDGE = 2
+_LEAD = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change
             (s0, e0), (s1, e1) = _span(old, k0, k1), _span(new, m0, m1)
             lead = before.text[:s0] if k1 > k0 else after.text[:s1]
             is_last = k1 == len(a) and m1 == len(b)
-            nature = name_nature(a[k0:k1], b[m0:m1], lead=lead[-60:], years=years, is_last=is_last)
+            stretches = (before.text[s0:e0], after.text[s1:e1])
+            nature = _nature_of_change(a[k0:k1], b[m0:m1], stretches=stretches, lead=lead, years=years, is_last=is_last)
             found.append(Change(s0, e0, s1, e1, nature))
     return tuple(found)
 
@@ -175,7 +177,9 @@ def _span(tokens: tuple[Token, ...], start: int, end: int) -> tuple[int, int]:
     return place, place
 
 
-def name_nature(before: Sequence[str], after: Sequence[str], *, lead: str, years: int, is_last: bool = False) -> str:
+def _nature_of_change(
+    before: Sequence[str], after: Sequence[str], *, stretches: Sequence[str], lead: str, years: int, is_last: bool
+) -> str:
     """Name what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
     if _is_turned(before, after):
         return "editorial"
@@ -186,16 +190,35 @@ def name_nature(before: Sequence[str], after: Sequence[str], *, lead: str, years
         x == y or _is_rolled(x, y, years=years) for x, y in zip(before, after, strict=True)
     ):
         return "years"
-    text = " ".join(before) + " \x1f " + " ".join(after)
+    lead = lead[-_LEAD:]
     numbers = [word for word in (*before, *after) if word[0].isalnum()]
     for rule in load_rules("revisions", "stamps"):
         is_numeric = all(word[0].isdigit() for word in numbers) or rule.id == "edition"
         if is_numeric and len(numbers) <= len(("month", "year")) * 2 and rule.pattern.search(lead):
             return rule.id
+    return name_nature(*stretches, lead=lead)
+
+
+def name_nature(before: str, after: str, *, lead: str = "") -> str:
+    """Name the weightiest that words are about: amounts, dates, references, wording.
+
+    Args: before, after: the words of the two revisions, one of them empty where they were added or removed. lead: what
+          stands before them; it may begin what a rule looks for, and never holds all of it.
+    """
+    sides = [_without_citations(lead + side) for side in (before, after)]
     for rule in load_rules("revisions", "natures"):
-        if rule.pattern.search(text):
+        # A citation is no date and no amount, but it does send the reader somewhere.
+        texts = [lead + before, lead + after] if rule.id == "references" else sides
+        rules = [rule, *(load_rules("revisions", "periods") if rule.id == "dates" else ())]
+        if any(m.end() > len(lead) for text in texts for r in rules for m in r.pattern.finditer(text)):
             return rule.id
     return "wording"
+
+
+def _without_citations(text: str) -> str:
+    for rule in load_rules("revisions", "citations"):
+        text = rule.pattern.sub(lambda match: " " * len(match[0]), text)
+    return text
 
 
 def _is_turned(before: Sequence[str], after: Sequence[str]) -> bool:

@@ -45,6 +45,23 @@ def test_a_line_of_a_form_is_told_among_the_lines_and_what_is_said_of_it_among_t
     assert [item.group for item in report(before, after).items] == ["Lines and codes", "Instructions"]
 
 
+def test_added_and_removed_text_goes_where_changed_text_goes() -> None:
+    before = Paper("f9--2030", "2030").heading("Tolls").text("Each boat pays.", "Pay the captain by May 3.")
+    after = Paper("f9--2031", "2031").heading("Tolls").text("Each boat pays.", "A raft over 2,000 feet pays $31,000.")
+    found = report(before, after)
+    assert [(item.group, item.what) for item in found.items] == [("Amounts", "text added"), ("Dates", "text removed")]
+    assert "$31,000" in render_changes_overview([found])
+
+
+def test_the_overview_says_how_much_it_leaves_out() -> None:
+    before = Paper("f9--2030", "2030").heading("Tolls").text("Each boat pays.")
+    fees = [f"The {name} pays ${fee}." for fee, name in enumerate("abcdefghijklmnopqrst", 20)]
+    after = Paper("f9--2031", "2031").heading("Tolls").text("Each boat pays.", *fees)
+    overview = render_changes_overview([report(before, after)])
+    assert overview.count("text added") == 12
+    assert "12 of 20 shown" in overview
+
+
 def test_words_that_stayed_stand_between_those_that_changed() -> None:
     row = {
         "kind": "text changed",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.graph.wording import find_changes, find_tokens, masked, read_wording
+from taxkg_assets.graph.revisions import NATURES
+from taxkg_assets.graph.wording import find_changes, find_tokens, masked, name_nature, read_wording
+from taxkg_assets.rules.loader import load_rules
 
 
 def changed(before: str, after: str, *, years: int = 1) -> list[tuple[str, str, str]]:
@@ -43,6 +45,11 @@ def test_layout_and_typesetting_are_no_change(before: str, after: str) -> None:
         ("Form 9, box 2, shows", "box 2 of Form 9 shows", None),
         ("the boat, and", "the boat; or", [(", and", "; or", "editorial")]),
         ("you may sail", "you must sail", [("may", "must", "wording")]),
+        ("See the 2030 guide to tolls.", "See the guide to tolls.", [("2030", "", "wording")]),
+        ("Pay it.", "Pay it: $40 from March 2031.", [("", ": $40 from March 2031", "amounts")]),
+        ("It ends after 2030.", "It ends after 2040.", [("2030", "2040", "dates")]),
+        ("It ends.", "It ends (see Notice 2031-4).", [("", "(see Notice 2031-4)", "references")]),
+        ("Go to IRS.gov/Boats2030.", "Go to IRS.gov/Boats2031/May/12.", None),
         ("Add lines 4 and 18.", "Add lines 4, 18, and 19.", None),
     ],
 )
@@ -54,6 +61,27 @@ def test_a_change_is_named_after_what_it_is_about(
         assert found == expected
     else:
         assert {nature for _, _, nature in found} == ({"editorial"} if "box" in before else {"references"})
+
+
+def test_the_rules_stand_in_the_order_of_their_weight() -> None:
+    order = [NATURES.index(rule.id) for rule in load_rules("revisions", "natures")]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize(
+    ("text", "nature"),
+    [
+        ("For boats sold after 2030, the threshold rises from $600 to $2,000.", "amounts"),
+        ("Pay the toll by May 3 each year.", "dates"),
+        ("It holds for tax years 2029 through 2031.", "dates"),
+        ("The law was enacted June 4, 2031, and says much about boats.", "wording"),
+        ("Keep the 2030 worksheet on board.", "wording"),
+        ("The Better Boats 2.0 Act says much of old boats.", "wording"),
+        ("See 2031-2 I.R.B. 316, at IRS.gov/irb/2031-02_IRB.", "references"),
+    ],
+)
+def test_a_whole_text_is_named_by_the_same_rules(text: str, nature: str) -> None:
+    assert name_nature("", text) == name_nature(text, "") == nature
 
 
 def test_a_year_rolled_on_beside_a_new_amount_stays_routine() -> None:
