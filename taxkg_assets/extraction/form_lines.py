@@ -62,7 +62,8 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     pieces = _with_letters_joined(lines)
     numbered = [start for piece in pieces if (start := _read_start(piece)) is not None]
     repeats = _find_repeats(numbered)
-    starts = _in_columns([start for start in numbered if not any(start is other for other in repeats)])
+    others = {id(start) for start in (*repeats, *_find_amounts(numbered, repeats, pieces))}
+    starts = _in_columns([start for start in numbered if id(start) not in others])
     if len(starts) < limits()["lines"]:
         return FormLines()
     taken = {id(start.piece) for start in repeats}
@@ -71,6 +72,7 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
     free = [piece for piece in free if id(piece) not in taken]
     found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
+    found = [unit for unit in found if _has_words(unit)]
     taken = {id(line) for unit in found for line in unit.lines}
     rest = [piece for piece in free if id(piece) not in taken]
     for unit in found:
@@ -214,12 +216,34 @@ def _is_repeat(start: _Start, numbered: Sequence[_Start]) -> bool:
     return any(
         other.x0 < start.x0 - limits()["repeat_pt"]
         and other.piece.y0 <= start.piece.y0 + 4
+        # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
+        and (start.is_digit or start.piece.y0 - other.piece.y0 <= limits()["letter_repeat_pt"])
         and (
             own == _plain(other.number)
             or (own[0].isdigit() and not other.is_digit and own.endswith(_plain(other.number)))
         )
         for other in numbered
     )
+
+
+def _find_amounts(numbered: Sequence[_Start], repeats: Sequence[_Start], pieces: Sequence[Line]) -> list[_Start]:
+    """Find numbers that were filled in: right after a line's repeated number, with no words of their own behind."""
+    begun = {id(start.piece) for start in numbered}
+    repeated = {id(repeat.piece) for repeat in repeats}
+
+    def is_filled_in(start: _Start) -> bool:
+        row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits()["row_pt"]]
+        before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
+        after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
+        is_last = after is None or id(after) in begun
+        return start.is_digit and _is_alone(start) and is_last and before is not None and id(before) in repeated
+
+    return [start for start in numbered if is_filled_in(start)]
+
+
+def _has_words(unit: FormLine) -> bool:
+    """Decide whether a numbered line says anything: a number in a check box or at an amount does not."""
+    return any(letter.isalpha() for line in unit.lines[1:] for letter in line.text) or " " in unit.lines[0].text
 
 
 def _in_columns(starts: Sequence[_Start]) -> list[_Start]:
@@ -242,7 +266,7 @@ def _in_columns(starts: Sequence[_Start]) -> list[_Start]:
 def _is_next(start: _Start, other: _Start) -> bool:
     one, two = _plain(other.number), _plain(start.number)
     is_same_row = abs(start.piece.base - other.piece.base) < 2 and start.x0 > other.x0
-    return is_same_row and len(one) == len(two) == 1 and one.isalpha() and ord(two) == ord(one) + 1
+    return is_same_row and len(two) == 1 and one[-1].isalpha() and ord(two) == ord(one[-1]) + 1
 
 
 def _in_order(column: Sequence[_Start]) -> list[_Start]:

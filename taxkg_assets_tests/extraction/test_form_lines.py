@@ -136,3 +136,23 @@ def test_a_note_set_as_far_left_as_the_numbers_belongs_to_their_part() -> None:
     keys = dict(anchors.select("anchor_id", "key").iter_rows())
     rows = build_sections(blocks, anchors, document_id="sample").to_dicts()
     assert [keys[row["anchor_id"]] for row in rows if row["text"].startswith("Note:")] == ["part_II"]
+
+
+def test_amounts_that_are_filled_in_are_no_lines_and_a_second_field_is_lettered_on() -> None:
+    page = _schedule()
+    for y, amount in ((100, "0"), (125, "12"), (139, "3"), (180, "0"), (194, "7")):
+        _put(page, _AMOUNT + 40, y, amount, "b")
+    for y, number in ((220, "5"), (234, "6")):
+        _put(page, 120, y, f"{number}a", "b")
+        _put(page, 140, y, "Money paid to sailors .")
+        _put(page, 270, y, f"{number}a", "b")
+        _put(page, 340, y, "b", "b")
+        _put(page, 365, y, "Part of it in kind .")
+        _put(page, _AMOUNT, y, f"{number}b", "b")
+    for y in (220, 234):
+        _put(page, 300, y, "0", "b")
+        _put(page, _AMOUNT + 40, y, "0", "b")
+    lines = _named(blocks_of(page, identity=_FORM))
+    keys = ["part_I", "line_1", "line_2", "line_2a", "line_2b", "part_II", "line_3", "line_4"]
+    assert set(lines) == {*keys, "line_5a", "line_5b", "line_6a", "line_6b"}
+    assert lines["line_5b"].startswith("b Part of it in kind")
