@@ -50,6 +50,10 @@ class Settings(BaseSettings):
     llm_budget_usd: float = Field(default=0.0, ge=0, description="US dollars that one run may spend on models; 0: any")
     llm_budget_tokens: int = Field(default=0, ge=0, description="tokens that one run may spend on models; 0: any")
     llm_budget_seconds: float = Field(default=0.0, ge=0, description="time one run may spend on models; 0: any")
+    llm_answers: bool = Field(default=True, description="answers are worded by the model, where one is set")
+    llm_answer_seconds: float = Field(default=20.0, gt=0, description="time limit of a call while a reader waits")
+    llm_hyde: bool = Field(default=False, description="search with a passage that the model imagines, too")
+    llm_grading: bool = Field(default=False, description="the model has a second opinion of an answer's relevance")
     llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
     api_key: SecretStr = Field(default=SecretStr(""), description="key that every request of the API has to bring")
     api_hosts: str = Field(
@@ -66,7 +70,7 @@ class Settings(BaseSettings):
         return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING, *_PROPOSING})
 
     def judging(self) -> str:
-        """The settings that decide between answer, guidance and silence, as JSON."""
+        """The settings that decide what is found, and between answer, guidance and silence, as JSON."""
         return self.model_dump_json(include=set(_JUDGING))
 
     def proposing(self) -> str:
@@ -94,4 +98,4 @@ _OPERATIONAL = (
     "query_log",
 )
 _PROPOSING = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
-_JUDGING = ("guardrail", "answer_relevance", "guidance_relevance")
+_JUDGING = ("guardrail", "answer_relevance", "guidance_relevance", "llm_hyde", "llm_grading")

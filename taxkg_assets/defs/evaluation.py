@@ -12,6 +12,8 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, atomic_write, digest
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -19,6 +21,7 @@ from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieva
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.evaluation.silence import score_silence
+from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
@@ -56,7 +59,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     own = replace(searcher, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: Parts) -> System:
-        at_work = own.with_parts(parts)
+        at_work = own.with_parts(replace(parts, hyde=searcher.parts.hyde))
 
         def system(question: str) -> Ranking:
             answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
@@ -77,13 +80,29 @@ def build_runs_on_index(
     settings: Settings,
     encoder: SentenceEncoder,
     store: Store,
+    reader: Proposer | None,
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     connection = lancedb.connect(store.home / index["path"].item())
     searcher = Searcher(
-        index=read_index(connection, model_hash=index["model_hash"].item()), encoder=encoder, edges=edges
+        index=read_index(connection, model_hash=index["model_hash"].item()),
+        encoder=encoder,
+        edges=edges,
+        parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
+        proposer=reader,
     )
     return build_eval_runs(eval_queries, open_systems(searcher, settings))
+
+
+def asks_model(home: Home) -> bool:
+    """Whether a model takes part in what is found for a reader, or in whether it is shown."""
+    settings = home.settings
+    return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
+
+
+def open_judge(home: Home) -> Proposer | None:
+    """The model as readers would ask it; here nothing answers in its place where it cannot be asked."""
+    return open_proposer(home) if asks_model(home) else None
 
 
 eval_runs = table(
@@ -91,8 +110,10 @@ eval_runs = table(
     build_runs_on_index,
     group="evaluation",
     stages=("evaluation", "retrieval"),
-    handles={"encoder": open_encoder, "store": lambda home: home.store},
-    fingerprint=lambda home: digest(model_hash(home), home.settings.judging()),
+    handles={"encoder": open_encoder, "store": lambda home: home.store, "reader": open_judge},
+    fingerprint=lambda home: digest(
+        model_hash(home), home.settings.judging(), proposer_fingerprint(home) if asks_model(home) else ""
+    ),
 )
 
 ABLATION = (

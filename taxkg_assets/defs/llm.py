@@ -9,7 +9,7 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls
 
-CALLERS: tuple[str, ...] = ("references", "chunks", "summaries")
+CALLERS: tuple[str, ...] = ("references", "chunks", "summaries", "eval_runs")
 """Tables whose making may call a model: the record is closed after them."""
 
 

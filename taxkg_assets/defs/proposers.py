@@ -126,14 +126,28 @@ def prune_journal(store: Store) -> None:
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
 
 
-def open_proposer(home: Home, *, is_lenient: bool = False) -> Proposer:
-    """The proposer that the settings name, over the home's record of calls.
+def open_proposer(home: Home) -> Proposer:
+    """The proposer that the settings name, over the home's record of calls."""
+    if home.settings.llm_provider == "rules":
+        return RuleProposer()
+    return _open_model(home, home.settings, is_lenient=False)
 
-    Args: is_lenient: for readers: where no model can be asked, rules answer and say so, instead of an error.
+
+def open_reader(home: Home) -> Proposer | None:
+    """Whom readers ask: the model, asked once and for a short time, or nobody where rules propose.
+
+    Where it cannot be asked, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
+    are recorded like those of a build.
     """
     settings = home.settings
     if settings.llm_provider == "rules":
-        return RuleProposer()
+        return None
+    seconds = min(settings.llm_seconds, settings.llm_answer_seconds)
+    hasty = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
+    return _open_model(home, hasty, is_lenient=True)
+
+
+def _open_model(home: Home, settings: Settings, *, is_lenient: bool) -> ModelProposer:
     return ModelProposer(
         provider=open_provider(_checked(settings)),
         log=Journal(home.store),

@@ -1,9 +1,13 @@
-"""Extractive answers: sentences of the passages as they stand, each with the number of its passage, or silence."""
+"""Answers with the number of its passage behind each sentence, or silence.
+
+Sentences of the passages as they stand; in a model's words, where there is one and its sentences hold.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -13,13 +17,17 @@ from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher, tidy_query
+from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings
 
 
 class Answer(BaseModel):
-    """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence."""
+    """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence.
+
+    Sentences by rule are verbatim; what those in a model's words rest on stands in `citations`.
+    """
 
     model_config = ConfigDict(frozen=True)
     answer: str | None
@@ -27,6 +35,9 @@ class Answer(BaseModel):
     abstained: bool
     mode: str
     results: list[Result]
+    created_by: Literal["rule", "llm"] = "rule"
+    model: str = ""
+    citations: list[Citation] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ def ask(
     level: str = "auto",
     is_worded: bool = True,
 ) -> Answer:
-    """Answer a question from the index in the words of its passages, or say nothing.
+    """Answer a question from the index in the words of its passages or of the searcher's model, or say nothing.
 
     Args:    document: answer from this document alone. level: size of a passage.
              is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
@@ -59,15 +70,20 @@ def ask(
     ranking = searcher.rank(question, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
+    model = searcher.proposer
+    if model is not None and settings.llm_grading and settings.guardrail:
+        relevance = weigh_opinion(relevance, question, results, proposer=model)
     mode = guardrail.find_mode(
         relevance,
         answer_at=settings.answer_relevance,
         guide_at=settings.guidance_relevance,
         is_on=settings.guardrail,
     )
-    text = None
+    text, worded = None, None
     if is_worded and results and mode != guardrail.SILENCE:
-        text = _compose(searcher, question, ranking, results=results)
+        if model is not None and settings.llm_answers:
+            worded = word_answer(question, results, proposer=model)
+        text = worded.text if worded else _compose(searcher, question, ranking, results=results)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
             text = f"{notices['general']}\n{text}"
@@ -79,6 +95,9 @@ def ask(
         abstained=not results or mode == guardrail.SILENCE,
         mode=mode if results else guardrail.SILENCE,
         results=results,
+        created_by="llm" if worded else "rule",
+        model=worded.model if worded else "",
+        citations=list(worded.citations) if worded else [],
     )
 
 

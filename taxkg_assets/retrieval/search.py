@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets import schemas
+from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, build_neighbours, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts, find_owners
 from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
+from taxkg_assets.retrieval.hyde import imagine_passage
 from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
@@ -51,6 +53,7 @@ class Parts:
     rerank: bool = True
     graph: bool = False
     parents: bool = True
+    hyde: bool = False
 
 
 DEFAULT_PARTS = Parts()
@@ -58,12 +61,16 @@ DEFAULT_PARTS = Parts()
 
 @dataclass(frozen=True)
 class Searcher:
-    """Everything a search needs, opened once: the index, the encoder, and the edges of the graph if there are any."""
+    """Everything a search needs, opened once: the index, the encoder, the edges of the graph and a model if there are.
+
+    Without a proposer nobody is asked: what rules would propose, the search does by itself.
+    """
 
     index: SearchIndex
     encoder: Encoder
     edges: dy.DataFrame[schemas.Edges] | None = None
     parts: Parts = DEFAULT_PARTS
+    proposer: Proposer | None = None
 
     def search(
         self,
@@ -205,12 +212,17 @@ class Searcher:
             preferred &= self._speaks_of(route)
         limits = load_family("ranking")["legs"]
         lay_terms = find_lay_terms(query) if self.parts.lay_terms else ""
-        extra = [term for term in lexical.find_terms(lay_terms) if term not in terms]
+        imagined = imagine_passage(query, vocabulary=lay_terms, proposer=self.proposer) if self.parts.hyde else None
+        added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
+        extra = [term for term in lexical.find_terms(added) if term not in terms]
         by_term = self.index.lexical.score_rows(terms, extra=extra, extra_weight=limits["expansion"])
         meaning = self.encoder.encode_query(query)
         if lay_terms and limits["expanded_vector"]:
             share = limits["expanded_vector"]
             meaning = (1 - share) * meaning + share * self.encoder.encode_query(f"{query} {lay_terms}")
+        if imagined:
+            share = load_family("llm")["reading"]["hyde_share"]
+            meaning = (1 - share) * meaning + share * self.encoder.encode_query(imagined.passage)
         by_vector = vector.score_rows(self.index.vectors, meaning)
         about = vector.score_rows(self._document_vectors, meaning).astype(np.float64)
         documents["title"] = self._score_titles([*terms, *extra])

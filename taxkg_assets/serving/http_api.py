@@ -109,6 +109,7 @@ class QueryResponse(BaseModel):
     detail_level: str
     confidence: float
     abstained: bool
+    created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")
 
 
 def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
@@ -183,6 +184,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
             detail_level=asked.mode,
             confidence=found.confidence,
             abstained=found.abstained,
+            created_by=found.created_by,
         )
 
     def answer(question: str, response: Response, *, k: int, document: str | None, level: str) -> Answer:

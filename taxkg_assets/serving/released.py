@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,12 @@ import lancedb
 import polars as pl
 
 from taxkg_assets.defs.models import open_encoder
+from taxkg_assets.defs.proposers import open_reader
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.release import find_current
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.search import DEFAULT_PARTS, Searcher
 from taxkg_assets.schemas import Edges
 
 
@@ -48,8 +49,9 @@ class Released:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """The search pipeline over the released index and graph."""
-        encoder = open_encoder(Home(home=str(self.store.home)))
+        """The search pipeline over the released index and graph, with the model that readers may ask."""
+        home = Home(home=str(self.store.home))
+        encoder = open_encoder(home)
         if encoder.model_hash != self.row["model_hash"]:
             raise NotReleasedError(
                 f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
@@ -58,7 +60,13 @@ class Released:
             )
         connection = lancedb.connect(self.store.home / self.row["index_path"])
         index = read_index(connection, model_hash=self.row["model_hash"])
-        return Searcher(index=index, encoder=encoder, edges=Edges.cast(self.table("edges")))
+        return Searcher(
+            index=index,
+            encoder=encoder,
+            edges=Edges.cast(self.table("edges")),
+            parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
+            proposer=open_reader(home),
+        )
 
 
 def open_release(home: str) -> Released:

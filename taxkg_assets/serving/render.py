@@ -155,7 +155,8 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
             out.print(f"[dim]Nearest: {_place(found.results[0])}[/]", highlight=False)
         return
     out.print(Padding(Text(found.answer), (1, 0)))
-    out.print(f"[dim]confidence {found.confidence:.2f}[/]", highlight=False)
+    worded = f", worded by {escape(found.model)}, each sentence checked against its quotes" if found.model else ""
+    out.print(f"[dim]confidence {found.confidence:.2f}{worded}[/]", highlight=False)
     cited = [r for r in found.results if f"[{r.rank}]" in found.answer]
     for result in cited:
         corners = result.bboxes[0] if result.bboxes else None

@@ -87,7 +87,7 @@ class Service:
         def work() -> Answer:
             return ask(released.searcher, question, settings=self.settings, k=k, document=document, level=level)
 
-        return self._remembered(released, "ask", [question, k, document, level], work)
+        return self._remembered(released, "ask", [question, k, document, level], work, is_kept=self._is_final)
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[dict[str, Any]]:
         """Cells of tables by their row and column headers; none where nothing fits."""
@@ -139,7 +139,20 @@ class Service:
         released.searcher.search(WARM_UP, k=1)
         return released
 
-    def _remembered(self, released: Released, kind: str, asked: list[Any], work: Callable[[], T]) -> T:
+    def _is_final(self, answer: Answer) -> bool:
+        """Where a model words answers, one without its words may be due to an outage: the next asker tries again."""
+        wants_model = self.current.searcher.proposer is not None and self.settings.llm_answers
+        return not wants_model or answer.abstained or answer.created_by == "llm"
+
+    def _remembered(
+        self,
+        released: Released,
+        kind: str,
+        asked: list[Any],
+        work: Callable[[], T],
+        *,
+        is_kept: Callable[[T], bool] = lambda found: True,
+    ) -> T:
         """What was found for the same question in the same release, or else what `work` finds."""
         key = json.dumps([released.row["release_ix"], kind, asked], sort_keys=True, default=str)
         with self._lock:
@@ -148,7 +161,7 @@ class Service:
                 return cast(T, self._answers[key])
             self.counts.misses += 1
         found = work()
-        if self.settings.api_cached:
+        if self.settings.api_cached and is_kept(found):
             with self._lock:
                 self._answers[key] = found
         return found
