@@ -53,6 +53,7 @@ def build_references(
     headings = Headings(_collect_headings(tree))
     rows: list[dict[str, Any]] = []
     led_by, lead = None, ""
+    separators = _find_separators(tree)
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
     held_words = find_held_words(ordered["text"].to_list())
     for section, held in zip(ordered.iter_rows(named=True), held_words, strict=True):
@@ -62,7 +63,10 @@ def build_references(
         mentions = find_mentions(section["text"], headings=headings, held=held)
         if not mentions:
             continue
-        readings = [_read_in_kind(section["text"], mention, doc_type=identity.doc_type) for mention in mentions]
+        readings = [
+            _read_in_kind(section["text"], mention, doc_type=identity.doc_type, separators=separators)
+            for mention in mentions
+        ]
         mentions = [mention for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
@@ -168,24 +172,53 @@ def _expand_key(key: str) -> set[str]:
     return {f"{stem}_{name}" for name in named} | {key}
 
 
-def _read_in_kind(text: str, mention: Mention, *, doc_type: str) -> Mention | None:
+def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: frozenset[str]) -> Mention | None:
     """Read a bare section number as the document's kind does: a statute cites itself, all others the tax code."""
     after = text[mention.group[1] :]
+    if mention.rule_id in ("own_law_section", "own_plain_section", "regulation_by_sign"):
+        return _read_own_law(mention, is_statute=doc_type == "statute", separators=separators)
+    if mention.target.startswith("26 "):
+        kind = {"statute_section": "irc_section", "regulation": "regulation"}[mention.kind]
+        name = re.sub(r"^26 (?:U\.S\.C\.|CFR)", "IRC" if kind == "irc_section" else "Regs", mention.target)
+        return replace(mention, kind=kind, target=name)
     if mention.rule_id == "statute_section" and doc_type != "statute":
         return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
     if mention.rule_id != "code_section" or re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", after):
         return mention
     rules = load_family("references")
     if doc_type == "statute":
+        if re.search(rules["session_law_before"], text[max(0, mention.group[0] - 20) : mention.group[0]]):
+            return None
         if re.match(rules["code_named_before"], after) and "internal revenue code" in text[: mention.start].lower():
             return mention
-        return replace(mention, kind="statute_section", target=mention.target.replace("IRC ", "sec_", 1))
+        number = mention.target.removeprefix("IRC ").split("(")[0]
+        return replace(mention, kind="statute_section", target=f"sec_{number}")
     before = text[max(0, mention.group[0] - 60) : mention.group[0]]
     if re.search(rules["foreign_section_before"], before) or re.match(rules["foreign_section_after"], after):
         return None
     if re.match(rules["own_section"], mention.target):
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
     return mention
+
+
+def _read_own_law(mention: Mention, *, is_statute: bool, separators: frozenset[str]) -> Mention | None:
+    """Read a divided section number: in a code that numbers so it is its own, elsewhere only a regulation's counts."""
+    if not is_statute:
+        return mention if mention.kind == "regulation" else None
+    number = re.sub(r"^(?:sec_|Regs )", "", mention.target).split("(")[0]
+    if separators and not separators & {*_separators_of(number)}:
+        return mention if mention.kind == "regulation" else None
+    return replace(mention, kind="statute_section", target=f"sec_{number}")
+
+
+def _find_separators(tree: dict[str, dict[str, Any]]) -> frozenset[str]:
+    """Find by which signs a code divides the numbers of its own sections; `plain` where by none."""
+    keys = [row["key"].removeprefix("sec_") for row in tree.values() if row["kind"] == "statute_section"]
+    return frozenset(sign for key in keys for sign in _separators_of(key))
+
+
+def _separators_of(number: str) -> list[str]:
+    return re.findall(r"[.:-](?=\d)", number)[:1] or ["plain"]
 
 
 def _inherit_forms(mentions: list[Mention]) -> list[Mention]:

@@ -182,6 +182,30 @@ def test_a_statute_cites_itself_unless_it_names_the_tax_code() -> None:
     assert references.select("kind", "target").rows() == [("statute_section", "sec_9-303"), ("irc_section", "IRC 501")]
 
 
+@pytest.mark.parametrize(
+    ("text", "identity", "targets"),
+    [
+        ("Under IRC §9045(g)(3)(A) and Code Sec. 971.", None, ["IRC 9045(g)(3)(A)", "IRC 971"]),
+        ("See sections 9400Z-2(a)(1)(A) and 903.", None, ["IRC 9400Z-2(a)(1)(A)", "IRC 903"]),
+        ("See 26 U.S.C. 9701(a) and 26 CFR 1.9045-1.", None, ["IRC 9701(a)", "Regs 1.9045-1"]),
+        ("See 99 U.S.C. § 257 and § 1.9411-10(g) of the regulations.", None, ["99 U.S.C. 257", "Regs 1.9411-10(g)"]),
+        ("See Rev. Procs. 2034-12 and 2035-9.", None, ["Rev. Proc. 2034-12", "Rev. Proc. 2035-9"]),
+        ("Read boxes A, B, and C.", None, ["box_A", "box_B", "box_C"]),
+        ("See Lines 4a Through 4c and parts 3 and 4 of Form 9999.", None,
+         ["Form 9999", "line_4a", "line_4b", "line_4c", "part 3", "part 4"]),
+        ("Waive Sec. 7.03 or Section 7.02(a). See 7.01.020.", _STATUTE, ["sec_7.01.020", "sec_7.02", "sec_7.03"]),
+        ("As §§ 505 to 507 and § 504(a)(1)(B) say.", _STATUTE, ["sec_504", "sec_505", "sec_506", "sec_507"]),
+        ("See Sec. 12-100(a)(1), Section 604, and Rule 12.3.", _STATUTE, ["sec_12-100", "sec_12.3", "sec_604"]),
+        ("Officers designated in section 7.25 of the harbour procedure law.", _STATUTE,
+         ["harbour procedure law section 7.25"]),
+        ("Amended by Laws Ch. 12, Part B §§ 59, 60, 6/6/2035.", _STATUTE, []),
+    ],
+)  # fmt: skip
+def test_law_is_cited_in_many_styles(text: str, identity: Identity | None, targets: list[str]) -> None:
+    references, _ = _build(_section(0, text, anchor_id=None), **({"identity": identity} if identity else {}))
+    assert sorted(references["target"]) == sorted(targets)
+
+
 def test_building_twice_gives_the_same_rows() -> None:
     section = _section(0, "See boxes 2b through 2f, Pub. 999, and IRS.gov/Form9999.", anchor_id="doc#1")
     first, second = _build(section)[0], _build(section)[0]
