@@ -258,6 +258,8 @@ class _Maker:
         if self.page.page != 1 or not self.blocks or self.blocks[-1].role != "DocTitle":
             return False
         line, last = paragraph.first, self.blocks[-1].lines[-1]
+        if matches("openers", line.text):
+            return False
         is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
         return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
 

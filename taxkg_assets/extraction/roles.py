@@ -107,7 +107,7 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     if page.page != 1 or not _LETTERS.search(line.text):
         return False
     key = find_key(line.text)
-    if key is not None and key.kind == "part":
+    if (key is not None and key.kind == "part") or matches("openers", line.text):
         return False
     limit = thresholds()
     if line.y1 <= title_floor:

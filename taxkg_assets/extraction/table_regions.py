@@ -161,8 +161,9 @@ def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
                 for other in reversed(stacked)
                 if abs(other.x0 - box.x0) <= limits["stack_slack_pt"]
                 and abs(other.x1 - box.x1) <= limits["stack_slack_pt"]
-                and 0 <= box.y0 - other.y1 <= limits["stack_gap_pt"]
-                and _is_tabular(Box(box.x0, other.y1, box.x1, box.y0), runs)
+                and box.y0 >= other.y1
+                and _is_tabular(strip := Box(box.x0, other.y1, box.x1, box.y0), runs)
+                and (strip.height <= limits["stack_gap_pt"] or _is_ledger(strip, runs))
             ),
             None,
         )
@@ -199,6 +200,14 @@ def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
     is_wide = strip.width >= load_family("tables")["regions"]["wide_pt"]
     short = sum(is_wide and len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width for line in lines)
     return several > 0 and several >= 0.7 * (len(lines) - short) and several >= 0.4 * len(lines)
+
+
+def _is_ledger(strip: Box, runs: Sequence[Run]) -> bool:
+    """Decide whether a long strip holds nothing but rows of amounts and names of groups: it is one table."""
+    lines = find_lines(run for run in runs if strip.holds(run))
+    rows = [line for line in lines if len(line) >= 2 and any(is_amount(run.text) for run in line)]
+    names = [line for line in lines if len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width]
+    return len(rows) + len(names) == len(lines) and not any(is_caption(line[0].text) for line in lines)
 
 
 def _cut_out(box: Box, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:

@@ -167,3 +167,12 @@ def test_words_set_flush_right_are_one_paragraph() -> None:
     for text in texts:
         booklet.to(300 - font.text_length(text, 10), booklet.y).set((text, ""))
     assert [block.text for block in blocks_of(booklet)] == [" ".join(texts)]
+
+
+def test_the_first_section_is_no_part_of_the_title_above_it() -> None:
+    page = Booklet()
+    page.to(40, 60).set(("Instructions for Form 9999", "b"), size=20)
+    page.to(40, 84).set(("What's New", "b"), size=14)
+    page.to(40, 110).lines(*["The harbour has a new register in which each keeper writes the oil of the lamp."] * 6)
+    roles = [(block.role, block.text) for block in blocks_of(page)]
+    assert roles[:2] == [("DocTitle", "Instructions for Form 9999"), ("SectionHeader", "What's New")]

@@ -83,6 +83,24 @@ def test_spanning_headers_and_range_ends_make_paths() -> None:
     assert ("$500", "If the wage is > But less than") in _lookup(cells, "$600")
 
 
+def test_a_long_table_between_three_lines_keeps_its_header_over_groups_of_indented_rows() -> None:
+    canvas = Canvas()
+    for y in (60, 76, 400):
+        canvas.line(40, y, 560, y)
+    for x, text in ((44, "Mooring"), (250, "Day"), (400, "Week")):
+        canvas.text(x, 64, text, bold=True)
+    for group, top in (("East quay", 84), ("West quay", 240)):
+        canvas.text(44, top, group, bold=True)
+        for ix in range(10):
+            y = top + 14 * (ix + 1)
+            canvas.text(54, y, f"Ring {chr(65 + ix)} of {group}")
+            canvas.text(250, y, f"${top + ix}")
+            canvas.text(400, y, f"${1000 + top + ix:,}")
+    cells = _cells(canvas)
+    assert _lookup(cells, "$87") == [("East quay > Ring D of East quay", "Day")]
+    assert _lookup(cells, "$1,249") == [("West quay > Ring J of West quay", "Week")]
+
+
 def test_shaded_group_rows_head_the_rows_after_them() -> None:
     canvas = Canvas()
     rows = [
