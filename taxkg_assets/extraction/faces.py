@@ -155,6 +155,10 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
     x1 = right.at if right else bottom.end
     if top is None:
         return None
+    if right is not None and x1 - x0 <= limits["key_cell_pt"] and not key.rest:
+        # The key has a narrow cell of its own: its label stands in the next cell of the row.
+        beyond = ruling.right(x1 + slack, y)
+        x1 = beyond.at if beyond else bottom.end
     if left is None and right is None:
         beside = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
         x0 = max([x0, *(span.x0 - slack for x in beside if x < span.x0)])

@@ -141,3 +141,18 @@ def test_numbered_rows_of_a_publications_table_are_no_face() -> None:
     source = source_of(_face(boxes=_BOXES))
     assert find_faces(source, identity=_Identity(doc_type="publication")) == {1: []}
     assert len(find_faces(source, identity=_Identity())[1]) == len(_BOXES)
+
+
+def test_a_label_may_stand_in_the_cell_beside_the_keys_own() -> None:
+    canvas = Canvas()
+    for row in range(7):
+        canvas.cell(300, 60 + 24 * row, 320, 84 + 24 * row)
+        canvas.cell(320, 60 + 24 * row, 440, 84 + 24 * row)
+        canvas.text(304, 62 + 24 * row, str(row + 1), bold=True, size=7)
+        canvas.text(324, 62 + 24 * row, f"Share of kind {'ABCDEFG'[row]}", size=7)
+    boxes = find_face_boxes(canvas.page())
+    assert [(box.box_key, box.label) for box in boxes][:2] == [
+        ("box_1", "Share of kind A"),
+        ("box_2", "Share of kind B"),
+    ]
+    assert (boxes[0].x0, boxes[0].x1) == (300, 440)
