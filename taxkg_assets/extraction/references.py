@@ -15,6 +15,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.identity import Identity
+from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.mentions import Headings, Mention, find_held_words, find_mentions
 from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at
 from taxkg_assets.rules.forms import split_forms
@@ -130,7 +131,7 @@ def _read_section(
             "target": mention.target,
             "target_form": mention.target_form,
             "evidence": text[start:end],
-            "is_self": _is_self(mention, owner=owner),
+            "is_self": _is_self(mention, owner=owner) and not _is_elsewhere(text, mention),
             "relation": said.relation,
             "polarity": said.polarity,
             "confidence": min(mention.confidence, said.confidence),
@@ -166,10 +167,7 @@ def _expand_key(key: str) -> set[str]:
     if parts is None:
         return {key}
     stem = "line" if key.startswith("line") else "box"
-    named = parts[1].replace("_and_", "-").split("-")
-    if len(named) == 2 and named[0].isdigit() and named[1].isdigit():
-        named = [str(number) for number in range(int(named[0]), int(named[1]) + 1)]
-    return {f"{stem}_{name}" for name in named} | {key}
+    return {f"{stem}_{name}" for name in expand_members(parts[1].replace("_", ","))} | {key}
 
 
 def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: frozenset[str]) -> Mention | None:
@@ -246,6 +244,12 @@ def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
         shown = form if form.startswith("Schedule") else f"Form {form}"
         return replace(mention, target=f"{mention.target} ({shown})")
     return mention
+
+
+def _is_elsewhere(text: str, mention: Mention) -> bool:
+    """Decide whether words place a heading elsewhere: of two forms in one booklet, the other one's box."""
+    after = text[max(mention.group[1], mention.end) :]
+    return mention.kind == "box" and re.match(load_family("references")["elsewhere_after"], after) is not None
 
 
 def _is_self(mention: Mention, *, owner: _Owner) -> bool:

@@ -132,13 +132,15 @@ def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText
     }
 
 
-def _build(*sections: dict[str, Any], identity: Identity = _FORM) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _build(
+    *sections: dict[str, Any], identity: Identity = _FORM, key: str = "box_2a"
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     anchors = Anchors.sample(
         overrides={
             "anchor_id": ["doc#1"],
             "document_id": ["doc"],
             "kind": ["box"],
-            "key": ["box_2a"],
+            "key": [key],
             "heading": ["Box 2a."],
             "parent_anchor_id": [None],
             "form": [""],
@@ -162,6 +164,30 @@ def test_rows_slice_back_and_know_themselves() -> None:
     text = frame["text"][0]
     for row in references.to_dicts():
         assert text[row["mention_start"] : row["mention_end"]] in row["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("key", "own"),
+    [("boxes_7a-7d", "7a 7b 7c 7d"), ("boxes_3_4a-4b_6", "3 4a 4b 6"), ("boxes_14-16", "14 15 16"), ("box_c", "c")],
+)
+def test_a_group_knows_all_its_boxes(key: str, own: str) -> None:
+    boxes = " ".join(f"See box {box}." for box in [*own.split(), "9"])
+    references, _ = _build(_section(0, boxes, anchor_id="doc#1"), key=key)
+    assert set(references.filter(references["is_self"])["target"]) == {f"box_{box}" for box in own.split()}
+
+
+def test_a_box_placed_elsewhere_is_not_the_own_one() -> None:
+    references, _ = _build(_section(0, "See Box 2a, earlier. Box 2a is shown.", anchor_id="doc#1"))
+    assert references["is_self"].to_list() == [False, True]
+
+
+def test_leave_and_concession_bind_nobody() -> None:
+    references, _ = _build(_section(0, "If box 5 is checked, boxes 7e–7f may be blank.", anchor_id=None))
+    said = references.filter(references["target"] == "box_7f").select("relation", "polarity").rows()
+    references, _ = _build(
+        _section(0, "Even if you ask for more time to file Form 9998, you must pay now.", anchor_id=None)
+    )
+    assert [*said, *references.select("relation").rows()] == [("applies_if", "negative"), ("references",)]
 
 
 def test_the_lead_of_a_list_speaks_for_its_items() -> None:
