@@ -80,11 +80,13 @@ def score_share(part: int, whole: int) -> float | None:
 
 
 def find_floor_faults(score: LabelledScore, floors: Sequence[Floor]) -> pl.DataFrame:
-    """Floors that a measurement breaks, one row each; what was not measured breaks none."""
+    """Floors that a measurement breaks, one row each; what was not measured, or on too few rows, breaks none."""
     rows = [
         (floor.id, floor.metric, value, floor.floor, score.n_rows, floor.describe())
         for floor in floors
-        if (value := score.figures.get(floor.metric)) is not None and not floor.holds(value)
+        if (value := score.figures.get(floor.metric)) is not None
+        and score.n_rows >= floor.least_n
+        and not floor.holds(value)
     ]
     names = ("floor_id", "metric", "value", "floor", "n", "reason")
     kinds = (pl.String, pl.String, pl.Float64, pl.Float64, pl.Int64, pl.String)

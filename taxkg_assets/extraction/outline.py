@@ -116,11 +116,18 @@ class _Outline:
         # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
         is_booklet = self.identity.doc_type != "publication"
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
-        if _stands_alone(block) or (is_chapter and not follows_heading):
+        if (_stands_alone(block) and not self._is_under_centred(block, rank)) or (is_chapter and not follows_heading):
             self._stack = []
         while self._stack and self.headings[self._stack[-1]].rank >= rank:
             self._stack.pop()
         return self._stack[-1] if self._stack else -1
+
+    def _is_under_centred(self, block: Block, rank: Rank) -> bool:
+        """Decide whether a centred heading only divides its page, below a larger one that is centred too."""
+        above = [self.headings[ix] for ix in self._stack]
+        return block.is_centred and any(
+            heading.block.is_centred and heading.block.page == block.page and heading.rank < rank for heading in above
+        )
 
 
 def _place(block: Block) -> tuple[str, str | None, Rank]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from taxkg_assets.extraction.anchors import build_anchors
 from taxkg_assets.extraction.elements import find_blocks
+from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import Key, expand_members, find_key, find_statute_key
 from taxkg_assets.extraction.laws import find_orphan_anchors, find_twin_anchors
@@ -66,6 +69,17 @@ def test_size_and_weight_make_the_tree() -> None:
         ("runin", None, "Example.", "Nominees."),
         ("line", "line_2", "Line 2.", "Part I. Amounts"),
     ]
+
+
+@pytest.mark.corpus
+def test_centred_captions_divide_the_page_that_a_larger_one_heads(corpus: Path) -> None:
+    name = "bcy-26-income-eligibility-and-maximum-psoc-twc"
+    frames = extract(
+        (corpus / "corpus" / f"{name}.pdf").read_bytes(), document_id=name, is_text=False, max_pages=10
+    ).frames
+    anchors = frames["anchors"].sort("anchor_id")
+    first = anchors["anchor_id"][0]
+    assert anchors["parent_anchor_id"].to_list() == [None, first, first]
 
 
 def test_heading_of_two_lines_and_stressed_words() -> None:
