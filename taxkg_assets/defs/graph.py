@@ -174,7 +174,7 @@ def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFr
     return _against_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
 
 
-@gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces"))
+@gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces", "elements"))
 def changes_stand_in_both_documents(
     revisions: dy.DataFrame[schemas.Revisions],
     documents: dy.DataFrame[schemas.Documents],
@@ -182,9 +182,11 @@ def changes_stand_in_both_documents(
     anchors: dy.DataFrame[schemas.Anchors],
     tables: dy.DataFrame[schemas.Tables],
     faces: dy.DataFrame[schemas.Faces],
+    elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
     """Both wordings of a change are printed where its evidence points, its key exists, and something did change."""
-    faults = find_revision_faults(revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces)
+    read = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
+    faults = find_revision_faults(revisions, documents, **read)
     substance = revisions.filter(~pl.col("is_routine"))
     pairs = revisions.select("from_document_id", "to_document_id").n_unique()
     return Verdict(faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substance.height})

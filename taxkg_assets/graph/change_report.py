@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.graph.revisions import find_consecutive
+from taxkg_assets.rules.loader import load_rules
 
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
 _KEPT_WORDS = 14
@@ -135,13 +136,26 @@ def _item(row: Mapping[str, Any]) -> Item:
     is_heading = row["kind"].split()[0] not in ("text", "row", "moved") and row["perspective"] != "face"
     return Item(
         group=_group(row),
-        what=row["kind"],
+        what=_what(row),
         name=" → ".join(name for name in (name_key(row["from_key"]), name_key(row["key"])) if name),
         path=" › ".join(path[:-1] if is_heading else path),
         places=_places(row),
         words=tuple(find_segments(row)),
         nature=row["nature"],
     )
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    """The kind of the change; a reserved box that got a label is put to use, and the other way round."""
+    if row["kind"] == "box renamed":
+        had, has = (not _is_reserved(row[side]) for side in ("before", "after"))
+        if had != has:
+            return "box put to use" if has else "box taken out of use"
+    return str(row["kind"])
+
+
+def _is_reserved(label: str) -> bool:
+    return load_rules("revisions", "reserved")[0].pattern.search(label) is not None
 
 
 def _group(row: Mapping[str, Any]) -> str:
@@ -187,7 +201,7 @@ def find_segments(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     before, after = row["before"], row["after"]
     if row["kind"] == "box renamed" and not (before and after):
-        return [(REMOVED, before or "no label"), (ADDED, after or "no label")]
+        return [(REMOVED, before)] if before else [(ADDED, after)]
     if not row["words"]:
         return [(op, text) for op, text in ((REMOVED, before), (ADDED, after)) if text and before != after] or [
             (SAME, _shortened(after, is_first=False, is_last=False))

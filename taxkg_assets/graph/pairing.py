@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from taxkg_assets.graph.passages import HEADING, LINE, ROW, Passage, Reading
+from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, Passage, Reading
 from taxkg_assets.rules.loader import load_family
 
 
@@ -57,7 +57,7 @@ def find_pairs(before: Reading, after: Reading) -> list[Pair]:
 
 def _sign(passage: Passage) -> tuple[str, ...]:
     """What two passages must share to be the same without a closer look: the words, and of a line its key."""
-    return (*passage.words, "#", passage.owner.key if passage.kind == LINE else "")
+    return (*passage.words, "#", {LINE: passage.owner.key, ADDRESS: ADDRESS}.get(passage.kind, ""))
 
 
 def _order(old: tuple[int, ...], new: tuple[int, ...], place: dict[int, int]) -> tuple[int, int, int]:
@@ -122,12 +122,14 @@ def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
 
 
 def _is_fixed(passage: Passage) -> bool:
-    """A keyed heading or a keyed line never becomes part of its neighbour."""
-    return bool(passage.owner.key) and passage.kind in (HEADING, LINE)
+    """A keyed heading or line, and what stands in a margin, never become part of their neighbour."""
+    return passage.kind == ADDRESS or (bool(passage.owner.key) and passage.kind in (HEADING, LINE))
 
 
 def _similarity_gain(a: Passage, b: Passage, limits: dict[str, float]) -> float:
     words = a.bag.total() + b.bag.total()
+    if (a.kind == ADDRESS) != (b.kind == ADDRESS):
+        return 0.0
     if (a.kind == HEADING) != (b.kind == HEADING):
         return words * 0.1 if a.words == b.words else 0.0
     least = limits["pair_similarity"]

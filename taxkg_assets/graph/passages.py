@@ -24,7 +24,7 @@ Place = dict[str, Any]
 
 _SMALL_WORD = 3
 
-HEADING, TEXT, LINE, ROW, BLOCK = "heading", "text", "line", "row", "block"
+HEADING, TEXT, LINE, ROW, BLOCK, ADDRESS = "heading", "text", "line", "row", "block", "address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,7 @@ def _build_reading(document_id: str, own: Mapping[str, pl.DataFrame]) -> Reading
     for (_, anchor_id), rows in fields.items():
         owner = owners.get(anchor_id, Owner())
         placed += _passages_of(rows, owner=owner, labels=labels, tables=tables)
+    placed += _addresses_of(own["elements"])
     # A heading and its first paragraph may share an element; the heading was put in first and stays first.
     placed.sort(key=lambda item: item[0])
     passages = tuple(_without_copies([passage for _, passage in placed if passage.words]))
@@ -159,6 +160,18 @@ def _build_reading(document_id: str, own: Mapping[str, pl.DataFrame]) -> Reading
     streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
     boxes = tuple(own["faces"].iter_rows(named=True))
     return Reading(document_id, passages, boxes, tuple(f" {' '.join(words)} " for words in streams))
+
+
+def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
+    """Web addresses printed alone in the margin of a page: no paragraph holds them, but a reader is sent there."""
+    rule = next(rule for rule in load_rules("revisions", "citations") if rule.id == "address")
+    found = []
+    for row in elements.filter(role="PageArtifact").iter_rows(named=True):
+        if rule.pattern.fullmatch(row["text"].strip()):
+            place = {"start": 0, "end": len(row["text"]), "page": row["page"], **row["bbox"]}
+            part = Part(row["element_id"], row["text"], (place,))
+            found.append((row["element_id"], Passage(ADDRESS, (part,), Owner())))
+    return found
 
 
 def _is_finding_aid(heading: str) -> bool:
@@ -280,7 +293,7 @@ def _without_copies(passages: Iterable[Passage]) -> Iterable[Passage]:
     """Leave out what a form's further copies print again."""
     seen: set[tuple[str, ...]] = set()
     for passage in passages:
-        if passage.kind == BLOCK:
+        if passage.kind in (BLOCK, ADDRESS):
             if passage.words in seen:
                 continue
             seen.add(passage.words)

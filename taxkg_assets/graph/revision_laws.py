@@ -11,7 +11,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.graph.wording import find_tokens
-from taxkg_assets.schemas import Anchors, Documents, Faces, Revisions, Sections, Tables
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 _POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
 
@@ -24,6 +24,7 @@ def find_revision_faults(
     anchors: dy.DataFrame[Anchors],
     tables: dy.DataFrame[Tables],
     faces: dy.DataFrame[Faces],
+    elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
     """Find changes whose wording, key or evidence is not in the documents, and changes of nothing.
 
@@ -32,7 +33,9 @@ def find_revision_faults(
     known = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     compared = set(revisions["from_document_id"]) | set(revisions["to_document_id"])
     printed = {
-        document_id: _printed(document_id, sections=sections, anchors=anchors, tables=tables, faces=faces)
+        document_id: _printed(
+            document_id, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
+        )
         for document_id in sorted(compared & known.keys())
     }
     key = ("from_document_id", "to_document_id", "change_ix")
@@ -55,12 +58,21 @@ class _Printed:
 
 
 def _printed(
-    document_id: str, *, sections: pl.DataFrame, anchors: pl.DataFrame, tables: pl.DataFrame, faces: pl.DataFrame
+    document_id: str,
+    *,
+    sections: pl.DataFrame,
+    anchors: pl.DataFrame,
+    tables: pl.DataFrame,
+    faces: pl.DataFrame,
+    elements: pl.DataFrame,
 ) -> _Printed:
     is_own = pl.col("document_id") == document_id
     texts: dict[str, set[str]] = {}
     keys: set[str] = set()
     for source_id, text in sections.filter(is_own).select("element_id", "text").iter_rows():
+        texts.setdefault(source_id, set()).add(text)
+    margins = elements.filter(is_own, pl.col("role") == "PageArtifact")
+    for source_id, text in margins.select("element_id", "text").iter_rows():
         texts.setdefault(source_id, set()).add(text)
     for source_id, heading, key in anchors.filter(is_own).select("anchor_id", "heading", "key").iter_rows():
         texts.setdefault(source_id, set()).add(heading)

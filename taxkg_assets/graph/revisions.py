@@ -17,7 +17,18 @@ import polars as pl
 from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.pairing import Pair, find_pairs
-from taxkg_assets.graph.passages import BLOCK, HEADING, LINE, ROW, Part, Passage, Place, Reading, build_readings
+from taxkg_assets.graph.passages import (
+    ADDRESS,
+    BLOCK,
+    HEADING,
+    LINE,
+    ROW,
+    Part,
+    Passage,
+    Place,
+    Reading,
+    build_readings,
+)
 from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
@@ -137,6 +148,8 @@ def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:
     """Whether the other document prints these words nowhere, or less often: a mere change of layout is none."""
     if passage.kind == HEADING and passage.owner.key and passage.place in other.keys:
         return False
+    if passage.kind == ADDRESS:
+        return all(passage.words != p.words for p in other.passages if p.kind == ADDRESS)
     if passage.kind != ROW and sum(map(str.isalpha, "".join(t.norm for t in passage.tokens))) < _LEAST_LETTERS:
         return False
     return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)

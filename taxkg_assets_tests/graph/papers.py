@@ -57,6 +57,12 @@ class Paper:
         self.sections.append(row)
         return self
 
+    def margin(self, text: str, *, page: int = 1) -> Paper:
+        """Print something at the edge of a page, which belongs to no paragraph."""
+        self._element(text, page)
+        self.elements[-1]["role"] = "PageArtifact"
+        return self
+
     def line(self, number: str, words: str) -> Paper:
         """Print a numbered line, as the extraction puts it together."""
         self.heading(f"{number} {words}", f"line_{number}", kind="line").piece(f"{number} {words}")

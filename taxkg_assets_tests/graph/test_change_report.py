@@ -17,6 +17,7 @@ from taxkg_assets.graph.change_report import (
 )
 from taxkg_assets_tests.graph.papers import Paper, changes_between, revisions_of
 
+YEARS_AND_LABELS = (("2030", ""), ("2031", "Reserved for later"), ("2032", "Harbour dues"))
 HOSTILE = "Pay <script>alert(1)</script> | **now** [here](http://x)"
 
 
@@ -60,6 +61,18 @@ def test_the_overview_says_how_much_it_leaves_out() -> None:
     overview = render_changes_overview([report(before, after)])
     assert overview.count("text added") == 12
     assert "12 of 20 shown" in overview
+
+
+def test_a_reserved_box_with_a_label_is_put_to_use() -> None:
+    empty, reserved, used = (Paper(f"f9--{y}", y).box("3", w) for y, w in YEARS_AND_LABELS)
+    for before, after, what in (
+        (empty, used, "put to use"),
+        (reserved, used, "put to use"),
+        (used, empty, "taken out"),
+    ):
+        (item,) = report(before, after).items
+        assert (item.group, what in item.what) == ("Boxes", True)
+        assert all("no label" not in text for _, text in item.words)
 
 
 def test_words_that_stayed_stand_between_those_that_changed() -> None:
