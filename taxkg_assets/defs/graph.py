@@ -185,8 +185,9 @@ def changes_stand_in_both_documents(
     elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
     """Both wordings of a change are printed where its evidence points, its key exists, and something did change."""
-    read = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
-    faults = find_revision_faults(revisions, documents, **read)
+    faults = find_revision_faults(
+        revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
+    )
     substance = revisions.filter(~pl.col("is_routine"))
     pairs = revisions.select("from_document_id", "to_document_id").n_unique()
     return Verdict(faults, revisions.height, figures={"pairs with changes": pairs, "not routine": substance.height})
