@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.rules.loader import load_rules
 
@@ -85,6 +86,8 @@ def build_change_report(
     notes = [note for row in (before, after) if (note := _draft_note(row))]
     if is_rebuild:
         notes.append("Both files are builds of one revision: what differs is a correction, not a new revision.")
+    if revision_months(after["revision"]) < revision_months(before["revision"]):
+        notes.append("The first is the newer one: the changes are told backwards, what was added as removed.")
     names = [_build_name(row) if is_rebuild else _revision_name(row) for row in (before, after)]
     return ChangeReport(
         subject=_form_name(after),

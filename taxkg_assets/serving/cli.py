@@ -285,7 +285,7 @@ def export(
 @app.command()
 def diff(
     name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
-    older: Annotated[str, typer.Argument(help="Older revision or document, e.g. 2020.")] = "",
+    older: Annotated[str, typer.Argument(help="Older revision, document or PDF, e.g. 2020.")] = "",
     newer: Annotated[str, typer.Argument(help="Newer one (default: the two newest).")] = "",
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
@@ -299,8 +299,11 @@ def diff(
     from taxkg_assets.graph.change_report import render_change_markdown
     from taxkg_assets.serving.diff import compare
     from taxkg_assets.serving.diff import show as show_report
+    from taxkg_assets.serving.diff_files import admit_files
+    from taxkg_assets.settings import Settings
 
-    rows, report = compare(Store(home_of(home)), name, older, newer)
+    tables, (before, after) = admit_files(Store(home_of(home)), (older, newer), product=name, settings=Settings())
+    rows, report = compare(tables, name, before, after)
     for path, render in ((markdown, render_change_markdown), (html, render_change_page)):
         if path is not None:
             atomic_write(path, render(report).encode())

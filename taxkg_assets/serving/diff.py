@@ -70,12 +70,20 @@ def find_two(
         if len(two) == 2:
             found.append((two[0], two[1]))
     if len(found) == 1:
-        return found[0]
+        before, after = found[0]
+        if before["document_id"] == after["document_id"]:
+            others = _revisions_of(documents, before["irs_name"])
+            raise RevisionNotFoundError(
+                f"{older!r} and {newer!r} are one document, {before['document_id']}: give two. There are: {others}."
+            )
+        return before, after
     listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
     wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
     if found:
         raise RevisionNotFoundError(f"{name!r} may mean any of {', '.join(products)}: give one of these names.")
-    raise RevisionNotFoundError(f"No document of {name!r} {wanted}. There are: {listed}.")
+    raise RevisionNotFoundError(
+        f"No document of {name!r} {wanted}. There are: {listed}. `taxkg diff` also takes the path of a PDF."
+    )
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:

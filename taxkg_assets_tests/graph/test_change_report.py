@@ -112,6 +112,14 @@ def test_a_draft_is_called_one() -> None:
     assert "not for filing" in found.notes[0]
 
 
+def test_the_wrong_order_is_said() -> None:
+    papers = [
+        Paper(f"f9--{year}", year).text(f"Each boat pays {fee}.") for year, fee in (("2030", "20"), ("2031", "30"))
+    ]
+    assert report(*papers).notes == ()
+    assert "told backwards" in report(papers[1], papers[0]).notes[0]
+
+
 def test_the_overview_has_a_row_for_every_pair_and_tells_what_systems_follow() -> None:
     before = Paper("f9--2030", "2030").box("1", "Dues").text("Each boat pays.")
     after = Paper("f9--2031", "2031").box("1", "Dues").box("2", "Tolls").text("Each boat pays.")

@@ -13,6 +13,8 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.diff import RevisionNotFoundError, find_two
+from taxkg_assets.serving.diff_files import admit_files
+from taxkg_assets.settings import Settings
 from taxkg_assets_tests.graph.corpora import document, frame_of
 
 ROWS = [
@@ -55,6 +57,7 @@ def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], fo
         (("9",), "may mean any of f9, i9"),
         (("f9", "2030", "2040"), r"There are: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
         (("f9", "2030"), "Give both revisions"),
+        (("f9", "2030", "f9--2030"), "one document, f9--2030: give two. There are: 2030, 2031"),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is(asked: tuple[str, ...], message: str) -> None:
@@ -74,6 +77,31 @@ def test_the_command_prints_rows_and_writes_reports(built_samples: Path, tmp_pat
     assert text.read_text(encoding="utf8").startswith("# Form 1099-DIV: what changed")
     shown = CliRunner().invoke(app, arguments)
     assert "Form 1099-DIV: what changed" in shown.output
+
+
+def test_a_file_outside_the_home_stands_for_a_revision(built_samples: Path, tmp_path: Path) -> None:
+    rows = Store(built_samples).read("documents").filter(irs_name="f1099div", is_draft=False).sort("revision")
+    source = Path(rows["source_uri"][-1])
+    newer = tmp_path / "rebuilt.pdf"
+    newer.write_bytes(source.read_bytes())
+    arguments = ["diff", "f1099div", rows["revision"][0], str(newer), "--home", str(built_samples), "--json"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    named = CliRunner().invoke(app, [*arguments[:3], rows["revision"][-1], *arguments[4:]])
+    told = [[(row["kind"], row["key"], row["after"]) for row in json.loads(o.stdout)] for o in (done, named)]
+    assert told[0] == told[1] != []
+
+
+@pytest.mark.parametrize(("content", "message"), [(None, "There is no file"), (b"no PDF", "was not read")])
+def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(
+    built_samples: Path, tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "f1099div.pdf"
+    if content is not None:
+        path.write_bytes(content)
+    store = Store(built_samples)
+    with pytest.raises(RevisionNotFoundError, match=message):
+        admit_files(store, ["2024-01", str(path)], product="f1099div", settings=Settings())
 
 
 def test_a_build_leaves_a_report_of_every_pair(built_samples: Path) -> None:

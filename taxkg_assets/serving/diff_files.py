@@ -1,0 +1,93 @@
+"""A PDF that lies outside the home, read beside it for one comparison; nothing of it is kept."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from taxkg_assets.defs.reader import Job, Limits, read_documents
+from taxkg_assets.serving.diff import COMPARED, Readable, RevisionNotFoundError
+from taxkg_assets.settings import Settings
+from taxkg_assets.sources.scan import printable, sha256_of
+
+_SHOWN_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WithFiles:
+    """The tables of a home, and the rows of the files beside it."""
+
+    tables: Readable
+    frames: Mapping[str, pl.DataFrame]
+
+    def read(self, name: str) -> pl.DataFrame:
+        """A whole table."""
+        return self._joined(self.tables.read(name), name)
+
+    def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
+        """The rows of some documents."""
+        found = self._joined(self.tables.read_documents(name, document_ids), name)
+        return found.filter(pl.col("document_id").is_in(list(document_ids)))
+
+    def _joined(self, rows: pl.DataFrame, name: str) -> pl.DataFrame:
+        own = self.frames.get(name)
+        return rows if own is None else pl.concat([rows, own.select(rows.columns)], how="vertical_relaxed")
+
+
+def admit_files(
+    tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
+) -> tuple[Readable, list[str]]:
+    """Read whatever of the wanted revisions is a file, within the limits of a build, and give it a document's name.
+
+    Raises: RevisionNotFoundError: the file is not there, cannot be read, or is another product.
+    """
+    names: list[str] = []
+    read: list[dict[str, pl.DataFrame]] = []
+    for name in wanted:
+        if Path(name).suffix.lower() != ".pdf":
+            names.append(name)
+            continue
+        frames = _read(Path(name), settings=settings)
+        row = frames["documents"].row(0, named=True)
+        if row["irs_name"] != product.strip().lower() and not _names_form(product, row["form"]):
+            said = row["irs_name"] or "no product that is known"
+            raise RevisionNotFoundError(f"{name} is {said}, not {product!r}: name the product that both files are.")
+        names.append(row["document_id"])
+        read.append(frames)
+    if not read:
+        return tables, names
+    joined = {table: pl.concat([frames[table] for frames in read]).unique(maintain_order=True) for table in read[0]}
+    return WithFiles(tables, joined), names
+
+
+def _names_form(asked: str, form: str) -> bool:
+    return any(asked.strip().lower().removeprefix("form ") == part.lower() for part in form.split(" and "))
+
+
+def _read(path: Path, *, settings: Settings) -> dict[str, pl.DataFrame]:
+    if not path.is_file():
+        raise RevisionNotFoundError(f"There is no file {path}. Give a revision, a document id, or the path of a PDF.")
+    sha256 = sha256_of(path)
+    part = "__" if "--" in path.stem else "--"
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(
+            document_id=f"{path.stem}{part}file{sha256[:_SHOWN_DIGITS]}",
+            path=str(path),
+            sha256=sha256,
+            source_uri=printable(str(path)),
+            source_root=printable(str(path.parent)),
+            is_text=False,
+            code_version="",
+            max_pages=settings.max_pages,
+            folder=str(Path(folder) / "frames"),
+            table_engine=settings.table_engine,
+        )
+        limits = Limits(settings.document_seconds, settings.document_memory_mb)
+        (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
+        if not outcome.is_read:
+            raise RevisionNotFoundError(f"{path} was not read ({outcome.stage}): {outcome.reason} {outcome.remedy}")
+        return {name: pl.read_ipc(Path(job.folder) / f"{name}.arrow") for name in ("documents", *COMPARED)}
