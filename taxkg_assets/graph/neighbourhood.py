@@ -21,6 +21,8 @@ class Neighbourhood:
     own: frozenset[str]
     nodes: pl.DataFrame
     edges: pl.DataFrame
+    left_out: int = 0
+    """Neighbours that are not shown."""
 
 
 def find_neighbourhood(
@@ -38,7 +40,8 @@ def find_neighbourhood(
     )
     ends = pl.concat([said["source_id"], said["target_id"]]).unique(maintain_order=True).to_list()
     own -= set(nodes.filter(pl.col("level") == "sentence")["node_id"]) - {*ends, node_id}
-    shown = [*sorted(own), *[end for end in ends if end not in own]][: max(at_most, len(own))]
+    wanted = [*sorted(own), *[end for end in ends if end not in own]]
+    shown = wanted[: max(at_most, len(own))]
     tree = edges.filter(pl.col("relation") == "parent_of")
     kept = pl.concat([said, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))
     ends_kept = {*kept["source_id"], *kept["target_id"], node_id}
@@ -47,6 +50,7 @@ def find_neighbourhood(
         own=frozenset(own),
         nodes=nodes.filter(pl.col("node_id").is_in(sorted(ends_kept))).sort("node_id"),
         edges=kept.sort("source_id", "target_id", "relation", "start"),
+        left_out=len(wanted) - len(shown),
     )
 
 

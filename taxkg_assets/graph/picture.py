@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import textwrap
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import polars as pl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from pyvis.network import Network
 
 from taxkg_assets.graph.neighbourhood import Neighbourhood
@@ -25,14 +29,19 @@ _COLORS = {
     "external": "#b8bec4",
 }
 _SAYS = ("includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
+_EDGE_LABELS = {"#1b7f3b": "says", "#c0392b": "denies", "#8d99a6": "stands beside or under"}
 _LABEL_CHARACTERS = 46
-_HALF_WIDTH = 0.245
+_LABEL_GAP = 0.07
+_BEND = 0.35
+_FORCES = {"avoidOverlap": 1, "gravitationalConstant": -120, "springLength": 160}
+_CAPTION = "font: 14px system-ui, sans-serif; margin: .4rem 1rem"
 _HALO = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 _OUTSIDE_TAGS = re.compile(r"<link\b[^>]*>|<script\b[^>]*\bsrc=[^>]*>\s*</script>", re.IGNORECASE)
 
 
 def render_graph_page(found: Neighbourhood) -> str:
     """Draw a neighbourhood as one HTML page with everything in it; text of documents is data there, never markup."""
+    rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
     network = Network(height="92vh", width="100%", directed=True, cdn_resources="in_line")
     for row in found.nodes.iter_rows(named=True):
         network.add_node(
@@ -53,47 +62,108 @@ def render_graph_page(found: Neighbourhood) -> str:
             color=_edge_color(row),
             dashes=row["relation"] not in _SAYS,
         )
+    physics = {"solver": "forceAtlas2Based", "forceAtlas2Based": _FORCES}
     network.set_options(
-        '{"edges": {"font": {"size": 11}, "smooth": {"type": "dynamic"}}, "physics": {"solver": "forceAtlas2Based"}}'
+        json.dumps({"edges": {"font": {"size": 11}, "smooth": {"type": "dynamic"}}, "physics": physics})
     )
-    return _OUTSIDE_TAGS.sub("", network.generate_html())
+    page = _OUTSIDE_TAGS.sub("", network.generate_html())
+    title = escape(_title(found, rows[found.node_id]))
+    page = page.replace("<head>", f"<head>\n<title>{title}</title>", 1)
+    return page.replace("<body>", f"<body>\n<p style='{_CAPTION}'><b>{title}</b> {_page_legend()}</p>", 1)
+
+
+def _page_legend() -> str:
+    marks = {
+        **{color: f"■ {kind}" for kind, color in _COLORS.items()},
+        **{c: f"→ {s}" for c, s in _EDGE_LABELS.items()},
+    }
+    return " ".join(f'<span style="color:{color}">{escape(text)}</span>' for color, text in marks.items())
 
 
 def render_graph_picture(found: Neighbourhood) -> bytes:
     """Draw a neighbourhood as a PNG: who speaks of it, its own places, what it speaks of; red edges deny."""
     rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
     places = _place(found)
-    height = max(8.0, 0.42 * max(count for count in (list(zip(*places.values(), strict=True))[1])) + 2)
+    rank = max(y for _, y in places.values())
+    height = max(4.0, 0.42 * rank + 2)
     figure = Figure(figsize=(16, height), dpi=100)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.95))
-    for row in found.edges.iter_rows(named=True):
-        (x0, y0), (x1, y1) = places[row["source_id"]], places[row["target_id"]]
-        color = _edge_color(row)
-        bend = "arc3,rad=0.35" if x0 == x1 else "arc3"
-        style = {"arrowstyle": "-|>", "color": color, "lw": 1.5 if row["relation"] in _SAYS else 0.6}
-        side = 0.0 if x0 == x1 else _HALF_WIDTH if x0 < x1 else -_HALF_WIDTH
-        shrink = {"shrinkA": 0.0 if side else 10.0, "shrinkB": 0.0 if side else 10.0}
-        ends = (x1 - side, y1), (x0 + side, y0)
-        axes.annotate("", *ends, arrowprops={**style, **shrink, "connectionstyle": bend})
-        if row["relation"] != "parent_of":
-            said = row["relation"].replace("_", " ")
-            share = 0.3 if x0 != x1 else 0.0
-            at = (x0 + (x1 - x0) * share + (0.19 if x0 == x1 else 0.0), y0 + (y1 - y0) * (share or 0.5))
-            axes.text(*at, s=said, fontsize=7, color=color, ha="center", va="center", bbox=_HALO)
+    boxes: dict[str, Any] = {}
     for node_id, row in rows.items():
         box = {"boxstyle": "round,pad=0.3", "fc": _color_of(row), "ec": "black", "alpha": 0.95}
         box["lw"] = 2.5 if node_id == found.node_id else 0.4
         x, y = places[node_id]
         color = "black" if row["level"] == "external" else "white"
-        axes.text(x, y, _plain(name_node(row)), fontsize=7.5, color=color, ha="center", va="center", bbox=box)
-    axes.set_xlim(-0.35, 2.35)
-    axes.set_ylim(max(y for _, y in places.values()) + 1, -1)
+        said = axes.text(x, y, _plain(name_node(row)), fontsize=7.5, color=color, ha="center", va="center", bbox=box)
+        said.set_zorder(3)
+        boxes[node_id] = said
+    axes.set_xlim(-0.35, max(x for x, _ in places.values()) + 0.35)
+    axes.set_ylim(rank + 1, -1)
     axes.set_axis_off()
-    figure.suptitle(_plain(name_node(rows[found.node_id])), fontsize=13)
+    figure.draw_without_rendering()
+    # Only now is it known how wide each box came out: an arrow ends at the box itself.
+    for row in found.edges.iter_rows(named=True):
+        _draw_edge(axes, row, places=places, boxes=boxes)
+    _draw_legend(axes, found, rows=rows)
+    figure.suptitle(_plain(_title(found, rows[found.node_id])), fontsize=13)
     out = io.BytesIO()
     figure.savefig(out, format="png", metadata={"Software": None})
     return out.getvalue()
+
+
+def _draw_edge(
+    axes: Any, row: Mapping[str, Any], *, places: Mapping[str, tuple[float, float]], boxes: Mapping[str, Any]
+) -> None:
+    """An arrow from box to box, with what it says beside its source."""
+    source, target = row["source_id"], row["target_id"]
+    (x0, y0), (x1, y1) = places[source], places[target]
+    color = _edge_color(row)
+    is_beside = x0 == x1
+    style = {"arrowstyle": "-|>", "color": color, "lw": 1.5 if row["relation"] in _SAYS else 0.6}
+    near, far = (_half_width(axes, boxes[node_id]) for node_id in (source, target))
+    if is_beside:
+        ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
+        style = {**style, **ends, "connectionstyle": f"arc3,rad={_BEND}"}
+    else:
+        sign = 1 if x0 < x1 else -1
+        x0, x1 = x0 + sign * near, x1 - sign * far
+        style = {**style, "shrinkA": 0.0, "shrinkB": 0.0}
+    axes.annotate("", (x1, y1), (x0, y0), arrowprops=style).set_zorder(1)
+    if row["relation"] == "parent_of":
+        return
+    if is_beside:
+        # The arrow swings aside by half its bend, as lengths are on paper.
+        (left, top), (right, bottom) = axes.transData.transform([(x0, y0), (x1, y1)])
+        middle = (left + right) / 2 + _BEND / 2 * (bottom - top), (top + bottom) / 2
+        at = axes.transData.inverted().transform(middle)
+    else:
+        share = min(0.5, _LABEL_GAP / abs(x1 - x0))
+        at = (x0 + (x1 - x0) * share, y0 + (y1 - y0) * share)
+    said = axes.text(*at, s=row["relation"].replace("_", " "), fontsize=7, color=color, ha="center", va="center")
+    said.set(bbox=_HALO, zorder=2)
+
+
+def _half_width(axes: Any, box: Any) -> float:
+    """Half the width of a drawn box, as the places count."""
+    return float(box.get_bbox_patch().get_window_extent().transformed(axes.transData.inverted()).width) / 2
+
+
+def _draw_legend(axes: Any, found: Neighbourhood, *, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """What the colours of the boxes and arrows stand for, those that are shown."""
+    kinds = {"external" if row["level"] == "external" else row["perspective"] or "other" for row in rows.values()}
+    marks: list[Any] = [Patch(color=color, label=kind) for kind, color in _COLORS.items() if kind in kinds]
+    shown = {_edge_color(row) for row in found.edges.iter_rows(named=True)}
+    marks += [Line2D([], [], color=color, label=label) for color, label in _EDGE_LABELS.items() if color in shown]
+    axes.legend(
+        handles=marks, loc="upper center", bbox_to_anchor=(0.5, 1.0), ncols=len(marks), fontsize=8, frameon=False
+    )
+
+
+def _title(found: Neighbourhood, row: Mapping[str, Any]) -> str:
+    """The name of the node, and how much of what stands around it is shown."""
+    total = found.nodes.height + found.left_out
+    return f"{name_node(row)} — {found.nodes.height} of {total} nodes" if found.left_out else name_node(row)
 
 
 def _place(found: Neighbourhood) -> dict[str, tuple[float, float]]:

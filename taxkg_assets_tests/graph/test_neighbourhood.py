@@ -42,6 +42,16 @@ def test_the_page_needs_no_network_and_takes_no_orders_from_documents() -> None:
     assert not re.search(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)\s*=", page)
 
 
+def test_what_is_left_out_is_said() -> None:
+    nodes, edges = Corpus().graph()
+    whole = find_neighbourhood(nodes, edges, node_id=FACE)
+    cut = find_neighbourhood(nodes, edges, node_id=FACE, at_most=len(whole.own) + 1)
+    assert whole.left_out == 0
+    assert cut.left_out > 0
+    assert f"{cut.nodes.height} of {cut.nodes.height + cut.left_out} nodes</title>" in render_graph_page(cut)
+    assert " nodes</title>" not in render_graph_page(whole)
+
+
 def test_the_picture_is_a_png() -> None:
     picture = render_graph_picture(_around(Corpus()))
     assert picture.startswith(b"\x89PNG")
