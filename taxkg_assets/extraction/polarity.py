@@ -70,7 +70,8 @@ def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str =
         if not rule.may_match(small[extra["scope"]]):
             continue
         if _holds(extra.get("needs"), scopes["clause"], sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
-            if rule.id in _SILENT and lead and (led := _find_lead(lead, kind=kind)) is not None:
+            led = _find_lead(lead, kind=kind) if rule.id in _SILENT and not _gives_order(marked) else None
+            if led is not None:
                 return led
             polarity = _read_polarity(extra["polarity"], scopes["clause"])
             return Relation(extra["relation"], polarity, rule.id)
@@ -88,6 +89,11 @@ def _holds(need: str | None, clause: str, *, sort: str) -> bool:
     if need == "condition":
         return sort == CONDITION
     return need is None or is_negated(clause.split("@")[0])
+
+
+def _gives_order(item: str) -> bool:
+    """Decide whether the item of a list orders something on its own, so that its lead does not speak for it."""
+    return any(rule.pattern.search(item) for rule in load_rules("relations", "own_orders"))
 
 
 def _find_lead(lead: str, *, kind: str) -> Relation | None:

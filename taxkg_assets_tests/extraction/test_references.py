@@ -108,6 +108,13 @@ def test_a_box_knows_the_form_it_is_on() -> None:
         ("For the amount, see @.", "references", "positive"),
         ("You are not required to report it in @.", "references", "negative"),
         ("The payer tells you about @.", "references", "positive"),
+        ("Include all rents shown in @ in box 7.", "references", "positive"),
+        ("Include in your income the rent shown in @.", "references", "positive"),
+        ("Anyone who must pay, even if no rent is shown in @, files early.", "references", "negative"),
+        ("Find out on when you should get the copy with @.", "references", "positive"),
+        ("You may also have to report them in @.", "references", "positive"),
+        ("Ask whether you are required to complete @.", "references", "positive"),
+        ("Do not add the rent to, or subtract it from, @.", "references", "negative"),
     ],
 )
 def test_the_clause_decides_relation_and_polarity(sentence: str, relation: str, polarity: str) -> None:
