@@ -423,7 +423,7 @@ def gate(
 
 def gate_fingerprint(home: Home) -> str:
     """Digest of what gates judge by: the code of all stages, rules and floors among it, and the labelled folders."""
-    stages = ("sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "defs")
+    stages = ("sources", "extraction", "graph", "chunking", "training", "retrieval", "evaluation", "llm", "defs")
     return digest(*(code_version(stage) for stage in stages), gold_fingerprint(home))
 
 

@@ -15,7 +15,7 @@ import pytest
 from taxkg_assets import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = ("sources", "extraction", "chunking", "graph", "retrieval", "evaluation", "llm")
+STAGES = ("sources", "extraction", "chunking", "graph", "training", "retrieval", "evaluation", "llm")
 SCHEMAS = {
     name: value
     for name, value in vars(schemas).items()
