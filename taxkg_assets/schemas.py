@@ -179,6 +179,12 @@ class Documents(dy.Schema):
     code_version = _text("version of the extraction code and rules that read it")
     warnings = _strings("repairs and oddities met while reading, e.g. a rebuilt cross-reference table")
     image_only_pages = dy.List(dy.Int32(), description="pages without any text: scanned or blank")
+    hidden_texts = dy.List(
+        dy.Struct(
+            {"page": dy.Int32(), "kind": dy.String(), "text": dy.String(), "is_order": dy.Bool(), **_corners()},
+        ),
+        description="text that nobody can see, left out of all tables, and text that gives orders to programs",
+    )
     fetched_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first seen")
 
 

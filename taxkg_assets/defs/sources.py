@@ -14,7 +14,7 @@ from taxkg_assets.defs._table import (
 )
 from taxkg_assets.defs.intake import admit_documents
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.sources.documents import build_documents
+from taxkg_assets.sources.documents import build_documents, find_hidden_texts
 from taxkg_assets.sources.quarantine import build_quarantine, find_withheld
 
 UPSTREAM["documents"] = UPSTREAM["quarantine"] = ()
@@ -42,6 +42,17 @@ def intake(context: dg.AssetExecutionContext) -> tuple[DocumentBatches, Document
 
 @gate(on="documents", reads=("quarantine",))
 def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame) -> Verdict:
-    """At most 2 % of the documents (or 1 in all) are withheld by laws; unreadable files do not count."""
+    """At most 2 % of the documents (or 1 in all) are withheld by laws; unreadable files do not count.
+
+    Shows the text that nobody can see, which was left out, and text that gives orders to programs.
+    """
     withheld = find_withheld(documents, quarantine)
-    return Verdict(withheld, documents.height + quarantine.height, figures={"in quarantine": quarantine.height})
+    hidden = find_hidden_texts(documents)
+    figures = {
+        "in quarantine": quarantine.height,
+        "documents with hidden text": hidden["document_id"].n_unique(),
+        "documents that give orders to programs": hidden.filter("is_order")["document_id"].n_unique(),
+    }
+    return Verdict(
+        withheld, documents.height + quarantine.height, figures=figures, tables={"hidden text and orders": hidden}
+    )

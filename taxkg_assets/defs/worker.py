@@ -91,6 +91,11 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         "page_count": read.page_count,
         "warnings": list(read.warnings),
         "image_only_pages": list(read.image_only_pages),
+        "hidden_texts": [
+            {"page": row.page, "kind": row.kind, "text": row.text, "is_order": row.is_order}
+            | dict(zip(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), row.box, strict=True))
+            for row in read.hidden_texts
+        ],
         "fetched_at": datetime.now(UTC),
     }
     return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))

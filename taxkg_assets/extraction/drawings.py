@@ -9,15 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
+from taxkg_assets.extraction.visibility import Cover
 from taxkg_assets.rules.loader import load_family
 
 
-def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...]]:
-    """Read straight dark lines as rules and shaded rectangles as fills, in drawing order."""
+def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
+    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers."""
     rules: list[Rule] = []
     fills: list[Fill] = []
+    covers: list[Cover] = []
+    least_pt = load_family("tables")["drawings"]["thin_pt"]
     for path in page.get_cdrawings():
         kind = path["type"]
+        if "f" in kind and path.get("fill_opacity") == 1.0:
+            x0, y0, x1, y1 = path["rect"]
+            if min(x1 - x0, y1 - y0) > least_pt:
+                covers.append(Cover(path["seqno"], (x0, y0, x1, y1)))
         strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
         paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
         color = _rgb(path.get("fill")) if paints else 0
@@ -26,7 +33,7 @@ def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...]]:
                 _add_line(rules, item[1], item[2])
             elif item[0] in ("re", "qu"):
                 _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
-    return tuple(rules), tuple(fills)
+    return tuple(rules), tuple(fills), tuple(covers)
 
 
 def read_widgets(page: Any) -> tuple[Widget, ...]:

@@ -34,6 +34,7 @@ from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.table_engines import ENGINES
 from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path
+from taxkg_assets.extraction.visibility import HiddenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Extraction:
     page_count: int
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
+    hidden_texts: tuple[HiddenText, ...] = ()
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -133,4 +135,5 @@ def extract(
         page_count=len(source.pages),
         warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name)),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
+        hidden_texts=source.hidden_texts,
     )

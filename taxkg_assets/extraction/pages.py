@@ -17,6 +17,16 @@ import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.text_portions import open_portions
+from taxkg_assets.extraction.visibility import (
+    COVERED,
+    FAR_PT,
+    PRINTED,
+    UNPAINTED,
+    HiddenText,
+    Sight,
+    find_printed_orders,
+    find_rows,
+)
 
 
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
@@ -101,6 +111,7 @@ class Source:
     metadata: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
+    hidden_texts: tuple[HiddenText, ...] = ()
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:
@@ -111,15 +122,11 @@ class Source:
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
 Shape = TypeVar("Shape", Rule, Fill, Widget)
 
-# A span set smaller than this cannot be read on paper: it is hidden text, not content.
-_TINY_PT = 1.5
-# White text shorter than this may be an icon's label on a drawn shape (CAUTION on black); longer text is hidden.
-_SHORT_WHITE_CHARS = 20
-_FILLED_OR_STROKED = 16 | 32
-_WHITE = 0xFFFFFF
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
-_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES
+# Text beside the page is read too, so that it can be told that it is there.
+_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES & ~_MUPDF.TEXT_MEDIABOX_CLIP
+_AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 _BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
@@ -133,7 +140,7 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
-    hidden: list[int] = []
+    hidden: list[HiddenText] = []
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
@@ -142,16 +149,27 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
         raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
-    if hidden:
-        warnings.append(f"Invisible text was left out on page(s) {_listed(hidden)}.")
-    source = Source(document_id, pages, metadata, tuple(warnings), is_text)
-    if source.image_only_pages:
-        warnings.append(f"Page(s) {_listed(source.image_only_pages)} hold only images; their text needs OCR.")
-        source = Source(document_id, pages, metadata, tuple(warnings), is_text)
-    return source
+    rows = find_rows(hidden)
+    warnings += _hidden_warnings(rows)
+    image_only = Source(document_id, pages).image_only_pages
+    if image_only:
+        warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows))
 
 
-def _read_pdf(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
+    """Say where text was left out that nobody can see, and where text gives orders to programs."""
+    unseen = [row.page for row in rows if row.kind != PRINTED]
+    orders = [row.page for row in rows if row.is_order]
+    return [
+        *([f"Invisible text was left out on page(s) {_listed(unseen)}."] if unseen else []),
+        *([f"Text on page(s) {_listed(orders)} gives orders to programs that read it."] if orders else []),
+    ]
+
+
+def _read_pdf(
+    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
     """Read a PDF's pages, its own metadata and what had to be repaired."""
     document = _open(data, is_text=False)
     try:
@@ -171,7 +189,9 @@ def _read_pdf(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[
         document.close()
 
 
-def _read_text(data: bytes, *, max_pages: int, hidden: list[int]) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+def _read_text(
+    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
     """Read a text file's pages, portion by portion."""
     pages: list[Page] = []
     metadata: dict[str, str] = {}
@@ -258,15 +278,17 @@ def _has_content(document: Any, ix: int) -> bool:
     return all(document.xref_is_stream(number) for number in streams)
 
 
-def _read_page(document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[int]) -> Page:
+def _read_page(
+    document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
+) -> Page:
     """Read page `ix` of what is open as page `page_ix` of the whole document."""
     # drawings.py builds the data classes of this module, so it can only be imported once they exist.
     from taxkg_assets.extraction.drawings import read_drawings, read_widgets
 
     try:
         page = document[ix]
-        content = page.get_text("dict", flags=_TEXT_FLAGS)
-        rules, fills = ((), ()) if is_text else read_drawings(page)
+        content = page.get_text("dict", textpage=page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS))
+        rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
     except (RuntimeError, ValueError) as error:
@@ -274,12 +296,10 @@ def _read_page(document: Any, ix: int, *, page_ix: int, has_fields: bool, is_tex
         raise StageError("open", reason, _REDOWNLOAD) from error
     width, height = page.rect.width, page.rect.height
     turn = _turn_of(page) if page.rotation else None
-    has_image = image_count > 0
-    spans, dropped = _read_spans(
-        content["blocks"], width=width, height=height, fills=fills, has_image=has_image, turn=turn
-    )
-    if dropped:
-        hidden.append(page_ix + 1)
+    sight = Sight(page, width=width, height=height, fills=fills, covers=covers, has_images=image_count > 0)
+    spans, unseen = _read_spans(content["blocks"], sight=sight, turn=turn, page=page_ix + 1)
+    hidden += unseen
+    hidden += find_printed_orders(spans, page=page_ix + 1)
     if turn is not None:
         rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
     return Page(page_ix + 1, width, height, spans, rules, fills, widgets, image_count)
@@ -305,48 +325,45 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 
 def _read_spans(
-    blocks: list[dict[str, Any]],
-    *,
-    width: float,
-    height: float,
-    fills: tuple[Fill, ...],
-    has_image: bool,
-    turn: Turn | None,
-) -> tuple[tuple[Span, ...], int]:
-    """Read the visible spans of a page in stored order; gives them and the number of hidden ones left out."""
+    blocks: list[dict[str, Any]], *, sight: Sight, turn: Turn | None, page: int
+) -> tuple[tuple[Span, ...], list[HiddenText]]:
+    """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
     spans: list[Span] = []
-    dropped = 0
+    unseen: list[HiddenText] = []
+    under_picture: list[Span] = []
     for block_ix, block in enumerate(blocks):
         for line_ix, line in enumerate(block["lines"]):
             for raw in line["spans"]:
-                text, color = raw["text"], raw["color"]
+                text = raw["text"]
                 x0, y0, x1, y1 = turn(raw["bbox"]) if turn else raw["bbox"]
-                is_off = x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height
-                is_painted = raw["char_flags"] & _FILLED_OR_STROKED
-                is_seen = is_painted and (color != _WHITE or _is_seen_in_white(raw, fills))
-                # Over an image invisible text is the reading of a scan, and white text may be its caption.
-                if is_off or raw["size"] < _TINY_PT or not (is_seen or has_image):
-                    dropped += bool(text.strip())
-                    continue
+                reason = sight.find_reason(raw, (x0, y0, x1, y1))
                 font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
-                spans.append(
-                    Span(
-                        len(spans),
-                        block_ix,
-                        line_ix,
-                        text.replace("\xa0", " ") if "\xa0" in text else text,
-                        font,
-                        size_pt,
-                        is_bold,
-                        is_italic,
-                        color,
-                        x0,
-                        y0,
-                        x1,
-                        y1,
-                    )
+                span = Span(
+                    len(spans),
+                    block_ix,
+                    line_ix,
+                    text.replace("\xa0", " ") if "\xa0" in text else text,
+                    font,
+                    size_pt,
+                    is_bold,
+                    is_italic,
+                    raw["color"],
+                    x0,
+                    y0,
+                    x1,
+                    y1,
                 )
-    return tuple(spans), dropped
+                if not reason:
+                    spans.append(span)
+                elif text.strip():
+                    unseen.append(HiddenText(page, reason, text, (x0, y0, x1, y1)))
+                    if reason in (UNPAINTED, COVERED):
+                        under_picture.append(span)
+    if under_picture and sight.is_scan_of(spans, under_picture):
+        # The reading of a scan lies unseen over or under its picture.
+        read = [replace(span, span_ix=number) for number, span in enumerate([*spans, *under_picture])]
+        return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]
+    return tuple(spans), unseen
 
 
 @lru_cache(maxsize=1024)
@@ -354,12 +371,3 @@ def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool
     """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
     is_bold = bool(flags & 16) or _BOLD_NAME.search(font) is not None
     return intern(font), round(size, 2), is_bold, bool(flags & 2)
-
-
-def _is_seen_in_white(raw: dict[str, Any], fills: tuple[Fill, ...]) -> bool:
-    """Decide whether white text shows: long text does on a dark ground only, a short label may stand on an icon."""
-    if len(raw["text"]) < _SHORT_WHITE_CHARS:
-        return True
-    x0, y0, x1, y1 = raw["bbox"]
-    x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    return any(fill.x0 <= x <= fill.x1 and fill.y0 <= y <= fill.y1 for fill in fills)

@@ -443,17 +443,19 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     from taxkg_assets.defs.resources import Home
     from taxkg_assets.defs.store import Store
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.status import table_statuses
+    from taxkg_assets.serving.status import list_hidden_texts, table_statuses
 
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = store.read_or_empty("quarantine").to_dicts()
+    hidden = list_hidden_texts(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
         shown = {"home": str(store.home), "tables": [asdict(t) for t in tables]}
-        print_json({**shown, "quarantine": quarantine, "language models": proposer})
+        print_json({**shown, "quarantine": quarantine, "hidden text": hidden, "language models": proposer})
     else:
         render.statuses(tables, quarantine, home=str(store.home), out=out)
+        render.hidden_texts(hidden, out=out)
         render.proposer(proposer, out=out)
 
 

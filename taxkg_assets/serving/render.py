@@ -93,6 +93,18 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
     quarantine(refused, out=out)
 
 
+def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Text that nobody can see, or that gives orders to programs."""
+    if not rows:
+        return
+    shown = Table("document", "page", "kind", "", "text", title="Left out as hidden, or orders to programs")
+    for row in rows:
+        words = " ".join(row["text"].split())[:60]
+        order = "[red]an order" if row["is_order"] else ""
+        shown.add_row(escape(row["document_id"]), str(row["page"]), row["kind"], order, escape(words))
+    out.print(shown)
+
+
 def proposer(found: Mapping[str, Any], *, out: Console) -> None:
     """Who proposes, and what models were asked so far."""
     models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.get("models", {}).items() if ids)

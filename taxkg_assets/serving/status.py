@@ -13,6 +13,7 @@ from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
+from taxkg_assets.sources.documents import find_hidden_texts
 from taxkg_assets.sources.scan import sha256_of
 
 PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
@@ -36,6 +37,13 @@ def table_statuses(store: Store) -> list[TableStatus]:
 
     with open_instance(store) as instance:
         return _statuses(store, instance)
+
+
+def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
+    """What was left out of the tables because nobody can see it, and what gives orders to programs."""
+    documents = store.read_or_empty("documents")
+    # A home of an older version does not say; its next build will.
+    return find_hidden_texts(documents).to_dicts() if "hidden_texts" in documents.columns else []
 
 
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:

@@ -10,6 +10,8 @@ import polars as pl
 
 from taxkg_assets.schemas import Documents
 
+_SHOWN = ("document_id", "page", "kind", "is_order", "text")
+
 
 def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Documents]:
     """One row per admitted document.
@@ -18,3 +20,9 @@ def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Doc
     """
     frame = pl.DataFrame(list(admissions), schema=Documents.create_empty().schema)
     return Documents.validate(frame.sort("document_id"))
+
+
+def find_hidden_texts(documents: pl.DataFrame) -> pl.DataFrame:
+    """Find what was hidden in the documents, or gives orders to programs: one row per kind and page, orders first."""
+    rows = documents.select("document_id", "hidden_texts").explode("hidden_texts").drop_nulls("hidden_texts")
+    return rows.unnest("hidden_texts").select(_SHOWN).sort(~pl.col("is_order"), "document_id", "page", "kind")

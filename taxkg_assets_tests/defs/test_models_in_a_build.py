@@ -35,7 +35,7 @@ Answerer = Callable[[Sent, int], Answer]
 
 
 def _paper() -> bytes:
-    """A plain guide of several pages with orders to the reader: printed, white, tiny and in the metadata."""
+    """A plain guide of several pages with orders to the reader: printed, in a table, hidden, and in the metadata."""
     paper: Any = pymupdf.open()
     for number in range(4):
         page = paper.new_page(width=612, height=792)
@@ -44,9 +44,24 @@ def _paper() -> bytes:
             page.insert_text((50, 60 + 14 * row), line.replace("year", f"year {number}"), fontsize=10)
         page.insert_text((50, 700), f"WHITEWORD {ORDER}", fontsize=10, color=(1, 1, 1))
         page.insert_text((50, 720), f"TINYWORD {ORDER}", fontsize=1)
+        page.insert_text((700, 720), f"FARWORD {ORDER}", fontsize=10)
+        page.insert_text((50, 740), f"COVEREDWORD {ORDER}", fontsize=10)
+        page.draw_rect((40, 728, 570, 745), color=None, fill=(1, 1, 1))
+    _add_table(paper.new_page(width=612, height=792))
     paper.set_metadata({"title": "Guide", "keywords": f"METAWORD {ORDER}"})
     found: bytes = paper.tobytes()
     return found
+
+
+def _add_table(page: Any) -> None:
+    """A ruled table with an order in one of its cells."""
+    rows = (("Kind of room", "Most rent"), ("Cellar", "$400"), ("Attic", ORDER), ("Garage", "$90"))
+    for number, (kind, rent) in enumerate(rows):
+        top = 100 + 30 * number
+        page.draw_rect((50, top, 150, top + 30))
+        page.draw_rect((150, top, 560, top + 30))
+        page.insert_text((55, top + 18), kind, fontsize=9)
+        page.insert_text((155, top + 18), rent, fontsize=9)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +126,7 @@ def test_an_outage_loses_no_call_and_a_full_record_makes_none(
 
     healthy = serve(_like_the_rules)
     first = _make(home)
-    assert set(first["created_by"]) == {"llm"}
+    assert set(first.filter(pl.col("level") == "paragraph")["created_by"]) == {"llm"}
     bodies = [json.dumps(sent.body) for sent in [*failing.sent[:2], *healthy.sent]]
     assert len(set(bodies)) == len(bodies) == len(Journal(home.store).read())
 
@@ -162,9 +177,15 @@ def test_documents_give_no_orders(home: Home, read: Extraction, serve: Callable[
     server = serve(_obedient)
     chunks = _make(home)
     assert "Invisible text was left out on page(s) 1, 2, 3, 4." in " ".join(read.warnings)
+    told = [(row.kind, row.page) for row in read.hidden_texts if row.is_order]
+    unseen = ("like its ground", "tiny", "off page", "covered")
+    assert sorted(told) == sorted(
+        [*((kind, page) for kind in unseen for page in (1, 2, 3, 4)), ("printed", 2), ("printed", 5)]
+    )
+    assert any(ORDER in cell["text"] for table in read.frames["tables"]["cells"] for cell in table)
     wire = json.dumps([sent.body for sent in server.sent])
     assert ORDER in wire
-    assert not any(word in wire for word in ("WHITEWORD", "TINYWORD", "METAWORD"))
+    assert not any(word in wire for word in ("WHITEWORD", "TINYWORD", "FARWORD", "COVEREDWORD", "METAWORD"))
     assert {PROTOCOL.said(sent)[0] for sent in server.sent} == {
         PROTOCOL.said(next(s for s in server.sent if _task_of(s) == name))[0] for name in map(_task_of, server.sent)
     }
@@ -174,4 +195,5 @@ def test_documents_give_no_orders(home: Home, read: Extraction, serve: Callable[
     table = json.dumps(chunks.to_dicts())
     assert "tax free" not in table
     printed = "\n".join(read.frames["sections"]["text"])
-    assert all(line in printed for text in chunks["text"] for line in text.splitlines())
+    prose = chunks.filter(pl.col("level") != "table")
+    assert all(line in printed for text in prose["text"] for line in text.splitlines())

@@ -35,6 +35,7 @@ def document(document_id: str, **overrides: Any) -> dict[str, Any]:
         "code_version": "1",
         "warnings": [],
         "image_only_pages": [],
+        "hidden_texts": [],
         "fetched_at": datetime(2030, 1, 1, tzinfo=UTC),
         **overrides,
     }

@@ -15,7 +15,7 @@ def test_lines_thin_boxes_and_frames_are_rules_and_shading_is_a_fill() -> None:
     page.draw_rect((10, 40, 90, 60), color=(0, 0, 0))
     page.draw_rect((10, 70, 90, 90), color=None, fill=(0.8, 0.8, 0.8))
     page.draw_rect((100, 70, 190, 90), color=None, fill=(1, 1, 1))
-    rules, fills = read_drawings(page)
+    rules, fills, _ = read_drawings(page)
     levels = sorted((round(rule.y0), rule.is_horizontal) for rule in rules)
     assert levels == [(20, True), (30, True), (40, False), (40, False), (40, True), (60, True)]
     assert [(round(fill.x0), round(fill.y0), fill.color) for fill in fills] == [(10, 70, 0xCCCCCC)]

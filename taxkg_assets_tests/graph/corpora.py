@@ -53,6 +53,7 @@ def document(document_id: str, form: str, doc_type: str, revision: str, *, is_dr
         "code_version": "",
         "warnings": [],
         "image_only_pages": [],
+        "hidden_texts": [],
         "fetched_at": datetime(2031, 1, 1, tzinfo=UTC),
     }
 

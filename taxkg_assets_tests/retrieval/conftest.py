@@ -69,6 +69,7 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "code_version": "1",
         "warnings": [],
         "image_only_pages": [],
+        "hidden_texts": [],
         "fetched_at": None,
         **columns,
     }

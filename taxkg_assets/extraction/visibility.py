@@ -1,0 +1,240 @@
+"""What of a page's text a person can see. Text that only a program would read is no content, and is told.
+
+Whether text is lost on its ground, or lies under what was painted later, is judged on the page as it is drawn: what the
+file says of colours and order can be made to lie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Box = tuple[float, float, float, float]
+FAR_PT = 20_000.0
+"""How far beside a page text is looked for: farther than a page can be wide."""
+
+TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, PRINTED = (
+    "tiny",
+    "off page",
+    "unpainted",
+    "like its ground",
+    "covered",
+    "printed",
+)
+HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED)
+_FILLED_OR_STROKED = 16 | 32
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Words that nobody can see on a page, or that give orders to a program (`printed` if they can be seen)."""
+
+    page: int
+    kind: str
+    text: str
+    box: Box
+    is_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A filled path that may lie over text: its place in the order of painting and its rectangle."""
+
+    order: int
+    box: Box
+
+
+class Sight:
+    """Judges the spans of one open page; draws it only where a span gives reason to."""
+
+    def __init__(
+        self, page: Any, *, width: float, height: float, fills: Sequence[Any], covers: Sequence[Cover], has_images: bool
+    ) -> None:
+        self._page, self._fills, self._covers, self._has_images = page, fills, covers, has_images
+        self._width, self._height = width, height
+        self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
+        self._drawn = 0
+
+    def find_reason(self, raw: dict[str, Any], shown: Box) -> str:
+        """Why a span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
+        x0, y0, x1, y1 = shown
+        if x1 <= 0 or y1 <= 0 or x0 >= self._width or y0 >= self._height:
+            return OFF_PAGE
+        letters = len(raw["text"].strip())
+        long_side = max(x1 - x0, y1 - y0)
+        if raw["size"] < self._limits["tiny_pt"] or long_side < self._limits["narrow_pt"] * letters:
+            return TINY
+        if not raw["char_flags"] & _FILLED_OR_STROKED or raw.get("alpha", 255) < self._limits["clear_alpha"]:
+            return UNPAINTED
+        if self._may_be_lost(raw) and not self._stands_out(raw, shown):
+            return GROUND
+        return COVERED if self._is_covered(raw["bbox"], shown) else ""
+
+    def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
+        """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
+        least = self._limits["scan_share"] * self._width * self._height
+        if not self._has_images or not any(is_image and _area(box) >= least for _, box, is_image in self._painted):
+            return False
+        painted, hidden = (sum(len(span.text.strip()) for span in spans) for spans in (seen, unseen))
+        return bool(painted <= self._limits["scan_seen"] * hidden)
+
+    def _may_be_lost(self, raw: dict[str, Any]) -> bool:
+        light = _brightness(raw["color"])
+        if light >= self._limits["light"]:
+            return True
+        near = self._limits["like_ground"]
+        return any(
+            abs(_brightness(fill.color) - light) < near and _holds((fill.x0, fill.y0, fill.x1, fill.y1), raw["bbox"])
+            for fill in self._fills
+        )
+
+    def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
+        own, least = _brightness(raw["color"]), self._limits["contrast"]
+        pixels = self._draw(shown)
+        differing = sum(abs(pixel - own) > least for pixel in pixels)
+        return bool(pixels) and differing >= float(self._limits["ground_share"]) * len(pixels)
+
+    def _is_covered(self, box: Box, shown: Box) -> bool:
+        """Whether something was painted over the span, and nothing of it shows through."""
+        share = self._limits["covered_share"] * _area(box)
+        if not self._has_images and not any(_shared(cover.box, box) >= share for cover in self._covers):
+            return False
+        later = [(order, image) for order, at, image in self._painted if _shared(at, box) >= share]
+        if not later:
+            return False
+        written = [order for order, at in self._written if _holds(at, box)]
+        last = max(written, default=-1)
+        over = [is_image for order, is_image in later if order > last]
+        if not written or not over:
+            return False
+        return (any(over) and not self._has_clear_images) or not self._shows_ink(shown)
+
+    def _shows_ink(self, shown: Box) -> bool:
+        pixels = self._draw(shown)
+        if not pixels:
+            return False
+        ground, least = Counter(pixels).most_common(1)[0][0], self._limits["contrast"]
+        differing = sum(abs(pixel - ground) > least for pixel in pixels)
+        return bool(differing >= self._limits["ink_share"] * len(pixels))
+
+    @cached_property
+    def _log(self) -> list[tuple[str, Box]]:
+        """What was painted, in order."""
+        found: list[tuple[str, Box]] = self._page.get_bboxlog()
+        return found
+
+    @cached_property
+    def _written(self) -> list[tuple[int, Box]]:
+        return [(order, box) for order, (kind, box) in enumerate(self._log) if kind.endswith("-text")]
+
+    @cached_property
+    def _painted(self) -> list[tuple[int, Box, bool]]:
+        """What may lie over text: order, rectangle, whether it is a picture."""
+        images = [(n, box, True) for n, (kind, box) in enumerate(self._log) if kind == "fill-image"]
+        return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
+
+    @cached_property
+    def _has_clear_images(self) -> bool:
+        """Whether a picture of the page has a mask, so that what lies under it may show."""
+        return any(image[1] for image in self._page.get_images())
+
+    def _draw(self, shown: Box) -> bytes:
+        """The brightness of the pixels of a rectangle."""
+        x0, y0, x1, y1 = max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
+        if x1 <= x0 or y1 <= y0:
+            return b""
+        self._drawn += 1
+        if self._drawn <= self._limits["drawn_alone"]:
+            zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
+            return _grey(self._page, zoom=zoom, clip=(x0, y0, x1, y1))[0]
+        samples, width, zoom = self._whole
+        left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
+        rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
+        return b"".join(samples[row * width + left : row * width + min(right, width)] for row in rows)
+
+    @cached_property
+    def _whole(self) -> tuple[bytes, int, float]:
+        zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, self._width * self._height)) ** 0.5)
+        samples, width = _grey(self._page, zoom=zoom, clip=None)
+        return samples, width, width / self._width
+
+
+def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
+    """Join what stands together, leave out marks of the typesetter and a few stray letters, put orders first."""
+    rules = load_family("hidden_text")
+    marks = load_rules("hidden_text", "proof_marks")
+    kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
+    rows: list[HiddenText] = []
+    for _, group in groupby(kept, key=lambda row: (row.page, row.kind)):
+        parts = list(group)
+        text = " ".join(" ".join(part.text for part in parts).split())
+        if parts[0].kind != PRINTED and sum(letter.isalpha() for letter in text) < rules["least_letters"]:
+            continue
+        is_order = reads_as_order(text)
+        rows.append(replace(parts[0], text=_excerpt(text), box=_around(parts), is_order=is_order))
+    rows.sort(key=lambda row: not row.is_order)
+    return sorted(rows[: rules["most_rows"]], key=lambda row: (row.page, row.kind, row.box))
+
+
+def find_printed_orders(spans: Sequence[Any], *, page: int) -> list[HiddenText]:
+    """Find the blocks of a page's visible text that speak to a program; `spans` are in stored order."""
+    if not reads_as_order(" ".join(span.text for span in spans)):
+        return []
+    found: list[HiddenText] = []
+    for _, group in groupby(spans, key=lambda span: span.block_ix):
+        own = list(group)
+        text = " ".join(span.text for span in own)
+        if reads_as_order(text):
+            parts = [HiddenText(page, PRINTED, text, (span.x0, span.y0, span.x1, span.y1)) for span in own]
+            found.append(replace(parts[0], text=text, box=_around(parts)))
+    return found
+
+
+def reads_as_order(text: str) -> bool:
+    """Whether a text speaks to a program that reads it, and not to a person."""
+    small = text.lower()
+    return any(rule.may_match(small) and rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+
+
+def _excerpt(text: str) -> str:
+    """The words around the order, or the first ones."""
+    most = load_family("hidden_text")["most_characters"]
+    found = (rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+    start = max(0, min((match.start() for match in found if match), default=0) - most // 6)
+    return text[start : start + most]
+
+
+def _around(rows: Sequence[HiddenText]) -> Box:
+    xs, ys, us, vs = zip(*(row.box for row in rows), strict=True)
+    return min(xs), min(ys), max(us), max(vs)
+
+
+def _grey(page: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
+    """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
+    drawn = page.get_pixmap(dpi=max(1, round(72 * zoom)), clip=clip, colorspace="gray", alpha=False)
+    return bytes(drawn.samples), int(drawn.width)
+
+
+def _brightness(color: int) -> float:
+    return (299 * (color >> 16) + 587 * (color >> 8 & 255) + 114 * (color & 255)) / 1000
+
+
+def _area(box: Sequence[float]) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _shared(one: Sequence[float], other: Sequence[float]) -> float:
+    """Area that two rectangles share."""
+    return _area((max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])))
+
+
+def _holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
+    """Whether the middle of a rectangle lies in another."""
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
