@@ -1,4 +1,8 @@
-"""`python -m benchmarks` runs all benchmarks, `python -m benchmarks NAME…` some, `--list` names them."""
+"""`python -m benchmarks` runs all benchmarks, `python -m benchmarks NAME…` some, `--list` names them.
+
+`python -m benchmarks training PART` runs a part of the proof that training pays, which takes hours and has options of
+its own; it is none of "all".
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,10 @@ BENCHMARKS = {"extraction": extraction, "graph": graph, "retrieval": retrieval, 
 
 def main() -> int:
     """Run what was asked for; 0 done, 1 where there is no corpus."""
+    if sys.argv[1:2] == ["training"]:
+        from benchmarks.training import cli  # loads torch, which the others need not
+
+        return cli.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks of taxkg.")
     parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which to run (default: all)")
     parser.add_argument("--list", action="store_true", help="name the benchmarks and leave")

@@ -9,8 +9,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.eval_report import find_families
+from taxkg_assets.evaluation.gains import score_gain
 from taxkg_assets.evaluation.metrics import score_runs
-from taxkg_assets.evaluation.significance import score_interval, score_p_value
 from taxkg_assets.schemas import Documents, EvalQueries, EvalRuns
 
 REPORTED = ("recall@5", "recall@2000tok", "mrr", "hit@1", "wrong_document@1")
@@ -82,22 +82,25 @@ def _compare(
     pairs = without.join(other, on="query_id", suffix="_with").sort("query_id")
     if pairs.is_empty():
         return None
-    left, right = pairs["value"].to_list(), pairs["value_with"].to_list()
-    gains = [new - old for old, new in zip(left, right, strict=True)]
     query_set, metric = place
-    stream = (query_set, step.component, metric)
-    interval = score_interval(gains, pairs["family"].to_list(), seed=seed, stream=stream)
+    gain = score_gain(
+        pairs["value"].to_list(),
+        pairs["value_with"].to_list(),
+        clusters=pairs["family"].to_list(),
+        seed=seed,
+        stream=(query_set, step.component, metric),
+    )
     return {
         "query_set": query_set,
         "component": step.component,
         "system_without": step.system_without,
         "system_with": step.system_with,
         "metric": metric,
-        "without": sum(left) / len(left),
-        "with": sum(right) / len(right),
-        "gain": interval.value,
-        "low": interval.low,
-        "high": interval.high,
-        "p_value": score_p_value(right, left, seed=seed, stream=stream),
-        "n": pairs.height,
+        "without": gain.without,
+        "with": gain.value,
+        "gain": gain.difference.value,
+        "low": gain.difference.low,
+        "high": gain.difference.high,
+        "p_value": gain.p_value,
+        "n": gain.n,
     }

@@ -1,0 +1,213 @@
+"""One fold: tune on the other families, ask the held out ones, write every question's figures down."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchmarks.training.corpus import Corpus
+from benchmarks.training.folds import Fold, Removed, filter_examples, find_family
+from benchmarks.training.near_misses import (
+    Scorer,
+    find_texts,
+    weigh_pairs,
+    weigh_ranks,
+    weigh_terms,
+    weigh_tokens,
+    weigh_vectors,
+)
+from taxkg_assets.evaluation.metrics import Result, find_required, score_query
+from taxkg_assets.evaluation.near_misses import NearMiss
+from taxkg_assets.retrieval.baselines import build_baselines
+from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.training.examples import Example
+
+METRICS = ("ndcg@10", "recall@5", "mrr", "hit@1", "near_miss@1", "wrong_document@1")
+RESULTS = 50
+Question = Mapping[str, Any]
+System = Callable[[str], Sequence[Result]]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a fold's training gave: an encoder, a reranked search if there is a reranker, and how it went."""
+
+    encoder: SentenceEncoder
+    add_reranker: Callable[[Searcher], Searcher] | None
+    score_pairs: Scorer | None
+    facts: Mapping[str, Any]
+
+
+class Tuner(Protocol):
+    """Whatever trains on examples; `dev` is of families that training may see, for its own choices."""
+
+    def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned: ...
+
+    @property
+    def identity(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Study:
+    """What all folds share."""
+
+    corpus: Corpus
+    questions: Sequence[Question]
+    families: Mapping[str, str]
+    train: Sequence[Example]
+    dev: Sequence[Example]
+    query_families: Mapping[str, str]
+    near_misses: Sequence[NearMiss]
+
+    @property
+    def family_of_text(self) -> dict[str, str]:
+        """Family of each passage of the index as it is encoded."""
+        names = [self.families[document_id] for document_id in self.corpus.rows["document_id"]]
+        return dict(zip(self.corpus.passages, names, strict=True))
+
+
+def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> dict[str, Any]:
+    """Train and ask, unless the same was done before: then read what was written.
+
+    Returns: the fold's figures, which `out` then holds as JSON too; no text of a document is among them.
+    """
+    asked = [question for question in study.questions if question["id"] in set(fold.questions)]
+    shared = {"fold": fold, "asked": asked, "family_of_text": study.family_of_text}
+    train, removed = _filter(study.train, study, **shared)
+    dev, _ = _filter(study.dev, study, **shared)
+    identity = _identify(train, dev, asked, tune=tune, seed=seed)
+    path = out / f"fold-{fold.number}-seed-{seed}.json"
+    if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
+        return dict(held)
+    began = time.monotonic()
+    tuned = tune(train, dev, seed=seed, out=out / f"model-{fold.number}-{seed}")
+    trained = time.monotonic() - began
+    base, other = open_searchers(study.corpus, tuned)
+    systems = open_systems(base, other, tuned=tuned)
+    near = [item for item in study.near_misses if study.families[item.document_id] in fold.families]
+    found = {
+        "identity": identity,
+        "fold": fold.number,
+        "seed": seed,
+        "families": list(fold.families),
+        "examples": len(train),
+        "dev": len(dev),
+        "removed": asdict(removed),
+        "training_s": trained,
+        "training": dict(tuned.facts),
+        "scores": [row for question in asked for row in score_systems(question, systems, families=study.families)],
+        "unseen": [question["id"] for question in asked if _is_unseen(question, fold, study.families)],
+        "near_misses": [{"form": item.form, "kind": item.kind, "wording": item.wording} for item in near],
+        "margins": weigh_systems(study.corpus, near, base=base, other=other, tuned=tuned),
+        "seconds": time.monotonic() - began,
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(found) + "\n", encoding="utf8")
+    part.replace(path)
+    return found
+
+
+def open_searchers(corpus: Corpus, tuned: Tuned) -> tuple[Searcher, Searcher]:
+    """The search as released, and the same with the tuned encoder's vectors; questions are encoded once."""
+    base = replace(corpus.searcher, encoder=RememberingEncoder(corpus.searcher.encoder))
+    index = replace(
+        corpus.searcher.index,
+        vectors=tuned.encoder.encode_passages(corpus.passages),
+        model_hash=tuned.encoder.model_hash,
+        units=None,
+        unit_vectors=None,
+    )
+    return base, replace(base, index=index, encoder=RememberingEncoder(tuned.encoder))
+
+
+def open_systems(base: Searcher, other: Searcher, *, tuned: Tuned) -> dict[str, System]:
+    """Vectors alone and the whole search, with the base and the tuned encoder, with and without the reranker."""
+    systems = {
+        "dense base": _open_dense(base),
+        "dense tuned": _open_dense(other),
+        "full base": _open_full(base),
+        "full tuned": _open_full(other),
+    }
+    if tuned.add_reranker is not None:
+        systems["full base + rerank"] = _open_full(tuned.add_reranker(base))
+        systems["full tuned + rerank"] = _open_full(tuned.add_reranker(other))
+    return systems
+
+
+def _open_dense(searcher: Searcher) -> System:
+    dense = build_baselines(searcher)["dense"]
+    return lambda query: [Result(row["document_id"], row["text"]) for row in dense(query)]
+
+
+def _open_full(searcher: Searcher) -> System:
+    return lambda query: [Result(row.document, row.text) for row in searcher.assemble(searcher.rank(query), k=RESULTS)]
+
+
+def score_systems(
+    question: Question, systems: Mapping[str, System], *, families: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """One row per system and metric; `family` is the question's document in all its revisions."""
+    document = find_required(question)[0]["document"]
+    rows = []
+    for name, system in systems.items():
+        scores = score_query(question, system(question["query"]), is_abstained=False)
+        rows += [
+            {
+                "system": name,
+                "query_id": question["id"],
+                "type": question["type"],
+                "family": document.partition("--")[0],
+                "form_family": find_family(question, families),
+                "metric": metric,
+                "value": scores.get(metric),
+            }
+            for metric in METRICS
+        ]
+    return rows
+
+
+def weigh_systems(
+    corpus: Corpus, near: Sequence[NearMiss], *, base: Searcher, other: Searcher, tuned: Tuned
+) -> dict[str, list[float]]:
+    """Margins of every system over the near misses of a fold."""
+    texts = find_texts(corpus, near)
+    margins = {
+        "bm25": weigh_terms(corpus, near),
+        "base": weigh_vectors(corpus.searcher.encoder, near, texts),
+        "tuned": weigh_vectors(tuned.encoder, near, texts),
+        "late interaction, base": weigh_tokens(corpus.searcher.encoder.model, near, texts),
+        "late interaction, tuned": weigh_tokens(tuned.encoder.model, near, texts),
+        "full base": weigh_ranks(base, corpus, near),
+        "full tuned": weigh_ranks(other, corpus, near),
+    }
+    if tuned.score_pairs is not None:
+        margins["cross-encoder"] = weigh_pairs(tuned.score_pairs, near, texts)
+    if tuned.add_reranker is not None:
+        margins["full tuned + rerank"] = weigh_ranks(tuned.add_reranker(other), corpus, near)
+    return margins
+
+
+def _filter(examples: Sequence[Example], study: Study, **shared: Any) -> tuple[list[Example], Removed]:
+    return filter_examples(examples, query_families=study.query_families, **shared)
+
+
+def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> bool:
+    """Whether every passage that the answer needs is of a held out family."""
+    return all(families[passage["document"]] in fold.families for passage in find_required(question))
+
+
+def _identify(
+    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, tune: Tuner, seed: int
+) -> str:
+    """Digest of all that decides what a fold finds."""
+    said = [tune.identity, str(seed), *(question["id"] for question in asked)]
+    for example in (*train, *dev):
+        said += [example.query, example.positive, *example.negatives, str(example.weight)]
+    return hashlib.sha256("\x1f".join(said).encode()).hexdigest()[:32]

@@ -1,0 +1,106 @@
+"""Folds over form families: what a model may learn from, and which questions it is then asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.evaluation.matching import is_quoted
+from taxkg_assets.evaluation.metrics import find_required
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.training.examples import Example
+
+SAME_QUESTION = 0.6
+"""Share of terms in common from which two questions are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Families that are held out of training, and the questions that are asked of them."""
+
+    number: int
+    families: tuple[str, ...]
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Examples that a fold may not learn from, by why."""
+
+    held_out: int
+    gold: int
+    same_question: int
+    negatives: int
+
+
+def find_family(question: Mapping[str, Any], families: Mapping[str, str]) -> str | None:
+    """The family of most of the passages that an answer needs; None of a question without gold."""
+    required = [families[passage["document"]] for passage in find_required(question)]
+    return min(Counter(required).items(), key=lambda item: (-item[1], required.index(item[0])))[0] if required else None
+
+
+def build_folds(questions: Sequence[Mapping[str, Any]], families: Mapping[str, str], *, count: int) -> list[Fold]:
+    """Deal families with questions out to folds so that these hold about the same number of questions.
+
+    A family without questions is held out of nothing: there would be nothing to ask.
+    """
+    own: dict[str, list[str]] = {}
+    for question in questions:
+        family = find_family(question, families)
+        if family is not None:
+            own.setdefault(family, []).append(question["id"])
+    dealt: list[list[str]] = [[] for _ in range(count)]
+    for family in sorted(own, key=lambda name: (-len(own[name]), name)):
+        min(dealt, key=lambda held: sum(len(own[name]) for name in held)).append(family)
+    return [
+        Fold(number, tuple(held), tuple(sorted(ix for name in held for ix in own[name])))
+        for number, held in enumerate(dealt)
+        if held
+    ]
+
+
+def filter_examples(
+    examples: Sequence[Example],
+    *,
+    fold: Fold,
+    asked: Sequence[Mapping[str, Any]],
+    family_of_text: Mapping[str, str],
+    query_families: Mapping[str, str],
+) -> tuple[list[Example], Removed]:
+    """Leave out what would tell a model of a fold about its questions.
+
+    Args:    asked: the fold's questions. family_of_text: family of each passage as it is encoded; a negative of a held
+             out family is taken from its example. query_families: family that an example's short side is from.
+    Returns: the examples that are left; and how many were left out because passage or short side is of a held out
+             family, because the passage holds a gold quote of another family, because the question is nearly one of
+             those asked, and how many negatives were taken away.
+    """
+    held = frozenset(fold.families)
+    elsewhere = [passage for question in asked for passage in question["gold"]]
+    terms = [frozenset(find_terms(question["query"])) for question in asked]
+    kept: list[Example] = []
+    why: Counter[str] = Counter()
+    for example in examples:
+        if held & {example.family, query_families.get(example.pair_id, example.family)}:
+            why["held_out"] += 1
+        elif any(is_quoted(gold["quote"], example.positive, is_row=False) for gold in elsewhere):
+            why["gold"] += 1
+        elif is_same_question(example.query, terms):
+            why["same_question"] += 1
+        else:
+            left = tuple(text for text in example.negatives if family_of_text.get(text) not in held)
+            why["negatives"] += len(example.negatives) - len(left)
+            kept.append(Example(**{**_fields(example), "negatives": left}))
+    return kept, Removed(why["held_out"], why["gold"], why["same_question"], why["negatives"])
+
+
+def is_same_question(query: str, asked: Iterable[Collection[str]]) -> bool:
+    """Whether a training question is one of those asked, or nearly."""
+    own = frozenset(find_terms(query))
+    return any(len(own & set(other)) >= SAME_QUESTION * len(own | set(other)) for other in asked if own or other)
+
+
+def _fields(example: Example) -> dict[str, Any]:
+    return {name: getattr(example, name) for name in Example.__slots__}

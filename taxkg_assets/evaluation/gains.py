@@ -1,0 +1,110 @@
+"""What a change is worth: two systems on the same questions, over all of them and over each type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from taxkg_assets.evaluation.significance import Interval, score_interval, score_p_value
+
+ALL = "all"
+
+_SCHEMA = {
+    "slice": pl.String,
+    "metric": pl.String,
+    "system_without": pl.String,
+    "system_with": pl.String,
+    "without": pl.Float64,
+    "with": pl.Float64,
+    "gain": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "relative": pl.Float64,
+    "p_value": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Means of two systems over the same questions, and the paired difference with its interval and test."""
+
+    without: float
+    value: float
+    difference: Interval
+    p_value: float
+    n: int
+
+
+def score_gain(
+    without: Sequence[float], value: Sequence[float], *, clusters: Sequence[str], seed: int, stream: Sequence[str]
+) -> Gain:
+    """Compare two systems question by question.
+
+    Args: clusters: document family of each question, drawn whole by the bootstrap. stream: names of the comparison.
+    """
+    gains = [new - old for old, new in zip(without, value, strict=True)]
+    return Gain(
+        without=sum(without) / len(without),
+        value=sum(value) / len(value),
+        difference=score_interval(gains, clusters, seed=seed, stream=stream),
+        p_value=score_p_value(value, without, seed=seed, stream=stream),
+        n=len(gains),
+    )
+
+
+def score_gains(
+    scores: pl.DataFrame, steps: Sequence[tuple[str, str]], *, metrics: Sequence[str], seed: int = 0
+) -> pl.DataFrame:
+    """Every step's gain over all questions and over each type.
+
+    Args:     scores: one row per (system, query_id, metric) with type, family and value; questions that one of the two
+              systems was not scored on do not count for their step. steps: (system without, system with).
+    Returns:  one row per (step, slice, metric), in the order of the steps; `relative` is the gain as a share of
+              `without`, null where that is 0.
+    """
+    slices = pl.concat([scores.with_columns(slice=pl.lit(ALL)), scores.with_columns(slice=pl.col("type"))])
+    cells = slices.drop_nulls("value").partition_by("slice", "metric", "system", as_dict=True)
+    rows = []
+    for without, value in steps:
+        for piece in sorted(slices["slice"].unique(), key=lambda name: (name != ALL, name)):
+            for metric in metrics:
+                old, new = cells.get((piece, metric, without)), cells.get((piece, metric, value))
+                if old is None or new is None:
+                    continue
+                pairs = old.join(new.select("query_id", new="value"), on="query_id").sort("query_id")
+                if pairs.height:
+                    rows.append(_row(pairs, names=(piece, metric, without, value), seed=seed))
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _row(pairs: pl.DataFrame, *, names: tuple[str, str, str, str], seed: int) -> dict[str, object]:
+    gain = score_gain(
+        pairs["value"].to_list(),
+        pairs["new"].to_list(),
+        clusters=pairs["family"].to_list(),
+        seed=seed,
+        stream=names,
+    )
+    piece, metric, without, value = names
+    return {
+        "slice": piece,
+        "metric": metric,
+        "system_without": without,
+        "system_with": value,
+        "without": gain.without,
+        "with": gain.value,
+        "gain": gain.difference.value,
+        "low": gain.difference.low,
+        "high": gain.difference.high,
+        "relative": gain.difference.value / gain.without if gain.without else None,
+        "p_value": gain.p_value,
+        "n": gain.n,
+    }
+
+
+def find_worse_types(gains: pl.DataFrame, *, metric: str, allowed: float) -> pl.DataFrame:
+    """Types of question that a change makes worse by more than what is allowed; empty passes."""
+    return gains.filter(pl.col("slice") != ALL, pl.col("metric") == metric, pl.col("gain") < -allowed)

@@ -1,0 +1,227 @@
+"""Near misses: a question about one box, its passage, and the passage of another box that is easily taken for it.
+
+Generated from `registry`, so that any corpus of forms has them; a system passes one if it puts the right passage first.
+Not here: models. A system is what it prefers, a list of margins.
+"""
+
+from __future__ import annotations
+
+import calendar
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.evaluation.matching import find_words
+from taxkg_assets.evaluation.significance import Interval, score_interval
+
+SIBLING, OTHER_FORM, OTHER_YEAR = "sibling_box", "other_form", "other_year"
+KINDS = (SIBLING, OTHER_FORM, OTHER_YEAR)
+SIDES = ("filer", "recipient")
+WORDINGS: Mapping[str, str] = {
+    "key": "What is shown in {key} of Form {form}{edition}?",
+    "label": "{label} on Form {form}{edition}: what amount is that?",
+}
+"""How a box is asked for; `definition` asks in the words of the form's other copy."""
+DEFINITION, DEFINITION_WORDS = "definition", 40
+_MONTHS = tuple(calendar.month_name)
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """One question with the chunk that answers it and the chunk that only looks like it."""
+
+    kind: str
+    wording: str
+    query: str
+    form: str
+    document_id: str
+    right: str
+    near: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Share of near misses in which a system put the right passage first."""
+
+    system: str
+    kind: str
+    n: int
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class _BoxPassage:
+    """The first chunk of a box in one copy of one revision."""
+
+    chunk_id: str
+    document_id: str
+    form: str
+    key: str
+    side: str
+    revision: str
+    text: str
+    definition: str
+    words: frozenset[str]
+    label: str
+
+
+def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMiss]:
+    """Pair each box's passage with its likest sibling, the same key of another form, the same box of another revision.
+
+    Args:     rows: chunks with `form`, `anchor_key`, `perspective`, `heading_path` and `text`, and the `revision` of
+              their documents.
+    Returns:  sorted; of passages that say the same to the word, only those whose form or year tells them apart.
+    """
+    passages = _find_box_passages(registry, rows)
+    found: list[NearMiss] = []
+    for passage in passages:
+        nearest = {
+            SIBLING: _likest(passage, passages, is_near=_is_sibling),
+            OTHER_FORM: _likest(passage, passages, is_near=_is_other_form),
+            OTHER_YEAR: _likest(passage, passages, is_near=_is_other_year),
+        }
+        others = [p for p in passages if _is_other_copy(passage, p)]
+        for kind, near in nearest.items():
+            if near is not None:
+                found += _ask(kind, passage, near, others)
+    return sorted(set(found), key=lambda item: (item.kind, item.right, item.near, item.wording))
+
+
+def _find_box_passages(registry: pl.DataFrame, rows: pl.DataFrame) -> list[_BoxPassage]:
+    labels: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for form, key, revision, label in registry.select("form", "box_key", "revision", "label").iter_rows():
+        labels[form, key][revision] = label
+    boxes = rows.filter(
+        pl.col("anchor_key").str.starts_with("box_"), pl.col("perspective").is_in(SIDES), pl.col("level") == "paragraph"
+    ).sort("document_id", "chunk_ix", "chunk_id")
+    first = boxes.unique(["document_id", "form", "anchor_key", "perspective"], keep="first", maintain_order=True)
+    return [
+        _BoxPassage(
+            chunk_id=row["chunk_id"],
+            document_id=row["document_id"],
+            form=row["form"],
+            key=row["anchor_key"],
+            side=row["perspective"],
+            revision=row["revision"],
+            text=row["text"],
+            definition=_find_definition(row["text"], heading=row["heading_path"].rsplit(" > ", 1)[-1]),
+            words=frozenset(find_words(row["text"])),
+            label=_find_label(labels.get((row["form"], row["anchor_key"]), {}), row["revision"]),
+        )
+        for row in first.iter_rows(named=True)
+        if (row["form"], row["anchor_key"]) in labels
+    ]
+
+
+def _find_definition(text: str, *, heading: str) -> str:
+    """The first words of a passage after its own heading, which would give the key away."""
+    return " ".join(text.removeprefix(heading).split()[:DEFINITION_WORDS])
+
+
+def _find_label(by_revision: Mapping[str, str], revision: str) -> str:
+    """The label of the revision, else of the newest one that prints any."""
+    if by_revision.get(revision):
+        return by_revision[revision]
+    return next((by_revision[name] for name in sorted(by_revision, reverse=True) if by_revision[name]), "")
+
+
+def _likest(
+    passage: _BoxPassage, passages: Iterable[_BoxPassage], *, is_near: Callable[[_BoxPassage, _BoxPassage], bool]
+) -> _BoxPassage | None:
+    near = [other for other in passages if is_near(passage, other)]
+    return max(near, key=lambda other: (_overlap(passage, other), other.chunk_id), default=None)
+
+
+def _overlap(one: _BoxPassage, other: _BoxPassage) -> float:
+    return len(one.words & other.words) / max(1, len(one.words | other.words))
+
+
+def _is_sibling(one: _BoxPassage, other: _BoxPassage) -> bool:
+    is_same_place = (one.document_id, one.form, one.side) == (other.document_id, other.form, other.side)
+    return is_same_place and one.key != other.key and one.text != other.text
+
+
+def _is_other_form(one: _BoxPassage, other: _BoxPassage) -> bool:
+    return (one.key, one.side) == (other.key, other.side) and one.form != other.form
+
+
+def _is_other_year(one: _BoxPassage, other: _BoxPassage) -> bool:
+    is_same_box = (one.form, one.key, one.side) == (other.form, other.key, other.side)
+    return is_same_box and one.revision != other.revision
+
+
+def _is_other_copy(one: _BoxPassage, other: _BoxPassage) -> bool:
+    return (one.form, one.key) == (other.form, other.key) and one.side != other.side
+
+
+def _ask(kind: str, right: _BoxPassage, near: _BoxPassage, others: Sequence[_BoxPassage]) -> list[NearMiss]:
+    """The questions that tell two passages apart: a label that both share is not asked for."""
+    edition = f" ({_name_edition(right.revision)})" if kind == OTHER_YEAR else ""
+    asked = {
+        wording: pattern.format(key=right.key.replace("_", " "), label=right.label, form=right.form, edition=edition)
+        for wording, pattern in WORDINGS.items()
+        if "{label}" not in pattern or (right.label and (kind != SIBLING or right.label != near.label))
+    }
+    if kind == SIBLING and others:
+        asked[DEFINITION] = min(others, key=lambda other: (-len(other.words & right.words), other.chunk_id)).definition
+    return [
+        NearMiss(kind, wording, query, right.form, right.document_id, right.chunk_id, near.chunk_id)
+        for wording, query in asked.items()
+    ]
+
+
+def _name_edition(revision: str) -> str:
+    """A revision as people write it: 2025, or January 2024."""
+    year, _, month = revision[:7].partition("-")
+    return f"{_MONTHS[int(month)]} {year}" if month.isdigit() and 1 <= int(month) <= 12 else year
+
+
+def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int) -> list[NearMiss]:
+    """At most so many of each kind and wording, drawn at random; sorted as before."""
+    draw = random.Random(seed)
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for ix, item in enumerate(near_misses):
+        groups[item.kind, item.wording].append(ix)
+    kept = [ix for own in groups.values() for ix in (draw.sample(own, most) if len(own) > most else own)]
+    return [near_misses[ix] for ix in sorted(kept)]
+
+
+def score_near_misses(
+    near_misses: Sequence[NearMiss], margins: Mapping[str, Sequence[float]], *, families: Sequence[str], seed: int = 0
+) -> list[Accuracy]:
+    """Accuracy of every system over all near misses and over each kind.
+
+    Args:     margins: by system, score of the right passage less that of the near one; a tie is a miss.
+              families: form family of each near miss; the interval draws whole families.
+    """
+    found = []
+    for system, own in margins.items():
+        passed = [float(margin > 0) for margin in own]
+        for kind in ("all", *KINDS):
+            chosen = [ix for ix, item in enumerate(near_misses) if kind in ("all", item.kind)]
+            if chosen:
+                interval = score_interval(
+                    [passed[ix] for ix in chosen],
+                    [families[ix] for ix in chosen],
+                    seed=seed,
+                    stream=("near_miss", kind),
+                )
+                found.append(Accuracy(system, kind, len(chosen), interval))
+    return found
+
+
+def describe_accuracy(accuracy: Accuracy) -> dict[str, Any]:
+    """One accuracy as a flat row."""
+    interval = accuracy.interval
+    return {
+        "system": accuracy.system,
+        "kind": accuracy.kind,
+        "n": accuracy.n,
+        "accuracy": interval.value,
+        "low": interval.low,
+        "high": interval.high,
+    }
