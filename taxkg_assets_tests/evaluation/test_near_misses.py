@@ -77,7 +77,7 @@ def test_the_same_key_of_another_form_is_a_near_miss_and_another_copy_is_none() 
     assert {(m.kind, m.form) for m in found} == {(OTHER_FORM, "X"), (OTHER_FORM, "Y")}
 
 
-def test_a_definition_is_the_other_copys_words_without_the_key() -> None:
+def test_a_definition_is_said_in_words_of_the_other_copy_without_the_key() -> None:
     rows = [
         _row("fx--2025", "X", "box_2e"),
         _row("ix--2025", "X", "box_2e", perspective="filer", text="Box 2e. Enter rent."),
