@@ -1,0 +1,68 @@
+"""Texts to padded matrices: each text is tokenised once, rows of like length run together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+PAD_STEP = 8
+"""Rows are padded to a multiple of this many tokens, which processors multiply faster."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A tokenizer that remembers: the ids of each text, or pair of texts, cut to a length."""
+
+    tokenizer: Any
+    max_tokens: int
+    remembered: dict[str | tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def find_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, with the model's own marks at both ends."""
+        missing = list(dict.fromkeys(text for text in texts if text not in self.remembered))
+        if missing:
+            found = self.tokenizer(missing, truncation=True, max_length=self.max_tokens)["input_ids"]
+            self.remembered.update(zip(missing, found, strict=True))
+        return [self.remembered[text] for text in texts]
+
+    def find_pair_ids(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+        """Token ids of a question and a passage in one row; only the passage is cut."""
+        missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.remembered))
+        if missing:
+            first, second = [pair[0] for pair in missing], [pair[1] for pair in missing]
+            found = self.tokenizer(first, second, truncation="longest_first", max_length=self.max_tokens)["input_ids"]
+            self.remembered.update(zip(missing, found, strict=True))
+        return [self.remembered[pair] for pair in pairs]
+
+    @property
+    def pad_id(self) -> int:
+        """The id that fills a row."""
+        return int(self.tokenizer.pad_token_id or 0)
+
+
+def split_by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
+    """Places of rows, shortest first, in groups whose padded size stays below so many tokens."""
+    group: list[int] = []
+    for place in sorted(range(len(ids)), key=lambda place: (len(ids[place]), place)):
+        if group and (len(group) + 1) * _padded(len(ids[place])) > tokens:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def pad_rows(ids: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.Tensor]:
+    """Rows as one matrix of ids and one that tells words from padding."""
+    length = _padded(max(map(len, ids)))
+    return {
+        "input_ids": torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in ids]),
+        "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in ids]),
+    }
+
+
+def _padded(length: int) -> int:
+    return -(-length // PAD_STEP) * PAD_STEP

@@ -1,0 +1,74 @@
+"""How well vectors alone find answers: each development question against all passages of the development split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.training.examples import Example
+
+Vectors = npt.NDArray[np.float32]
+Encode = Callable[[Sequence[str], bool], Vectors]
+"""Texts to unit-length vectors; whether they are questions."""
+DEPTH, SHORT = 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScore:
+    """Figures of one development question."""
+
+    query: str
+    kind: str
+    family: str
+    ndcg: float
+    recall: float
+    reciprocal_rank: float
+
+
+def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] = ()) -> list[QueryScore]:
+    """One row per question: nDCG@10, recall@5 and reciprocal rank (@10) of its answers by cosine.
+
+    Args: pool: further passages to be confused by. Passages of the examples, negatives too, are always among them.
+    """
+    asked = group_questions(dev)
+    passages = list(dict.fromkeys([*(p for e in dev for p in (e.positive, *e.negatives)), *pool]))
+    place = {text: number for number, text in enumerate(passages)}
+    found = encode([query for query, _ in asked], True) @ encode(passages, False).T
+    return [
+        score_question(query, examples, order=np.argsort(-row, kind="stable"), place=place)
+        for row, (query, examples) in zip(found, asked, strict=True)
+    ]
+
+
+def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
+    """Each distinct question with its examples, in order of first appearance."""
+    groups: dict[str, list[Example]] = {}
+    for example in examples:
+        groups.setdefault(example.query, []).append(example)
+    return list(groups.items())
+
+
+def score_question(
+    query: str, examples: Sequence[Example], *, order: npt.NDArray[np.int64], place: dict[str, int]
+) -> QueryScore:
+    """Figures of one ranking; `order` holds places of passages, best first."""
+    right = {place[example.positive] for example in examples}
+    ranks = [rank for rank, number in enumerate(order[:DEPTH].tolist(), 1) if number in right]
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(right), DEPTH) + 1))
+    return QueryScore(
+        query=query,
+        kind=examples[0].kind,
+        family=examples[0].family,
+        ndcg=sum(1 / math.log2(rank + 1) for rank in ranks) / ideal,
+        recall=sum(rank <= SHORT for rank in ranks) / min(len(right), SHORT),
+        reciprocal_rank=1 / ranks[0] if ranks else 0.0,
+    )
+
+
+def mean_of(scores: Sequence[QueryScore], name: str = "ndcg") -> float:
+    """Mean of one figure over all questions; 0 where there are none."""
+    return float(np.mean([getattr(score, name) for score in scores])) if scores else 0.0

@@ -1,0 +1,63 @@
+"""What a step of training is to make smaller: losses over a matrix of scores, question by passage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+Loss = Literal["mnrl", "gist", "gist_relative", "margin"]
+LOSSES: tuple[Loss, ...] = ("mnrl", "gist", "gist_relative", "margin")
+
+
+@dataclass(frozen=True, slots=True)
+class LossSettings:
+    """Which loss, and its constants."""
+
+    name: Loss = "gist"
+    scale: float = 20.0
+    margin: float = 0.05
+    """Of `gist`: a passage that the guide puts this near below the answer, or above it, is no negative. Of
+    `gist_relative`: the same as a share of the answer's score. Of `margin`: what an answer has to be ahead by."""
+
+
+def score_ranking_loss(
+    scores: torch.Tensor,
+    right: torch.Tensor,
+    *,
+    weights: torch.Tensor,
+    settings: LossSettings,
+    is_allowed: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Weighted mean over questions of -log of the share that a softmax over all passages gives to the answer.
+
+    Args:     scores: cosine of each question (row) with each passage (column). right: column of each row's answer.
+              is_allowed: False where a passage is not to count as a negative of the question.
+    Source:   Henderson et al. 2017 (arXiv 1705.00652), multiple negatives ranking.
+    """
+    rows = torch.arange(len(scores))
+    if settings.name == "margin":
+        ahead = torch.zeros_like(scores)
+        ahead[rows, right] = settings.margin
+        scores = scores - ahead
+    logits = scores * settings.scale
+    if is_allowed is not None:
+        kept = is_allowed.clone()
+        kept[rows, right] = True
+        logits = logits.masked_fill(~kept, -torch.inf)
+    losses = torch.nn.functional.cross_entropy(logits, right, reduction="none")
+    return (losses * weights).sum() / weights.sum()
+
+
+def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSettings) -> torch.Tensor | None:
+    """Which passages a guide does not take for a further answer to a question; None where the loss asks no guide.
+
+    Args:     guide: cosines like `scores`, by a model that is not being trained.
+    Source:   Solatorio 2024 (arXiv 2402.16829), guided in-sample selection of training negatives.
+    """
+    if settings.name not in ("gist", "gist_relative"):
+        return None
+    own = guide[torch.arange(len(guide)), right][:, None]
+    limit = own - settings.margin if settings.name == "gist" else own * (1 - settings.margin)
+    return guide <= limit
