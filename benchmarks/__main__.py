@@ -17,10 +17,17 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import extraction, graph, retrieval, rules, serving
+from benchmarks import chunking, extraction, graph, retrieval, rules, serving
 from benchmarks.documents import CorpusError
 
-BENCHMARKS = {"extraction": extraction, "graph": graph, "retrieval": retrieval, "rules": rules, "serving": serving}
+BENCHMARKS = {
+    "chunking": chunking,
+    "extraction": extraction,
+    "graph": graph,
+    "retrieval": retrieval,
+    "rules": rules,
+    "serving": serving,
+}
 
 
 def main() -> int:

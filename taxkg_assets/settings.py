@@ -23,6 +23,9 @@ class Settings(BaseSettings):
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own", description="who reads tables: our own, with PyMuPDF's second opinion, or docling"
     )
+    chunker: Literal["auto", "structural", "semantic"] = Field(
+        default="auto", description="who cuts documents: by structure, by meaning, or as each layout allows"
+    )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
     watch: str = Field(

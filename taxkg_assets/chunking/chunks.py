@@ -77,7 +77,7 @@ def build_chunks(
     """
     owners = _Owners(documents.rows(named=True), anchors.rows(named=True))
     table_rows = {row["table_id"]: row for row in tables.rows(named=True)}
-    weak = find_weak_layouts(sections, anchors)
+    weak = _route(sections, anchors, chunker=settings.chunker)
     decisions = {(row["chunk_id"], row["text_hash"]): row for row in reviews.rows(named=True)}
     rows: list[dict[str, Any]] = []
     ordered = sections.sort("document_id", "paragraph_ix").rows(named=True)
@@ -92,6 +92,15 @@ def build_chunks(
         rows += made
     frame = pl.DataFrame(rows, schema=schemas.Chunks.create_empty().schema)
     return schemas.Chunks.validate(frame.sort("chunk_id"))
+
+
+def _route(
+    sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors], *, chunker: str
+) -> set[str]:
+    """The documents that are cut by meaning: all, none, or those whose layout tells little."""
+    if chunker == "auto":
+        return find_weak_layouts(sections, anchors)
+    return set(sections["document_id"]) if chunker == "semantic" else set()
 
 
 def find_uncovered_sections(

@@ -23,6 +23,8 @@ Query = Mapping[str, Any]
 
 METRICS = (
     "recall@5",
+    "relevance@3",
+    "sufficiency@3",
     "recall@2000tok",
     "mrr",
     "hit@1",
@@ -35,6 +37,7 @@ METRICS = (
 )
 LOWER_IS_BETTER = frozenset({"near_miss@1", "wrong_document@1", "abstain_on_answerable"})
 RANK_CUTOFF = 5
+SHOWN = 3
 TOKEN_BUDGET = 2000
 NDCG_CUTOFF = 10
 
@@ -122,6 +125,8 @@ def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) 
     is_hit = 1 in found.ranks
     scores |= {
         "recall@5": score_recall(found.ranks, RANK_CUTOFF),
+        f"relevance@{SHOWN}": float(score_recall(every.ranks, SHOWN) > 0),
+        f"sufficiency@{SHOWN}": float(score_recall(found.ranks, SHOWN) == 1),
         "recall@2000tok": in_budget,
         "mrr": score_reciprocal_rank(found.ranks),
         "hit@1": float(is_hit),

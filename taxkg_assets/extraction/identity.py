@@ -164,7 +164,8 @@ def _find_designation(
             printed.setdefault(key, found.printed)
     if not votes:
         return _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
-    (doc_type, form), weight = min(votes.items(), key=lambda item: (-item[1], item[0]))
+    # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
+    (doc_type, form), weight = max(votes.items(), key=lambda item: item[1])
     return _Designation(doc_type=doc_type, form=form, printed=printed[doc_type, form], weight=weight)
 
 

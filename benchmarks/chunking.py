@@ -1,0 +1,275 @@
+"""Chunkers: fixed sizes, structure and meaning, on real documents and on the same without their layout.
+
+Boundaries are compared with labelled headings, and each chunker's index is asked the labelled questions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from benchmarks.boundaries import BoundaryScore, find_places, letters_of, score_boundaries
+from benchmarks.documents import CorpusError
+from benchmarks.plain_layout import flatten
+from taxkg_assets import schemas
+from taxkg_assets.chunking.chunks import build_chunks, count_tokens
+from taxkg_assets.defs.models import open_encoder
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.evaluation.metrics import Result, score_query
+from taxkg_assets.extraction.extract import Extraction, extract
+from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
+from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
+from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.settings import Settings
+
+NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")
+LAYOUTS = ("as printed", "without layout")
+CHUNKERS = ("fixed", "structural", "semantic")
+FIXED_WORDS, K = 110, 3
+Frames = dict[str, pl.DataFrame]
+Query = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One chunker on one layout: its chunks, how its boundaries agree, and what its index gave."""
+
+    layout: str
+    chunker: str
+    chunks: int
+    mean_tokens: float
+    accepted: float | None
+    sufficiency: dict[str, tuple[float, int]]
+    near_miss: float
+    boundaries: dict[str, BoundaryScore]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run over all layouts and chunkers."""
+
+    outcomes: list[Outcome]
+
+    def write(self, folder: Path) -> str:
+        """Write `chunking.json` and `chunking.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = render(self)
+        (folder / "chunking.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "chunking.md").write_text(text, encoding="utf8")
+        return text
+
+
+def render(report: Report) -> str:
+    """What each chunker's index gave, and how its boundaries agree with the headings."""
+    slices = list(report.outcomes[0].sufficiency)
+    head = ["layout", "chunker", "chunks", "tokens", "accepted", *slices, "near_miss@1"]
+    lines = [
+        "# chunking",
+        "",
+        f"Sufficiency@{K}: all passages that an answer needs stand in the first {K} results.",
+        "",
+    ]
+    lines += [_row(head), _row(["---"] * len(head))]
+    for row in report.outcomes:
+        accepted = "" if row.accepted is None else f"{row.accepted:.0%}"
+        shares = [f"{share:.0%} of {n}" for share, n in row.sufficiency.values()]
+        start = [row.layout, row.chunker, str(row.chunks), f"{row.mean_tokens:.0f}", accepted]
+        lines.append(_row([*start, *shares, f"{row.near_miss:.2f}"]))
+    head = ["layout", "document", "headings", "chunker", "boundaries", "precision", "recall", "F1", "WindowDiff"]
+    lines += ["", _row(head), _row(["---"] * len(head))]
+    for row in report.outcomes:
+        for name, score in row.boundaries.items():
+            figures = (score.precision, score.recall, score.f1, score.window_diff)
+            start = [row.layout, name, str(score.headings), row.chunker, str(score.boundaries)]
+            lines.append(_row([*start, *(f"{figure:.2f}" for figure in figures)]))
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Measure all chunkers on the five documents of TAXKG_TEST_CORPUS with labels in its folder `eval`."""
+    encoder = open_encoder(Home(home=Settings().home))
+    return measure(RememberingEncoder(encoder))
+
+
+def measure(encoder: Encoder, *, layouts: Sequence[str] = LAYOUTS, chunkers: Sequence[str] = CHUNKERS) -> Report:
+    """Measure chunkers on layouts with an opened encoder."""
+    root = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared"))
+    queries, headings = list(_load_queries(root)), _load_headings(root)
+    outcomes = []
+    for layout in layouts:
+        read = {name: _read(root, name, layout=layout) for name in NAMES}
+        frames = _stack(read)
+        for chunker in chunkers:
+            chunks = chunk(frames, chunker=chunker, encoder=encoder)
+            searcher = open_searcher(chunks, frames, encoder=encoder)
+            boundaries = {
+                name: _score_document(chunks, read[name], name=name, headings=headings[name])
+                for name in NAMES
+                if name in headings
+            }
+            outcomes.append(
+                _outcome(layout, chunker, chunks, searcher=searcher, queries=queries, boundaries=boundaries)
+            )
+    return Report(outcomes)
+
+
+def _outcome(
+    layout: str,
+    chunker: str,
+    chunks: pl.DataFrame,
+    *,
+    searcher: Searcher,
+    queries: Sequence[Query],
+    boundaries: dict[str, BoundaryScore],
+) -> Outcome:
+    scored = [(query, score_answer(searcher, query)) for query in queries]
+    single = [scores for query, scores in scored if len(_required(query)) == 1]
+    slices = {"single-passage": single, "all questions": [scores for _, scores in scored]}
+    for kind in sorted({query["type"] for query in queries}):
+        slices[kind] = [scores for query, scores in scored if query["type"] == kind]
+    cut = chunks.filter(pl.col("created_by") != "structural")
+    near = [scores["near_miss@1"] or 0.0 for _, scores in scored]
+    return Outcome(
+        layout=layout,
+        chunker=chunker,
+        chunks=chunks.filter(pl.col("status") == "accepted").height,
+        mean_tokens=float(np.mean(chunks["token_count"].to_numpy())),
+        accepted=float(np.mean((cut["status"] == "accepted").to_numpy())) if cut.height else None,
+        sufficiency={n: (float(np.mean([s[f"sufficiency@{K}"] for s in own])), len(own)) for n, own in slices.items()},
+        near_miss=float(np.mean(near)),
+        boundaries=boundaries,
+    )
+
+
+# ------------------------------------------------------------------------------------------ documents and labels
+
+
+def _read(root: Path, name: str, *, layout: str) -> Extraction:
+    path = next((p for p in (root / f"{name}.pdf", root / "corpus" / f"{name}.pdf") if p.is_file()), None)
+    if path is None:
+        raise CorpusError(f"{name}.pdf is not in {root}: set TAXKG_TEST_CORPUS to a folder with the real PDFs.")
+    data = path.read_bytes()
+    return extract(data if layout == LAYOUTS[0] else flatten(data, document_id=name), document_id=name)
+
+
+def _labels(root: Path, name: str) -> list[dict[str, Any]]:
+    path = root / "eval" / name
+    if not path.is_file():
+        raise CorpusError(f"{name} is not in {path.parent}: the labels belong beside the documents.")
+    return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line]
+
+
+def _load_queries(root: Path) -> Iterator[Query]:
+    """The questions whose gold passages all lie in the five documents."""
+    for row in _labels(root, "queries.jsonl"):
+        if row["gold"] and all(passage["document"] in NAMES for passage in row["gold"]):
+            yield {"near_miss": [], **row}
+
+
+def _load_headings(root: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in _labels(root, "anchors.jsonl"):
+        found.setdefault(row["document"], []).append(row["heading"])
+    return found
+
+
+def _required(query: Query) -> list[Any]:
+    return [passage for passage in query["gold"] if passage["grade"] >= 2]
+
+
+def _stack(read: dict[str, Extraction]) -> Frames:
+    frames = {n: pl.concat([own.frames[n] for own in read.values()]) for n in ("sections", "tables", "anchors")}
+    columns = ("irs_name", "form", "doc_type", "revision", "tax_year", "is_draft", "title")
+    rows = [{"document_id": d, **{c: getattr(own.identity, c) for c in columns}} for d, own in read.items()]
+    return {**frames, "documents": schemas.Documents.sample(overrides=rows)}
+
+
+# ------------------------------------------------------------------------------------------------------ chunkers
+
+
+def chunk(frames: Frames, *, chunker: str, encoder: Encoder) -> dy.DataFrame[schemas.Chunks]:
+    """Cut the documents: by structure, by meaning, or into runs of equally many words."""
+    way = "semantic" if chunker == "semantic" else "structural"
+    made = build_chunks(
+        **frames,
+        reviews=schemas.Reviews.create_empty(),
+        settings=Settings(chunker=way),
+        proposer=RuleProposer(),
+        encode=_once(encoder),
+    )
+    return _cut_evenly(frames, like=made) if chunker == "fixed" else made
+
+
+def _once(encoder: Encoder) -> Callable[[Sequence[str]], np.ndarray]:
+    known: dict[str, np.ndarray] = {}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, encoder.encode_passages(new), strict=True))
+        return np.array([known[text] for text in texts])
+
+    return encode
+
+
+def _cut_evenly(frames: Frames, *, like: dy.DataFrame[schemas.Chunks]) -> dy.DataFrame[schemas.Chunks]:
+    """Runs of words whatever they say; document and page are known of each, and no heading."""
+    rows = []
+    for (document_id,), sections in (
+        frames["sections"].sort("document_id", "paragraph_ix").group_by("document_id", maintain_order=True)
+    ):
+        words = [(word, page) for text, page in sections.select("text", "page").iter_rows() for word in text.split()]
+        first = like.filter(pl.col("document_id") == document_id).sort("chunk_ix").row(0, named=True)
+        title = first["heading_path"].split(" > ")[0]
+        for number, start in enumerate(range(0, len(words), FIXED_WORDS)):
+            text = " ".join(word for word, _ in words[start : start + FIXED_WORDS])
+            rows.append(
+                {**first, "chunk_id": f"paragraph:{document_id}@{number:05d}", "chunk_ix": number, "text": text}
+                | {"anchor_id": None, "anchor_key": None, "parent_id": document_id, "heading_path": title}
+                | {"context": first["context"].split(" > ")[0], "page": words[start][1], "node_ids": [document_id]}
+                | {"token_count": count_tokens(text), "level": "paragraph", "bboxes": []}
+            )
+    frame = pl.DataFrame(rows, schema=schemas.Chunks.create_empty().schema)
+    return schemas.Chunks.validate(frame.sort("chunk_id"))
+
+
+def open_searcher(chunks: dy.DataFrame[schemas.Chunks], frames: Frames, *, encoder: Encoder) -> Searcher:
+    """An index of chunks in memory."""
+    embeddings = build_embeddings(chunks, None, encoder=encoder)
+    rows = build_index_rows(
+        chunks=chunks,
+        documents=schemas.Documents.cast(frames["documents"]),
+        embeddings=embeddings,
+        model_hash=encoder.model_hash,
+    )
+    vectors = stack_vectors(rows["vector"])
+    index = SearchIndex(rows=rows.drop("vector"), vectors=vectors, model_hash=encoder.model_hash)
+    return Searcher(index=index, encoder=encoder)
+
+
+def score_answer(searcher: Searcher, query: Query) -> dict[str, float | None]:
+    """The metrics of one question."""
+    found = searcher.assemble(searcher.rank(query["query"]), k=10)
+    return score_query(query, [Result(row.document, row.text) for row in found], is_abstained=False)
+
+
+def _score_document(chunks: pl.DataFrame, read: Extraction, *, name: str, headings: Sequence[str]) -> BoundaryScore:
+    elements = read.frames["elements"].filter(pl.col("role") != "PageArtifact").sort("page", "element_ix")
+    whole = "".join(letters_of(text) for text in elements["text"])
+    own = chunks.filter(pl.col("document_id") == name, pl.col("level") != "table", pl.col("status") == "accepted")
+    found = find_places(own.sort("chunk_ix")["text"], whole)
+    return score_boundaries(found, find_places(headings, whole), length=len(whole))
