@@ -20,7 +20,8 @@ from benchmarks.boundaries import BoundaryScore, find_places, letters_of, score_
 from benchmarks.documents import CorpusError
 from benchmarks.plain_layout import flatten
 from taxkg_assets import schemas
-from taxkg_assets.chunking.chunks import build_chunks, count_tokens
+from taxkg_assets.chunking.chunks import build_chunks
+from taxkg_assets.chunking.rows import count_tokens
 from taxkg_assets.defs.models import open_encoder
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.evaluation.metrics import Result, score_query

@@ -22,6 +22,9 @@ class MicroBlock:
     pieces: tuple[dict[str, Any], ...]
     role: str
     is_own_line: bool
+    begins_line: bool = True
+    document_id: str = ""
+    anchor_id: str | None = None
 
     @property
     def words(self) -> int:
@@ -57,6 +60,9 @@ def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]
                 pieces=pieces,
                 # The mark of a list item stands before its first words; what follows in the element may be anything.
                 role=section["role"] if left == 0 or section["role"] != "ListBlock" else "BodyText",
+                begins_line=left == start,
+                document_id=section["document_id"],
+                anchor_id=section["anchor_id"],
                 is_own_line=len(pieces) == 1 and _width(pieces[0]) < least_full and _fills(pieces[0], left, right),
             )
 

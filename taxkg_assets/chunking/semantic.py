@@ -135,6 +135,7 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
             before=blocks[n - 1].text if n else "",
             role_before=roles[n - 1] if n else "",
             similarity=round(similarity[n], 3) if n else None,
+            goes_on=not block.begins_line,
         )
         for n, block in enumerate(blocks)
     ]
@@ -181,11 +182,14 @@ def _assemble(read: _Read) -> list[SemanticUnit]:
         group = groups[-1] if groups else []
         words = sum(read.blocks[m].words for m in group)
         only_headings = all(read.is_heading[m] for m in group)
-        begins = read.is_heading[n] or (read.is_boundary[n] and words >= sizes["least_words"])
-        if group and not only_headings and (begins or words + block.words > sizes["max_words"]):
-            if not begins:
-                groups[-1:] = _cut_at_weakest(group, read)
-            groups.append([n])
+        is_headed = n > 0 and block.anchor_id != read.blocks[n - 1].anchor_id
+        begins = read.is_heading[n] or is_headed or (read.is_boundary[n] and words >= sizes["least_words"])
+        if group and (is_headed or not only_headings) and (begins or words + block.words > sizes["max_words"]):
+            if begins or block.begins_line:
+                groups.append([n])
+                continue
+            groups[-1:] = _cut_at_weakest(group, read)
+            groups[-1].append(n)
         elif group:
             group.append(n)
         else:
@@ -194,11 +198,14 @@ def _assemble(read: _Read) -> list[SemanticUnit]:
 
 
 def _cut_at_weakest(group: list[int], read: _Read) -> list[list[int]]:
-    """Leave a full group whole, unless what begins it is another subject than what ends it."""
-    inner = [n for n in group[1:] if read.is_boundary[n]]
-    if not inner:
-        return [group]
-    weakest = min(inner, key=lambda n: (read.similarity[n], n))
+    """Cut a full group where its last paragraph begins, else where another subject does, else at its end."""
+    inner = [n for n in group[1:] if read.blocks[n].begins_line and not read.is_heading[n - 1]]
+    if inner:
+        weakest = inner[-1]
+    elif subjects := [n for n in group[1:] if read.is_boundary[n]]:
+        weakest = min(subjects, key=lambda n: (read.similarity[n], n))
+    else:
+        return [group, []]
     return [[n for n in group if n < weakest], [n for n in group if n >= weakest]]
 
 

@@ -6,7 +6,8 @@ import dataframely as dy
 import numpy as np
 
 from taxkg_assets import schemas
-from taxkg_assets.chunking.chunks import build_chunks, find_uncovered_sections
+from taxkg_assets.chunking.chunks import build_chunks
+from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.models import model_hash, open_encoder

@@ -60,11 +60,15 @@ class ReferenceProposal(Proposal):
 
 
 class BoundaryItem(Item):
-    """A block in reading order, with the one before it and how near the two are in meaning."""
+    """A block in reading order, with the one before it and how near the two are in meaning.
+
+    Attributes: goes_on: it stands in the same paragraph as the block before.
+    """
 
     before: str
     role_before: str = ""
     similarity: float | None = None
+    goes_on: bool = False
 
 
 class BoundaryProposal(Proposal):

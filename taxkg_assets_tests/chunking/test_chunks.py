@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.chunking.chunks import build_chunks, count_tokens, find_uncovered_sections
+from taxkg_assets.chunking.chunks import build_chunks
+from taxkg_assets.chunking.coverage import find_uncovered_sections
+from taxkg_assets.chunking.rows import count_tokens
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
 

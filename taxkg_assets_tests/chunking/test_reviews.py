@@ -9,7 +9,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.chunking.chunks import build_chunks, find_uncovered_sections
+from taxkg_assets.chunking.chunks import build_chunks
+from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, find_waiting, hash_text, summarize_chunks
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
@@ -87,3 +88,25 @@ def test_the_last_decision_counts() -> None:
     old = build_reviews(old=schemas.Reviews.create_empty(), decided=[_decision(chunk, "accepted")])
     assert build_reviews(old=old, decided=[_decision(chunk, "rejected", day=1)])["decision"].to_list() == ["rejected"]
     assert build_reviews(old=old, decided=[_decision(chunk, "rejected", day=-1)])["decision"].to_list() == ["accepted"]
+
+
+def test_headings_that_a_layout_does_show_begin_units_and_stand_in_them() -> None:
+    anchor = {
+        "anchor_id": "d#1", "document_id": "d", "page": 1, "kind": "section", "heading": "Of garages", "form": "",
+        "perspective": "publication", "parent_anchor_id": None, "key": None,
+    }  # fmt: skip
+    under = SECTIONS.with_columns(anchor_id=pl.when(pl.col("page") == 2).then(pl.lit("d#1")))
+    chunks = build_chunks(
+        documents=_documents(),
+        sections=schemas.Sections.validate(under),
+        tables=schemas.Tables.create_empty(),
+        anchors=schemas.Anchors.sample(overrides=[anchor]),
+        reviews=schemas.Reviews.create_empty(),
+        settings=Settings(chunker="semantic"),
+        proposer=RuleProposer(),
+        encode=encode,
+    )
+    headed, *rest = chunks.filter(pl.col("anchor_id") == "d#1").sort("chunk_ix").to_dicts()
+    assert headed["text"].startswith(f"Of garages\n{CARS[0]}")
+    assert headed["heading_path"] == f"A guide > Of garages > {CARS[0]}"
+    assert not any("Of garages" in row["text"] for row in rest)

@@ -42,6 +42,19 @@ def test_the_same_text_gives_the_same_units() -> None:
     assert _units() == _units()
 
 
+def test_a_full_unit_is_cut_where_its_last_paragraph_begins() -> None:
+    long = (
+        "The {} of the house is let with the house itself, so that nothing is entered for it on any line of the form."
+    )
+    rooms = ("cellar", "garden", "attic", "stable", "kitchen", "porch")
+    paragraph = [*(long.format(room) for room in rooms), "It is empty."]
+    paragraphs = paragraph * 3
+    blocks = find_micro_blocks([section_of(paragraphs)])
+    units = find_semantic_units(blocks, title="A guide", proposer=RuleProposer(), encode=encode)
+    assert len(units) > 1
+    assert all(unit.blocks[0].begins_line for unit in units)
+
+
 class _Strict(RuleProposer):
     """Rules, but what is a good chunk is decided here; the first round has its own verdicts."""
 

@@ -1,0 +1,136 @@
+"""Rows of `chunks`: what each inherits from its document and anchor, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.rules.loader import load_family
+
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+_OWN_LINE = ("section", "subsection", "part", "statute_section")
+_RUN_IN_ENDS = (".", ":", "—", "–")
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What a unit inherits from its document and anchor."""
+
+    document: dict[str, Any]
+    anchor: dict[str, Any] | None
+    headings: tuple[str, ...]
+    anchor_key: str | None
+    perspective: str
+    form: str
+
+
+class Owners:
+    """Headings and inherited properties of each anchor, found once."""
+
+    def __init__(self, documents: Sequence[dict[str, Any]], anchors: Sequence[dict[str, Any]]) -> None:
+        self._documents = {row["document_id"]: row for row in documents}
+        self._anchors = {row["anchor_id"]: row for row in anchors}
+        self._known: dict[tuple[str, str | None], Owner] = {}
+
+    def find(self, document_id: str, anchor_id: str | None) -> Owner:
+        if (document_id, anchor_id) not in self._known:
+            self._known[document_id, anchor_id] = self._derive(document_id, anchor_id)
+        return self._known[document_id, anchor_id]
+
+    def _derive(self, document_id: str, anchor_id: str | None) -> Owner:
+        document = self._documents[document_id]
+        path: list[dict[str, Any]] = []
+        next_id = anchor_id
+        while next_id is not None:
+            path.append(self._anchors[next_id])
+            next_id = path[-1]["parent_anchor_id"]
+        return Owner(
+            document=document,
+            anchor=path[0] if path else None,
+            headings=tuple(row["heading"] for row in reversed(path)),
+            anchor_key=next((row["key"] for row in path if row["key"]), None),
+            perspective=path[0]["perspective"] if path else _PERSPECTIVE_OF[document["doc_type"]],
+            form=next((row["form"] for row in path if row["form"]), document["form"]),
+        )
+
+
+_PERSPECTIVE_OF = {
+    "form": "face",
+    "filer_instructions": "filer",
+    "recipient_instructions": "recipient",
+    "publication": "publication",
+    "statute": "statute",
+    "other": "other",
+}
+
+
+def after_heading(anchor: Mapping[str, Any]) -> str:
+    """A heading on a line of its own stays one; a run-in heading is read as the beginning of its sentence."""
+    is_run_in = anchor["kind"] not in _OWN_LINE and anchor["heading"].endswith(_RUN_IN_ENDS)
+    return " " if is_run_in else "\n"
+
+
+def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
+    document = owner.document
+    anchor_id = owner.anchor["anchor_id"] if owner.anchor else None
+    return {
+        "document_id": document["document_id"],
+        "anchor_id": anchor_id,
+        "anchor_key": owner.anchor_key,
+        "heading_path": " > ".join(part for part in (document["title"], *owner.headings) if part),
+        "form": owner.form,
+        "perspective": owner.perspective,
+        "parent_id": anchor_id or document["document_id"],
+        "text": text,
+        "context": _context(owner),
+        "token_count": count_tokens(text),
+        "status": "accepted",
+        "quality": 1.0,
+        "reason": "",
+        "tags": [],
+        "entities": [],
+        "created_by": "structural",
+        **columns,
+    }
+
+
+def _context(owner: Owner) -> str:
+    """What a reader must know to understand the text: document, form, revision, whom it addresses, headings."""
+    document = owner.document
+    title = document["title"] or document["document_id"]
+    about = [title if owner.form.replace("Pub.", "Publication") in title else f"{owner.form}, {title}"]
+    if document["revision"][:4] not in title:
+        about.append(document["revision"])
+    if document["is_draft"]:
+        about.append("draft")
+    about.append(load_family("chunking")["perspectives"][owner.perspective])
+    return " > ".join([", ".join(part for part in about if part), *owner.headings])
+
+
+def count_tokens(text: str) -> int:
+    """Estimate the tokens of a text: a word piece holds about seven letters, a punctuation mark is its own."""
+    letters = load_family("chunking")["tokens"]["letters_per_piece"]
+    return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
+
+
+def place_boxes(pieces: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Join the rectangles of lines that stand under one another in one column of one page."""
+    boxes: list[dict[str, Any]] = []
+    for piece in pieces:
+        last = boxes[-1] if boxes else None
+        if last is not None and _is_next_line(last, piece):
+            last["x0_pt"], last["y0_pt"] = min(last["x0_pt"], piece["x0_pt"]), min(last["y0_pt"], piece["y0_pt"])
+            last["x1_pt"], last["y1_pt"] = max(last["x1_pt"], piece["x1_pt"]), max(last["y1_pt"], piece["y1_pt"])
+        else:
+            boxes.append({"page": piece["page"], **{corner: float(piece[corner]) for corner in _CORNERS}})
+    return boxes
+
+
+def _is_next_line(last: dict[str, Any], piece: dict[str, Any]) -> bool:
+    height = piece["y1_pt"] - piece["y0_pt"]
+    overlaps = piece["x0_pt"] < last["x1_pt"] and piece["x1_pt"] > last["x0_pt"]
+    near = -height <= piece["y0_pt"] - last["y1_pt"] <= height
+    return bool(piece["page"] == last["page"] and overlaps and near)

@@ -1,0 +1,91 @@
+"""Semantic units as rows of `chunks`, with structural ones where no accepted unit holds the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from taxkg_assets.chunking.coverage import lies_in
+from taxkg_assets.chunking.micro_blocks import MicroBlock
+from taxkg_assets.chunking.reviews import REVIEWED, hash_text
+from taxkg_assets.chunking.rows import Owners, after_heading, make_row, place_boxes
+from taxkg_assets.chunking.semantic import SemanticUnit
+
+Decisions = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def prefer_semantic(
+    structural: Sequence[dict[str, Any]],
+    units: Sequence[SemanticUnit],
+    prose: Sequence[dict[str, Any]],
+    *,
+    owners: Owners,
+    decisions: Decisions,
+) -> list[dict[str, Any]]:
+    """Semantic units for prose; structural ones for tables, and for each section that no accepted unit wholly holds."""
+    texts = {row["element_id"]: row["text"] for row in prose}
+    headed: set[str | None] = {None}
+    rows = [_make_row(unit, owners, texts=texts, headed=headed, decisions=decisions) for unit in units]
+    held: dict[str, list[str]] = {}
+    for row in rows:
+        for node_id in row["node_ids"] if row["status"] == "accepted" else ():
+            held.setdefault(node_id, []).append(row["text"])
+    covered = {element_id for element_id, text in texts.items() if lies_in(text, held.get(element_id))}
+    kept = [row for row in structural if not covered.issuperset(row["node_ids"])]
+    order = {row["element_id"]: number for number, row in enumerate(prose)}
+    ranked = sorted([*rows, *kept], key=lambda row: (row["page"], order.get(row["node_ids"][0], 0)))
+    return [{**row, "chunk_ix": number} for number, row in enumerate(ranked)]
+
+
+def _make_row(
+    unit: SemanticUnit, owners: Owners, *, texts: Mapping[str, str], headed: set[str | None], decisions: Decisions
+) -> dict[str, Any]:
+    """A semantic unit as a chunk: the text from its first to its last block, and its verdict or a person's."""
+    first = unit.blocks[0]
+    owner = owners.find(first.document_id, first.anchor_id)
+    slices = [list(group) for _, group in groupby(unit.blocks, key=lambda block: block.element_id)]
+    parts: list[str] = []
+    places: list[dict[str, Any]] = []
+    for run in slices:
+        text = texts[run[0].element_id][run[0].start : run[-1].end]
+        heading, place = _find_heading(run[0], owners, text=text, headed=headed)
+        parts.append(f"{heading}{text}")
+        places += place
+    text = "\n".join(parts)
+    pieces = [piece for block in unit.blocks for piece in block.pieces]
+    places += {(p["page"], p["y0_pt"], p["x0_pt"]): p for p in pieces}.values()
+    chunk_id = f"paragraph:{first.element_id}@{first.start}"
+    decision = decisions.get((chunk_id, hash_text(text)))
+    status, reason = unit.status, unit.reason
+    if decision is not None and status != "accepted":
+        status, reason = decision["decision"], f"{REVIEWED}: {decision['reason']}".rstrip(": ")
+    return make_row(
+        replace(owner, headings=(*owner.headings, unit.title) if unit.title else owner.headings),
+        chunk_id=chunk_id,
+        level="paragraph",
+        node_ids=[run[0].element_id for run in slices],
+        text=text,
+        page=first.pieces[0]["page"] if first.pieces else 1,
+        bboxes=place_boxes(places),
+        status=status,
+        quality=unit.quality,
+        reason=reason,
+        tags=list(unit.tags),
+        entities=list(unit.entities),
+        created_by=unit.created_by,
+    )
+
+
+def _find_heading(
+    block: MicroBlock, owners: Owners, *, text: str, headed: set[str | None]
+) -> tuple[str, list[dict[str, Any]]]:
+    """The words and the rectangle of the heading that a block is the first one under, if its text lacks them."""
+    anchor = owners.find(block.document_id, block.anchor_id).anchor
+    if anchor is None or block.anchor_id in headed:
+        return "", []
+    headed.add(block.anchor_id)
+    if text.startswith(anchor["heading"]):
+        return "", []
+    return f"{anchor['heading']}{after_heading(anchor)}", [{**anchor["bbox"], "page": anchor["page"]}]
