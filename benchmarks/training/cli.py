@@ -15,6 +15,8 @@ from rich.markdown import Markdown
 
 from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import open_corpus
+from benchmarks.training.cross_validation import run_fold
+from benchmarks.training.folds import Choice, build_folds
 from benchmarks.training.near_misses import (
     MOST,
     find_forms,
@@ -26,6 +28,7 @@ from benchmarks.training.near_misses import (
     weigh_vectors,
 )
 from benchmarks.training.report import render_accuracies
+from benchmarks.training.summary import gather_accuracies, read_folds, render_summary, summarize
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
 from taxkg_assets.settings import Settings
 
@@ -53,6 +56,13 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--home", default=Settings().home, help="a built home (default: TAXKG_HOME)")
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks"), help="folder of the results")
     parser.add_argument("--most", type=int, default=MOST, help="near misses of one kind and wording")
+    parser.add_argument("--gold", type=Path, help="folds: questions with gold, queries.jsonl of a folder of gold")
+    parser.add_argument("--folds", type=int, default=5, help="folds over form families")
+    parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
+    parser.add_argument("--pairs", type=int, default=4000, help="folds: most examples a fold learns from")
+    parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
+    parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
+    parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
 
@@ -75,4 +85,39 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
     }
 
 
-PARTS = {"near-misses": run_near_misses}
+def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
+    """Cross-validation; a fold that was run before is read, so that a killed run goes on where it stood."""
+    from benchmarks.training.study import open_study  # needs tables that training makes
+    from benchmarks.training.tuning import open_tuner
+
+    if options.gold is None:
+        raise CorpusError("name the questions with gold: --gold FOLDER/queries.jsonl")
+    choice = Choice(pairs=options.pairs, dev=options.dev)
+    study, left_out = open_study(open_corpus(options.home), options.gold, choice=choice, near_misses=options.most)
+    tune = open_tuner(epochs=options.epochs)
+    folder = options.out / "folds"
+    for fold in build_folds(study.questions, study.families, count=options.folds):
+        if options.only and fold.number not in options.only:
+            continue
+        for seed in range(options.seeds if fold.number == 0 else 1):
+            found = run_fold(study, fold, tune=tune, seed=seed, out=folder)
+            print(
+                f"fold {fold.number}, seed {seed}: {found['examples']} examples, {found['seconds']:.0f} s", flush=True
+            )
+    folds = read_folds(folder)
+    return render_summary(folds), {
+        "left_out": left_out,
+        **{name: frame.to_dicts() for name, frame in summarize(folds).items()},
+        "accuracies": [describe_accuracy(accuracy) for accuracy in gather_accuracies(folds)],
+    }
+
+
+def run_report(options: argparse.Namespace) -> tuple[str, Any]:
+    """What the folds in a folder found so far."""
+    folds = read_folds(options.out / "folds")
+    if not folds:
+        raise CorpusError(f"{options.out / 'folds'} holds no folds: run the part `folds` first.")
+    return render_summary(folds), {name: frame.to_dicts() for name, frame in summarize(folds).items()}
+
+
+PARTS = {"folds": run_folds, "near-misses": run_near_misses, "report": run_report}

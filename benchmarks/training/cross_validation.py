@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmarks.training.corpus import Corpus
-from benchmarks.training.folds import Fold, Removed, filter_examples, find_family
+from benchmarks.training.folds import Choice, Fold, choose_examples, filter_examples, find_family
 from benchmarks.training.near_misses import (
     Scorer,
     find_texts,
@@ -60,10 +61,11 @@ class Study:
     corpus: Corpus
     questions: Sequence[Question]
     families: Mapping[str, str]
-    train: Sequence[Example]
-    dev: Sequence[Example]
+    examples: Sequence[Example]
+    dev_families: frozenset[str]
     query_families: Mapping[str, str]
     near_misses: Sequence[NearMiss]
+    choice: Choice
 
     @property
     def family_of_text(self) -> dict[str, str]:
@@ -78,9 +80,14 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
     Returns: the fold's figures, which `out` then holds as JSON too; no text of a document is among them.
     """
     asked = [question for question in study.questions if question["id"] in set(fold.questions)]
-    shared = {"fold": fold, "asked": asked, "family_of_text": study.family_of_text}
-    train, removed = _filter(study.train, study, **shared)
-    dev, _ = _filter(study.dev, study, **shared)
+    kept, removed = filter_examples(
+        study.examples,
+        fold=fold,
+        asked=asked,
+        family_of_text=study.family_of_text,
+        query_families=study.query_families,
+    )
+    train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice)
     identity = _identify(train, dev, asked, tune=tune, seed=seed)
     path = out / f"fold-{fold.number}-seed-{seed}.json"
     if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
@@ -97,6 +104,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         "seed": seed,
         "families": list(fold.families),
         "examples": len(train),
+        "kinds": dict(Counter(example.kind for example in train)),
         "dev": len(dev),
         "removed": asdict(removed),
         "training_s": trained,
@@ -104,7 +112,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         "scores": [row for question in asked for row in score_systems(question, systems, families=study.families)],
         "unseen": [question["id"] for question in asked if _is_unseen(question, fold, study.families)],
         "near_misses": [{"form": item.form, "kind": item.kind, "wording": item.wording} for item in near],
-        "margins": weigh_systems(study.corpus, near, base=base, other=other, tuned=tuned),
+        "margins": weigh_systems(study.corpus, near, base=base, other=other, tuned=tuned) if near else {},
         "seconds": time.monotonic() - began,
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -192,10 +200,6 @@ def weigh_systems(
     if tuned.add_reranker is not None:
         margins["full tuned + rerank"] = weigh_ranks(tuned.add_reranker(other), corpus, near)
     return margins
-
-
-def _filter(examples: Sequence[Example], study: Study, **shared: Any) -> tuple[list[Example], Removed]:
-    return filter_examples(examples, query_families=study.query_families, **shared)
 
 
 def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> bool:

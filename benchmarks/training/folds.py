@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,17 @@ class Removed:
     gold: int
     same_question: int
     negatives: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which examples a study learns from."""
+
+    pairs: int = 4000
+    dev: int = 120
+    scenario_share: float = 0.6
+    """Share of the pairs that are questions, where there are enough; the rest is dealt evenly to the other kinds."""
+    seed: int = 0
 
 
 def find_family(question: Mapping[str, Any], families: Mapping[str, str]) -> str | None:
@@ -94,6 +106,26 @@ def filter_examples(
             why["negatives"] += len(example.negatives) - len(left)
             kept.append(Example(**{**_fields(example), "negatives": left}))
     return kept, Removed(why["held_out"], why["gold"], why["same_question"], why["negatives"])
+
+
+def choose_examples(
+    examples: Sequence[Example], *, dev_families: frozenset[str], choice: Choice
+) -> tuple[list[Example], list[Example]]:
+    """Examples to train on, at most so many, and questions of the families of development."""
+    draw = random.Random(choice.seed)
+    dev = [e for e in examples if e.family in dev_families and e.kind == "scenario"]
+    left = [e for e in examples if e.family not in dev_families]
+    scenario = [e for e in left if e.kind == "scenario"]
+    other = sorted({e.kind for e in left} - {"scenario"})
+    chosen = _draw(scenario, round(choice.pairs * (choice.scenario_share if other else 1)), draw)
+    for place, kind in enumerate(other):
+        rest = (choice.pairs - len(chosen)) // (len(other) - place)
+        chosen += _draw([e for e in left if e.kind == kind], rest, draw)
+    return sorted(chosen, key=lambda e: e.pair_id), _draw(dev, choice.dev, draw)
+
+
+def _draw(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:
+    return draw.sample(list(examples), count) if len(examples) > count else list(examples)
 
 
 def is_same_question(query: str, asked: Iterable[Collection[str]]) -> bool:

@@ -1,0 +1,67 @@
+"""What all folds share, read from a home: examples of its pairs and negatives, questions with gold, near misses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from taxkg_assets.training.families import find_families
+from taxkg_assets.training.leakage import find_overlaps
+
+from benchmarks.documents import CorpusError
+from benchmarks.training.corpus import Corpus, read_jsonl
+from benchmarks.training.cross_validation import Study
+from benchmarks.training.folds import Choice
+from benchmarks.training.near_misses import open_near_misses
+from taxkg_assets.training.examples import Example
+
+
+def open_study(corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int) -> tuple[Study, dict[str, int]]:
+    """Read a home and a file of questions; and count what was left out because it repeats a question."""
+    if not gold.is_file():
+        raise CorpusError(f"{gold} is not there: name the questions with gold by --gold.")
+    pairs, negatives = corpus.table("pairs"), corpus.table("hard_negatives")
+    known = set(corpus.rows["document_id"])
+    questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
+    overlaps = find_repeats(pairs["query"].to_list(), questions, corpus=corpus)
+    clean = pairs.filter(~pl.Series([query in overlaps for query in pairs["query"]], dtype=pl.Boolean))
+    families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
+    study = Study(
+        corpus=corpus,
+        questions=questions,
+        families=families,
+        examples=read_examples(clean, negatives),
+        dev_families=frozenset(clean.filter(pl.col("split") == "dev")["family"]),
+        query_families=dict(clean.select("pair_id", "query_family").iter_rows()),
+        near_misses=open_near_misses(corpus, most=near_misses),
+        choice=choice,
+    )
+    return study, {"pairs": pairs.height, "repeat a question": pairs.height - clean.height}
+
+
+def find_repeats(queries: Sequence[str], questions: Sequence[Mapping[str, Any]], *, corpus: Corpus) -> set[str]:
+    """Short sides that repeat a question word for word or nearly so, whatever fold it is asked in."""
+    distinct = sorted(set(queries))
+    asked = [question["query"] for question in questions]
+    found = find_overlaps(distinct, asked, encode=corpus.searcher.encoder.encode_passages)
+    return {distinct[place] for place in found}
+
+
+def read_examples(pairs: pl.DataFrame, negatives: pl.DataFrame) -> list[Example]:
+    """Pairs with their negatives, hardest first, in the order of their ids."""
+    hardest = negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
+    held = dict(hardest.iter_rows())
+    return [
+        Example(
+            query=row["query"],
+            positive=row["passage"],
+            negatives=tuple(held.get(row["pair_id"], ())),
+            kind=row["kind"],
+            family=row["family"],
+            weight=row["weight"],
+            pair_id=row["pair_id"],
+        )
+        for row in pairs.sort("pair_id").iter_rows(named=True)
+    ]

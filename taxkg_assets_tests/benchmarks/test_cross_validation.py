@@ -1,0 +1,126 @@
+"""One fold: what is learned from, what is asked, and that a fold that ran is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from benchmarks.training.corpus import Corpus
+from benchmarks.training.cross_validation import Study, Tuned, run_fold
+from benchmarks.training.folds import Choice, build_folds, choose_examples
+from benchmarks.training.summary import read_folds, render_summary, summarize
+from taxkg_assets.retrieval.encoder import Progress, Vectors
+from taxkg_assets.training.examples import Example
+from taxkg_assets_tests.retrieval.conftest import TermEncoder
+
+FAMILIES = {"f2077zed--2030": "Zed", "f2077zed--2031": "Zed", "f2077zed--2031-draft": "Zed", "i2077zed--2031": "Zed"}
+QUESTIONS = [
+    {
+        "id": "q1",
+        "query": "may repair fees of a shipyard be harbour rent",
+        "type": "concept",
+        "gold": [{"document": "i2077zed--2031", "page": 1, "quote": "Repair fees of a shipyard are never", "grade": 3}],
+        "near_miss": [],
+        "coverage": None,
+    },
+    {
+        "id": "q2",
+        "query": "duty for a berth in Manhattan",
+        "type": "procedural",
+        "gold": [{"document": "town-code", "page": 1, "quote": "pays a berth duty of thirty cents a foot", "grade": 3}],
+        "near_miss": [],
+        "coverage": None,
+    },
+]  # fmt: skip
+
+
+class ContraryEncoder(TermEncoder):
+    """To it the passage that is most like a question is the farthest."""
+
+    model_hash = "contrary"
+
+    def encode_query(self, text: str) -> Vectors:
+        """Passages are encoded as by `TermEncoder`, questions the other way round."""
+        return -super().encode_query(text)
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        return -super().encode_passages(texts, progress=progress)
+
+
+class Tuner:
+    """Notes what it is given, and gives an encoder that ranks the wrong way round."""
+
+    identity = "contrary"
+
+    def __init__(self) -> None:
+        self.trained: list[list[Example]] = []
+
+    def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
+        self.trained.append(list(train))
+        return Tuned(encoder=ContraryEncoder(), add_reranker=None, score_pairs=None, facts={"seed": seed})  # type: ignore[arg-type]
+
+
+def _example(name: str, family: str, kind: str = "scenario") -> Example:
+    return Example(f"question {name}", f"passage {name}", (), kind, family, 1.0, name)
+
+
+@pytest.fixture
+def study(corpus: Corpus) -> Study:
+    return Study(
+        corpus=corpus,
+        questions=QUESTIONS,
+        families={**FAMILIES, "town-code": "Town"},
+        examples=[_example("of Zed", "Zed"), _example("of Town", "Town"), _example("of another", "Other")],
+        dev_families=frozenset({"Other"}),
+        query_families={},
+        near_misses=(),
+        choice=Choice(pairs=50),
+    )
+
+
+def test_a_fold_trains_on_the_other_families_and_compares_on_its_own(study: Study, tmp_path: Path) -> None:
+    tune = Tuner()
+    folds = build_folds(study.questions, study.families, count=2)
+    found = [run_fold(study, fold, tune=tune, seed=0, out=tmp_path) for fold in folds]
+    assert [[example.family for example in own] for own in tune.trained] == [["Zed"], ["Town"]]
+    assert {row["query_id"] for row in found[0]["scores"]} == {"q2"}
+    systems = {row["system"] for row in found[0]["scores"]}
+    assert systems == {"dense base", "dense tuned", "full base", "full tuned"}
+    text = render_summary(read_folds(tmp_path))
+    assert "dense base → dense tuned" in text
+    assert "thirty cents" not in text + "".join(path.read_text() for path in tmp_path.glob("*.json"))
+
+
+def test_a_worse_encoder_is_seen_to_be_worse(study: Study, tmp_path: Path) -> None:
+    for fold in build_folds(study.questions, study.families, count=2):
+        run_fold(study, fold, tune=Tuner(), seed=0, out=tmp_path)
+    gains = summarize(read_folds(tmp_path))["gains"]
+    row = gains.filter(pl.col("system_with") == "dense tuned", pl.col("metric") == "mrr").row(0, named=True)
+    assert row["n"] == len(QUESTIONS)
+    assert row["with"] < row["without"]
+    assert row["gain"] == pytest.approx(row["with"] - row["without"])
+
+
+def test_a_fold_that_ran_is_read_until_its_data_change(study: Study, tmp_path: Path) -> None:
+    tune = Tuner()
+    fold = build_folds(study.questions, study.families, count=2)[0]
+    first = run_fold(study, fold, tune=tune, seed=0, out=tmp_path)
+    assert run_fold(study, fold, tune=tune, seed=0, out=tmp_path) == first
+    assert len(tune.trained) == 1
+    run_fold(study, fold, tune=tune, seed=1, out=tmp_path)
+    changed: dict[str, Any] = {name: getattr(study, name) for name in Study.__dataclass_fields__}
+    run_fold(Study(**{**changed, "examples": study.examples[:1]}), fold, tune=tune, seed=0, out=tmp_path)
+    assert len(tune.trained) == 3
+
+
+def test_examples_are_chosen_by_kind_and_development_is_of_other_families() -> None:
+    examples = [_example(f"{kind}{n}", "A", kind) for kind in ("scenario", "table", "definition") for n in range(50)]
+    examples += [_example(f"dev{n}", "B") for n in range(9)]
+    train, dev = choose_examples(examples, dev_families=frozenset("B"), choice=Choice(pairs=20, dev=4))
+    kinds = [example.kind for example in train]
+    assert (kinds.count("scenario"), kinds.count("table"), kinds.count("definition")) == (12, 4, 4)
+    assert [example.family for example in dev] == ["B"] * 4
