@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from benchmarks.documents import CorpusError
+from benchmarks.training import labels
 from benchmarks.training.corpus import open_corpus
 from benchmarks.training.cross_validation import run_fold
 from benchmarks.training.folds import Choice, build_folds
@@ -30,6 +31,7 @@ from benchmarks.training.near_misses import (
 from benchmarks.training.report import render_accuracies
 from benchmarks.training.summary import gather_accuracies, read_folds, render_summary, summarize
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
+from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
 
 
@@ -120,4 +122,21 @@ def run_report(options: argparse.Namespace) -> tuple[str, Any]:
     return render_summary(folds), {name: frame.to_dicts() for name, frame in summarize(folds).items()}
 
 
-PARTS = {"folds": run_folds, "near-misses": run_near_misses, "report": run_report}
+def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
+    """False negatives and valid pairs by hand, and how far the rule judge agrees."""
+    negatives, valid = labels.open_labels()
+    corpus = open_corpus(options.home)
+    pairs, proposer = corpus.table("pairs"), RuleProposer()
+    texts, lost = labels.find_texts(corpus, negatives, pairs=pairs)
+    of_negatives = labels.judge_negatives(texts, proposer)
+    of_pairs, lost_pairs = labels.judge_pairs(valid, proposer, pairs=pairs)
+    text = labels.render_negatives(negatives) + "\n" + labels.render_pairs(valid)
+    text += (
+        "\n" + labels.render_agreement("negatives", of_negatives) + "\n" + labels.render_agreement("pairs", of_pairs)
+    )
+    text += f"\nNot in this home (any more): {lost} negatives, {lost_pairs} pairs.\n"
+    rates = {name: asdict(rate) for name, rate in labels.score_false_negatives(negatives).items()}
+    return text, {"rates": rates, "negatives": asdict(of_negatives), "pairs": asdict(of_pairs)}
+
+
+PARTS = {"folds": run_folds, "labels": run_labels, "near-misses": run_near_misses, "report": run_report}

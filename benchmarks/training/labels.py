@@ -26,6 +26,8 @@ from taxkg_assets.retrieval.lexical import find_terms
 FOLDER = Path(__file__).parents[2] / "data" / "training"
 NEGATIVE_LABELS, PAIR_LABELS = FOLDER / "negative_labels.jsonl", FOLDER / "pair_labels.jsonl"
 NAIVE, OURS = "naive", "ours"
+WRITTEN = "written:"
+"""How the source of a pair names the written question that made it; the labels name the question alone."""
 Row = Mapping[str, Any]
 
 
@@ -66,7 +68,8 @@ def sample_pairs(pairs: pl.DataFrame, *, of_kind: int, seed: int) -> pl.DataFram
 def find_texts(corpus: Corpus, labels: Sequence[Row], *, pairs: pl.DataFrame) -> tuple[list[Texts], int]:
     """The texts of labelled negatives; and how many of them this home does not hold (any more)."""
     of_pair = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
-    of_question = {row["source"]: row for row in pairs.filter(pl.col("kind") == "scenario").iter_rows(named=True)}
+    written = pairs.filter(pl.col("source").str.starts_with(WRITTEN))
+    of_question = {row["source"].removeprefix(WRITTEN): row for row in written.iter_rows(named=True)}
     found = []
     for label in labels:
         pair = of_pair.get(label["question"]) or of_question.get(label["question"])
@@ -136,6 +139,15 @@ def render_negatives(labels: Sequence[Row]) -> str:
     for source, own in sorted(by_source.items()):
         counts = " | ".join(str(own[name]) for name in ("answers", "other_edition", "related", "unrelated"))
         lines.append(f"| {source} | {sum(own.values())} | {counts} |")
+    return "\n".join(lines) + "\n"
+
+
+def render_pairs(labels: Sequence[Row]) -> str:
+    """Share of valid pairs by kind."""
+    lines = ["| pairs | labelled | valid |", "|---|---|---|"]
+    for kind in sorted({label["kind"] for label in labels}):
+        own = [label["is_valid"] for label in labels if label["kind"] == kind]
+        lines.append(f"| {kind} | {len(own)} | {100 * sum(own) / len(own):.0f} % |")
     return "\n".join(lines) + "\n"
 
 

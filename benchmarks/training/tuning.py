@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.training.dense_scores import mean_of
-from taxkg_assets.training.model import EncoderSettings, train_encoder
-
 from benchmarks.training.cross_validation import Tuned
 from taxkg_assets.defs.models import has_bfloat16
 from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.examples import Example
+from taxkg_assets.training.model import EncoderSettings, train_encoder
 
 
 @dataclass(frozen=True)
