@@ -13,10 +13,11 @@ import taxkg_assets.defs.graph as graph
 import taxkg_assets.defs.llm as llm
 import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
+import taxkg_assets.defs.training as training
 from taxkg_assets.defs._table import DeltaIO
 from taxkg_assets.defs.resources import Home
 
-_stages = [sources, extraction, graph, chunking, retrieval, evaluation, llm]
+_stages = [sources, extraction, graph, chunking, retrieval, evaluation, llm, training]
 
 defs = dg.Definitions(
     assets=automation.followed(dg.load_assets_from_modules(_stages)),
@@ -25,7 +26,7 @@ defs = dg.Definitions(
         automation.sources_changed,
         dg.AutomationConditionSensorDefinition("tables_follow", target=dg.AssetSelection.all()),
     ],
-    jobs=[dg.define_asset_job("build", selection=dg.AssetSelection.all()), fetching.watch_releases],
+    jobs=[dg.define_asset_job("build", selection=automation.BUILT), fetching.watch_releases],
     schedules=[fetching.daily_releases],
     resources={"home": Home(), "io_manager": DeltaIO(home=Home())},
     executor=dg.in_process_executor,

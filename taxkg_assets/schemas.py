@@ -78,6 +78,11 @@ CHUNK_STATUSES = ("accepted", "refine", "rejected")
 REVIEW_DECISIONS = ("accepted", "rejected")
 POLARITIES = ("positive", "negative")
 CREATED_BY = ("structural", "regex", "rule", "llm")
+REGISTERS = ("plain", "lay", "terse", "professional", "scenario")
+ASKED_BY = ("rule", "llm", "written")
+PAIR_KINDS = ("hierarchical", "cross_reference", "same_field", "semantic", "definition", "table", "scenario")
+SPLITS = ("train", "dev")
+NEGATIVE_SOURCES = ("bm25", "dense", "sibling_box", "other_form", "other_year", "negated")
 QUERY_TYPES = (
     "exact_anchor",
     "concept",
@@ -476,6 +481,75 @@ class Reviews(dy.Schema):
     decision = dy.String(regex=_one_of(REVIEW_DECISIONS), description=" | ".join(REVIEW_DECISIONS))
     reason = _text("in the reviewer's words; may be empty")
     decided_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was decided")
+
+
+# --------------------------------------------------------------------------------------------------- training
+
+
+class ScenarioQueries(dy.Schema):
+    """One question that somebody might ask, and the passage that answers it."""
+
+    query_id = _key("`<generator>:<hash of question and passage>`; of a written question its own id")
+    query = _text("the question")
+    node_id = _text("paragraph or table that answers it")
+    chunk_id = _text("passage that holds the answer")
+    also = _strings("other passages that answer it as well, as its writer says")
+    document_id = _text("document of the passage")
+    family = _text("form family of the document; a split never cuts through one")
+    register = dy.String(regex=_one_of(REGISTERS), description=" | ".join(REGISTERS))
+    generator = _text("rule that made the question, `model`, or `written`")
+    evidence = _text("words of the passage that the question was made from; empty for a written one")
+    round_trip_rank = dy.Int32(min=1, description="rank of the own passage by the better of both")
+    lexical_rank = dy.Int32(min=1, description="rank by BM25 alone")
+    dense_rank = dy.Int32(min=1, description="rank by the encoder alone")
+    overlaps = _text("evaluation question that it repeats, and why no pair is made of it; empty for nearly all")
+    created_by = dy.String(regex=_one_of(ASKED_BY), description=" | ".join(ASKED_BY))
+
+
+class Pairs(dy.Schema):
+    """One question or short text and the passage that belongs to it, as a model learns them."""
+
+    pair_id = _key("`<kind>:<hash of both texts>`")
+    kind = dy.String(regex=_one_of(PAIR_KINDS), description=" | ".join(PAIR_KINDS))
+    query = _text("short side: a question, a heading, a sentence that points, a term")
+    passage = _text("long side as the index embeds it: context, then text")
+    query_node_id = _text("node that the short side is from; null where it is a question", nullable=True)
+    passage_node_id = _text("node that the long side is from")
+    chunk_id = _text("passage")
+    also = _strings("other passages that belong to the short side as well: never negatives of it")
+    document_id = _text("document of the passage")
+    query_family = _text("form family that the short side is from")
+    family = _text("form family of the passage's document; a split never cuts through one")
+    split = dy.String(regex=_one_of(SPLITS), description=" | ".join(SPLITS))
+    relation = _text("relation of the edge that made the pair; empty where none did")
+    polarity = dy.String(regex=_one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    weight = _frac("what the pair counts in training: the confidence of what made it, shared among its twins")
+    source = _text("edge (`source>relation>target@start`), question or rule that made the pair")
+    twin_group = _text("passages that say the same in other years and places: id of the first of them")
+    is_sound = dy.Bool(nullable=True, description="the judge's verdict; null outside the judged sample")
+    judged_by = _text("rules or a model's name; empty outside the judged sample")
+    judgement = _text("the judge's reason; empty outside the judged sample")
+
+
+class HardNegatives(dy.Schema):
+    """One passage that looks as if it belonged to a pair's short side, and does not."""
+
+    pair_id = _key("pair")
+    rank = dy.Int32(primary_key=True, min=0, description="0-based order, the hardest first")
+    node_id = _text("paragraph or table of the passage")
+    chunk_id = _text("passage")
+    document_id = _text("document of the passage")
+    family = _text("form family of the document")
+    passage = _text("the passage as the index embeds it")
+    source = dy.String(regex=_one_of(NEGATIVE_SOURCES), description=" | ".join(NEGATIVE_SOURCES))
+    score = dy.Float64(description="cosine of the short side and this passage")
+    positive_score = dy.Float64(description="cosine of the short side and the pair's own passage")
+    likeness = dy.Float64(description="cosine of this passage and the pair's own")
+    distance = dy.Int32(nullable=True, min=1, description="steps in the graph from the pair's passage; null beyond 3")
+    reason = _text("edge or rule that names it, e.g. the `excludes` that negates it; empty for a search result")
+    is_false = dy.Bool(nullable=True, description="the judge: it answers after all; null outside the judged sample")
+    judged_by = _text("rules or a model's name; empty outside the judged sample")
+    judgement = _text("the judge's reason; empty outside the judged sample")
 
 
 # -------------------------------------------------------------------------------------------------- retrieval

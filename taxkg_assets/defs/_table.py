@@ -38,6 +38,9 @@ GATES: dict[str, list[str]] = {}
 UPSTREAM: dict[str, tuple[str, ...]] = {}
 """Tables that a table is made from."""
 
+TRAINED: set[str] = set()
+"""Tables of training: `taxkg train` makes them, a build leaves them as they are."""
+
 FINGERPRINTS: dict[str, Callable[[Home, Mapping[str, TableState]], str]] = {}
 """For each corpus-wide table: the digest of what it would be made from, given the states of its upstream tables."""
 
@@ -47,6 +50,7 @@ SHOWN: dict[str, Callable[[Store], Mapping[str, Any]]] = {}
 MAKERS: dict[str, "Maker"] = {}
 """How each corpus-wide table is made."""
 
+TRAINING = "training"
 GATED_VERSIONS = "table versions"
 GATED_BY = "code and labels"
 PREVIEW_ROWS = 6
@@ -145,6 +149,11 @@ def ancestors(names: Iterable[str]) -> set[str]:
 def pipeline_order() -> list[str]:
     """All tables, each after those that it is made from."""
     return list(TopologicalSorter(UPSTREAM).static_order())
+
+
+def built_tables() -> list[str]:
+    """The tables that a build brings up to date, in pipeline order: all but those of training."""
+    return [name for name in pipeline_order() if name not in TRAINED]
 
 
 # ------------------------------------------------------------------------------------------------- IO manager
@@ -341,6 +350,8 @@ def table(
         after: further upstream tables, whose making leaves something behind that a handle opens; no rows of theirs.
     """
     name = snake(schema.__name__)
+    if group == TRAINING:
+        TRAINED.add(name)
     parameters = list(inspect.signature(build).parameters)
     opened = dict(handles or {})
     read = tuple(p for p in parameters if p != "settings" and p not in opened)

@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM, ancestors
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING, UPSTREAM, ancestors
 from taxkg_assets.defs.intake import scan_sources
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
@@ -14,6 +14,8 @@ from taxkg_assets.sources.scan import SourceError, sha256_of
 
 SENSOR_SECONDS = 30
 INTAKE = ("documents", "quarantine")
+BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(TRAINING)
+"""What a build makes; training is asked for by name."""
 
 
 def followed(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
@@ -25,10 +27,11 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     """When the last of its upstream tables has changed and all their gates have passed.
 
     `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
-    ignored: `index` is made from `documents` too, but not before `embeddings` is.
+    ignored: `index` is made from `documents` too, but not before `embeddings` is. Training does not follow by itself:
+    it takes long, and is asked for.
     """
     upstream = UPSTREAM[spec.key.to_user_string()]
-    if not upstream:
+    if not upstream or spec.group_name == TRAINING:
         return spec
     earlier = {n for n in upstream if any(n in ancestors([other]) for other in upstream if other != n)}
     waiting = dg.AutomationCondition.eager().ignore(dg.AssetSelection.assets(*sorted(earlier)))

@@ -102,6 +102,10 @@ class SentenceEncoder:
         vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
         return vector
 
+    def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode many questions, shortest first, in batches of one padded length."""
+        return self._encode([self._prompt("query") + text for text in texts], progress)
+
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
         """Encode a few short texts in one batch as they are: for a comparison among themselves, not for storage."""
         ids = self._token_ids(texts)

@@ -18,12 +18,12 @@ from taxkg_assets.defs._table import (
     UPSTREAM,
     DeltaIO,
     ancestors,
+    built_tables,
     find_ungated,
     gate_fingerprint,
     latest_evaluations,
-    pipeline_order,
 )
-from taxkg_assets.defs.automation import partition_range, sync_partitions
+from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.resources import PROJECT, Home
@@ -120,7 +120,7 @@ def build(
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
     """Whether a run would write nothing, and every gate has passed on these very tables by today's code and labels."""
-    tables = pipeline_order()
+    tables = built_tables()
     if find_stale(home, {name: home.store.state(name) for name in tables}):
         return False
     if find_ungated(instance, home.store, tables):
@@ -134,7 +134,7 @@ def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: Bui
     """Tell what stands, with what the gates said of it; no run is needed."""
     for evaluation in latest_evaluations(instance):
         _record_gate(evaluation, result)
-    for name in pipeline_order():
+    for name in built_tables():
         result.rows[name] = store.count(name)
         result.unchanged.append(name)
 
@@ -148,7 +148,7 @@ def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> No
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
     if not select:
-        return [dg.AssetSelection.all()]
+        return [BUILT]
     above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
     return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]

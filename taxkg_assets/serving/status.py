@@ -62,11 +62,12 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
 
 
 def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
-    """Tables that a build would write again: other bytes, other code, other settings, or a stale table above."""
+    """Of these tables, in pipeline order, those that would be written again: other bytes, other code, other settings,
+    or a stale table above."""
     stale = {"documents"} if _documents_changed(home) else set()
     admitted = states["documents"].documents if states["documents"] is not None else {}
     wanted = {d: s["content"] for d, s in admitted.items()}
-    for name in pipeline_order():
+    for name in states:
         state, upstream = states[name], UPSTREAM[name]
         if (
             state is None

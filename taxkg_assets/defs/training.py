@@ -1,0 +1,141 @@
+"""Assets of the stage `training` up to what a model learns from: questions, pairs, hard negatives; and their gates."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.resources import PROJECT, Home
+from taxkg_assets.defs.store import digest
+from taxkg_assets.retrieval.passage_legs import PassageLegs, build_passage_legs
+from taxkg_assets.rules.floors import load_floors
+from taxkg_assets.schemas import Chunks, Embeddings
+from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets.training.distances import read_distances
+from taxkg_assets.training.hard_negatives import build_hard_negatives
+from taxkg_assets.training.judge import score_by, score_false, score_valid
+from taxkg_assets.training.laws import find_leaked_pairs, find_near_negatives, find_split_families
+from taxkg_assets.training.pairs import build_pairs
+from taxkg_assets.training.scenario_queries import build_scenario_queries
+
+WRITTEN = PROJECT / "data" / "training"
+
+
+def open_written(home: Home) -> list[dict[str, Any]]:
+    """The questions that people have written, of all files; which of them fit is for the home's documents to say."""
+    lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def _written_files() -> list[Any]:
+    return sorted(WRITTEN.rglob("*.jsonl"))
+
+
+def open_legs(home: Home) -> PassageLegs:
+    """Both legs over the home's accepted passages; opened once for the three tables."""
+    return _open_legs(home.store.home.as_posix(), home.store.version("chunks"), model_hash(home))
+
+
+@lru_cache(maxsize=1)
+def _open_legs(path: str, chunks_version: int, hashed: str) -> PassageLegs:
+    home = Home(home=path)
+    chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
+    old = Embeddings.cast(home.store.read_or_empty("embeddings"))
+    return build_passage_legs(chunks, old, encoder=open_encoder(home))
+
+
+def _made_with(home: Home) -> str:
+    """Encoder, judge, and the questions that people wrote."""
+    return digest(model_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
+
+
+HANDLES = {"legs": open_legs, "proposer": open_proposer}
+
+scenario_queries = table(
+    schemas.ScenarioQueries,
+    build_scenario_queries,
+    group="training",
+    stages=("retrieval",),
+    handles={**HANDLES, "written": open_written},
+    fingerprint=_made_with,
+)
+pairs = table(
+    schemas.Pairs, build_pairs, group="training", stages=("retrieval",), handles=HANDLES, fingerprint=_made_with
+)
+hard_negatives = table(
+    schemas.HardNegatives,
+    build_hard_negatives,
+    group="training",
+    stages=("retrieval",),
+    handles=HANDLES,
+    fingerprint=_made_with,
+)
+
+
+@gate(on="pairs")
+def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
+    """The judge finds enough of a stratified sample valid: the passage goes with the short text."""
+    return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_sound")
+
+
+@gate(on="pairs", reads=("eval_queries", "scenario_queries"))
+def no_pair_repeats_an_evaluation_question(
+    pairs: dy.DataFrame[schemas.Pairs],
+    eval_queries: dy.DataFrame[schemas.EvalQueries],
+    scenario_queries: dy.DataFrame[schemas.ScenarioQueries],
+) -> Verdict:
+    """No text that is trained on repeats an evaluation question or a near-duplicate of one; tells what was left out."""
+    left_out = scenario_queries.filter(pl.col("overlaps") != "")
+    return Verdict(
+        find_leaked_pairs(pairs, eval_queries),
+        pairs.height,
+        figures={"evaluation questions": eval_queries.height, "questions left out as repeats": left_out.height},
+        tables={"left out": left_out.select("query_id", "query", "overlaps")},
+    )
+
+
+@gate(on="pairs")
+def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
+    """No form family, and no passage or its twin, is on both sides of the split."""
+    sides = pairs.group_by("split").agg(pl.len()).sort("split")
+    return Verdict(find_split_families(pairs), pairs.height, figures=dict(sides.iter_rows()))
+
+
+@gate(on="hard_negatives")
+def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
+    """The judge finds few of a stratified sample that answer after all."""
+    share = score_false(hard_negatives)
+    return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false")
+
+
+@gate(on="hard_negatives", reads=("pairs", "edges", "nodes"))
+def negatives_lie_far(
+    hard_negatives: dy.DataFrame[schemas.HardNegatives],
+    pairs: dy.DataFrame[schemas.Pairs],
+    edges: dy.DataFrame[schemas.Edges],
+    nodes: dy.DataFrame[schemas.Nodes],
+) -> Verdict:
+    """What a search brought up is not near the pair's passage in the graph; next of kin are not related to it."""
+    faults = find_near_negatives(hard_negatives, pairs, distances=read_distances(edges, nodes))
+    return Verdict(faults, hard_negatives.height)
+
+
+def _judged(metric: str, value: float, rows: pl.DataFrame, *, by: str, verdict: str) -> Verdict:
+    gated = "pairs" if by == "kind" else "hard_negatives"
+    floor = next(f for f in load_floors(gated) if f.metric == metric)
+    strata = score_by(rows, by=by, verdict=verdict)
+    judged = int(strata["judged"].sum())
+    is_broken = not rows.is_empty() and (judged < min(floor.least_n, rows.height) or not floor.holds(value))
+    figure = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]})
+    figures = {metric: value, "judged": judged} | {
+        f"{row[by]}": round(row["share"], 3) for row in strata.iter_rows(named=True) if row["share"] is not None
+    }
+    return Verdict(
+        figure.filter(pl.lit(is_broken)), rows.height, note=floor.describe(), figures=figures, tables={by: strata}
+    )

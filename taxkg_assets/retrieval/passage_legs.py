@@ -1,0 +1,61 @@
+"""Both legs over the accepted passages, for whoever looks for what resembles a text: training's negatives and filters.
+
+Not the search: no router, no lay words, no features. What the legs bring up by themselves is what a model has to learn
+to tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.embeddings import align_vectors, build_embeddings, embedded_text
+from taxkg_assets.retrieval.encoder import Progress, SentenceEncoder, Vectors
+from taxkg_assets.retrieval.lexical import LexicalLeg, Scores, build_lexical, find_terms
+from taxkg_assets.schemas import Chunks, Embeddings
+
+
+@dataclass(frozen=True, slots=True)
+class PassageLegs:
+    """The passages' ids, their vectors row by row, and BM25 over the same rows."""
+
+    chunk_ids: tuple[str, ...]
+    vectors: Vectors
+    lexical: LexicalLeg
+    encoder: SentenceEncoder
+    encoded: dict[str, Vectors] = field(default_factory=dict)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of questions or other short texts, one row each; a text is encoded once."""
+        new = sorted({text for text in texts if text not in self.encoded})
+        self.encoded.update(zip(new, self.encoder.encode_questions(new), strict=True))
+        if not texts:
+            return np.zeros((0, self.encoder.dimension), dtype=np.float32)
+        return np.stack([self.encoded[text] for text in texts])
+
+    def score_lexical(self, text: str) -> Scores:
+        """BM25 of every passage."""
+        return self.lexical.score_rows(find_terms(text))
+
+
+def build_passage_legs(
+    chunks: dy.DataFrame[Chunks],
+    old: dy.DataFrame[Embeddings] | None,
+    *,
+    encoder: SentenceEncoder,
+    progress: Progress | None = None,
+) -> PassageLegs:
+    """Index the accepted passages; vectors that were made before are taken from `old`."""
+    accepted = chunks.filter(pl.col("status") == "accepted").sort("chunk_id")
+    embeddings = build_embeddings(chunks, old, encoder=encoder, progress=progress)
+    texts = accepted.select(embedded_text().alias("text"))["text"]
+    return PassageLegs(
+        chunk_ids=tuple(accepted["chunk_id"]),
+        vectors=align_vectors(accepted, embeddings, model_hash=encoder.model_hash),
+        lexical=build_lexical([find_terms(text) for text in texts]),
+        encoder=encoder,
+    )

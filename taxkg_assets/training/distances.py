@@ -1,0 +1,71 @@
+"""How far apart two passages are in the graph.
+
+What counts as a step: a reference, a semantic relation, `same_field`, and the way between a paragraph or table and the
+heading that owns it. What does not: the headings above, reading order and `same_concept`, or everything in a document
+would be near to everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas import PLAIN_RELATIONS, SEMANTIC_RELATIONS, Edges, Nodes
+
+STEPS = (*PLAIN_RELATIONS, *SEMANTIC_RELATIONS, "same_field", "same_field_other_revision")
+_CONTENT = ("paragraph", "table")
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """The neighbours of each node, a sentence counting as its paragraph, and what is related directly by meaning."""
+
+    neighbours: Mapping[str, tuple[str, ...]]
+    related: Mapping[str, frozenset[str]]
+    paragraph_of: Mapping[str, str]
+
+    def find_near(self, node_ids: Iterable[str], *, within: int) -> dict[str, int]:
+        """The nodes that can be reached in so many steps, with the least number of steps; the nodes themselves too."""
+        near = {self.paragraph_of.get(name, name): 0 for name in node_ids}
+        frontier = list(near)
+        for step in range(1, within + 1):
+            reached = dict.fromkeys(n for name in frontier for n in self.neighbours.get(name, ()) if n not in near)
+            near |= dict.fromkeys(reached, step)
+            frontier = list(reached)
+        return near
+
+    def find_related(self, node_ids: Iterable[str]) -> set[str]:
+        """The nodes that one semantic relation joins to one of these, whichever of them speaks."""
+        return {n for name in node_ids for n in self.related.get(self.paragraph_of.get(name, name), ())}
+
+
+def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Distances:
+    """Read the graph's steps; things outside the corpus lead nowhere."""
+    levels = nodes.select("node_id", "level")
+    sentences = nodes.filter(pl.col("level") == "sentence").select("node_id", "parent_id")
+    paragraph_of = {name: parent for name, parent in sentences.iter_rows() if parent is not None}
+    ends = edges.select("source_id", "target_id", "relation").join(
+        levels.rename({"node_id": "target_id", "level": "target_level"}), on="target_id"
+    )
+    owned = (pl.col("relation") == "parent_of") & pl.col("target_level").is_in(_CONTENT)
+    stepped = pl.col("relation").is_in(STEPS) & (pl.col("target_level") != "external")
+    neighbours: dict[str, set[str]] = {}
+    related: dict[str, set[str]] = {}
+    for source, target, relation in (
+        ends.filter(owned | stepped).select("source_id", "target_id", "relation").iter_rows()
+    ):
+        one, other = paragraph_of.get(source, source), paragraph_of.get(target, target)
+        if one != other:
+            neighbours.setdefault(one, set()).add(other)
+            neighbours.setdefault(other, set()).add(one)
+            if relation in SEMANTIC_RELATIONS:
+                related.setdefault(one, set()).add(other)
+                related.setdefault(other, set()).add(one)
+    return Distances(
+        neighbours={name: tuple(sorted(found)) for name, found in neighbours.items()},
+        related={name: frozenset(found) for name, found in related.items()},
+        paragraph_of=paragraph_of,
+    )

@@ -1,0 +1,139 @@
+"""The genre's own near misses: the neighbouring box, the same box elsewhere, the rule that says the opposite.
+
+They may stand near to a pair's passage in the graph; what they may not have is a semantic relation with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.rules.forms import form_pattern, split_forms
+from taxkg_assets.schemas import SEMANTIC_RELATIONS, Edges
+from taxkg_assets.training.corpus import Corpus, Passage
+from taxkg_assets.training.distances import Distances
+
+_KEY = re.compile(r"^(?P<kind>box|line)_(?P<number>\d+)(?P<letter>[a-z]?)$")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_NEGATES = ("excludes",)
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """A passage that is nearly right, the kind of nearness, and what tells so."""
+
+    chunk_id: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kindred:
+    """Finds the near misses of passages.
+
+    Attributes: places: passages by document, side of the paper and key. names: passages by the field's name.
+                revised: the other years of a heading. speaking: passages that say something of a node, with polarity.
+    """
+
+    corpus: Corpus
+    distances: Distances
+    places: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
+    names: Mapping[str, tuple[str, ...]]
+    revised: Mapping[str, tuple[str, ...]]
+    speaking: Mapping[str, tuple[tuple[str, bool, str], ...]]
+
+    def find_kin(self, passage: Passage, query: str) -> Iterator[Kin]:
+        """The near misses of one passage for one short text, without those that mean the same thing or are related.
+
+        The same box of another form or year is wrong only where the text names its own form or year.
+        """
+        own = {self.distances.paragraph_of.get(n, n) for n in passage.node_ids}
+        related = self.distances.find_related(passage.node_ids) | own
+        for kin in self._all(passage, query):
+            other = self.corpus.passages[kin.chunk_id]
+            nodes = {self.distances.paragraph_of.get(n, n) for n in other.node_ids} | {other.anchor_id or ""}
+            if other.twin_group != passage.twin_group and not nodes & related:
+                yield kin
+
+    def _all(self, passage: Passage, query: str) -> Iterator[Kin]:
+        if passage.anchor_key is not None:
+            yield from self._siblings(passage)
+            if passage.form and any(form_pattern(form).search(query) for form in split_forms(passage.form)):
+                yield from self._other_forms(passage)
+            if passage.revision[:4] and passage.revision[:4] in _YEAR.findall(query):
+                yield from self._other_years(passage)
+        yield from self._negated(passage)
+
+    def _siblings(self, passage: Passage) -> Iterator[Kin]:
+        """2f beside 2e; else the boxes with the next numbers."""
+        own = _KEY.match(passage.anchor_key or "")
+        if own is None:
+            return
+        for key, chunk_ids in self.places.get((passage.document_id, passage.perspective), {}).items():
+            other = _KEY.match(key)
+            if other is None or key == passage.anchor_key or other["kind"] != own["kind"]:
+                continue
+            apart = abs(int(other["number"]) - int(own["number"]))
+            if apart == 0 or (apart == 1 and not own["letter"]):
+                yield from (Kin(c, "sibling_box", f"{passage.anchor_key} and {key}") for c in chunk_ids[:1])
+
+    def _other_forms(self, passage: Passage) -> Iterator[Kin]:
+        name = _name(self.corpus, passage)
+        for chunk_id in self.names.get(name, ()):
+            other = self.corpus.passages[chunk_id]
+            if other.family != passage.family:
+                yield Kin(chunk_id, "other_form", f"{name} of {other.form}")
+
+    def _other_years(self, passage: Passage) -> Iterator[Kin]:
+        for anchor_id in self.revised.get(passage.anchor_id or "", ()):
+            for chunk_id in self.corpus.below.get(anchor_id, ())[:1]:
+                yield Kin(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
+
+    def _negated(self, passage: Passage) -> Iterator[Kin]:
+        """Of one thing this passage says that it belongs there, and another one that something does not."""
+        for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
+            said = self.speaking.get(node_id, ())
+            if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in said):
+                for chunk_id, negates, edge in said:
+                    if negates and chunk_id != passage.chunk_id:
+                        yield Kin(chunk_id, "negated", edge)
+
+
+def read_kindred(corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Edges]) -> Kindred:
+    """Gather keyed passages by place and by name, and what sentences say of each node."""
+    places: dict[tuple[str, str], dict[str, list[str]]] = {}
+    names: dict[str, list[str]] = {}
+    for passage in corpus.passages.values():
+        if passage.anchor_key is not None and passage.anchor_id is not None:
+            side = places.setdefault((passage.document_id, passage.perspective), {})
+            side.setdefault(passage.anchor_key, []).append(passage.chunk_id)
+            if corpus.below[passage.anchor_id][0] == passage.chunk_id:
+                names.setdefault(_name(corpus, passage), []).append(passage.chunk_id)
+    revised: dict[str, list[str]] = {}
+    speaking: dict[str, list[tuple[str, bool, str]]] = {}
+    wanted = pl.col("relation").is_in([*SEMANTIC_RELATIONS, "same_field_other_revision"])
+    for row in edges.filter(wanted).sort("source_id", "target_id", "relation", "start").iter_rows(named=True):
+        source, target = row["source_id"], row["target_id"]
+        if row["relation"] == "same_field_other_revision":
+            revised.setdefault(source, []).append(target)
+            revised.setdefault(target, []).append(source)
+        else:
+            edge = f"{source}>{row['relation']}>{target}@{row['start']}"
+            for chunk_id in corpus.find_passages(source)[:1]:
+                speaking.setdefault(target, []).append((chunk_id, row["relation"] in _NEGATES, edge))
+    return Kindred(
+        corpus=corpus,
+        distances=distances,
+        places={place: {k: tuple(v) for k, v in keys.items()} for place, keys in places.items()},
+        names={name: tuple(found) for name, found in names.items()},
+        revised={name: tuple(sorted(found)) for name, found in revised.items()},
+        speaking={name: tuple(found) for name, found in speaking.items()},
+    )
+
+
+def _name(corpus: Corpus, passage: Passage) -> str:
+    return corpus.name_anchor(passage.anchor_id or "").lower()

@@ -1,0 +1,54 @@
+"""How people name documents and places in them: short, with as much of the headings as is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.training.corpus import Corpus, strip_key
+
+_SCHEDULE = re.compile(r"^(Schedule \w+) \((Form [\w-]+)\)$")
+_BARE = re.compile(r"^(?:Form )?(?=[\dW])")
+
+
+def name_form(form: str) -> str:
+    """`Form 1099-DIV`, `Schedule B`, `Pub. 525`: a form as it is said, empty for none."""
+    if not form:
+        return ""
+    schedule = _SCHEDULE.match(form)
+    if schedule:
+        return schedule[1]
+    return f"Form {form}" if _BARE.match(form) else form
+
+
+def name_document(corpus: Corpus, document_id: str) -> str:
+    """A document by its form, else by the first of its title."""
+    node = corpus.nodes[document_id]
+    return re.split(r"\s+(?:\((?:Rev\.|\d{4})|—)", node.text)[0]
+
+
+def name_place(corpus: Corpus, anchor_id: str) -> str:
+    """An anchor so that it can be found: form and key of a box, one or two headings of everything else.
+
+    Empty where the heading says nothing by itself, e.g. the label of an example or a note.
+    """
+    node = corpus.nodes[anchor_id]
+    first = corpus.passages[corpus.below[anchor_id][0]]
+    name = corpus.name_anchor(anchor_id)
+    kind, _, number = (node.anchor_key or "").partition("_")
+    is_own_key = strip_key(node.text) != node.text.strip(" .:—–-")
+    if kind in ("box", "boxes", "line", "step", "code") and is_own_key:
+        label = "" if name.lower().startswith(kind) else f" {name}"
+        return f"{name_form(first.form)} {kind} {number}{label}".strip()
+    if any(rule.pattern.search(name) for rule in load_rules("training", "empty_headings")):
+        return ""
+    above = [strip_key(part) for part in node.heading_path.split(" > ")[1:]]
+    return ", ".join(filter(None, [name_form(first.form), *_needed(above, name)]))
+
+
+def _needed(above: Sequence[str], name: str) -> list[str]:
+    """The heading, after the one above where it is short."""
+    others = [part for part in above if part and part != name]
+    few = load_family("training")["query"]["lonely_words"]
+    return [*others[-1:], name] if len(name.split()) <= few else [name]

@@ -1,0 +1,142 @@
+"""Questions made by rule from one passage: from its heading, its sentences, and from what it says about its subject."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.sentences import find_sentence_parts
+from taxkg_assets.training.corpus import Corpus, Passage, squeeze
+from taxkg_assets.training.naming import name_form
+
+_WORD = re.compile(r"[A-Za-z][\w'’-]*")
+_TITLED = re.compile(r"\b[A-Z][a-z'’]+(?:-[A-Z]?[a-z]+)?\b(?! (?:\d|[A-Z]\b))")
+_LEFTOVER = re.compile(r"[{}]|\s(?=[?.,])")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the register it is asked in, the rule that made it and the words it was made from."""
+
+    text: str
+    register: str
+    rule_id: str
+    evidence: str
+
+
+class Wording:
+    """Knows which words of the corpus are written small, so that a heading can stand in the middle of a sentence."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._small: set[str] = set()
+        for passage in corpus.passages.values():
+            self._small.update(word for word in _WORD.findall(passage.text) if word.islower())
+
+    def soften(self, heading: str) -> str:
+        """A heading in the letters of running text: names and abbreviations keep their capitals."""
+        return _TITLED.sub(lambda match: match[0].lower() if match[0].lower() in self._small else match[0], heading)
+
+
+def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Iterator[Question]:
+    """All questions that the rules make of a passage; which of them are worth asking is decided by a search."""
+    if passage.level != "paragraph" or len(passage.text.split()) < _limits()["passage_words"]:
+        return
+    heading = corpus.name_anchor(passage.anchor_id) if passage.anchor_id else ""
+    is_first = bool(passage.anchor_id) and corpus.below[passage.anchor_id or ""][0] == passage.chunk_id
+    names = _names(passage, heading, wording=wording)
+    if is_first:
+        for rule in load_rules("scenarios", "headings"):
+            match = rule.pattern.search(heading)
+            if match is not None:
+                groups = _groups(rule, match.groupdict(), wording=wording)
+                yield from _ask(rule, {**names, **groups} if groups else {}, evidence=heading, place=passage.chunk_id)
+    sentences = [squeeze(passage.text[start:end]) for start, end in find_sentence_parts(passage.text)]
+    for sentence in sentences:
+        for rule in load_rules("scenarios", "sentences"):
+            match = rule.pattern.search(sentence)
+            if match is not None:
+                groups = {name: turn_to_first_person(value) for name, value in match.groupdict().items()}
+                yield from _ask(rule, {**names, **groups}, evidence=sentence, place=passage.chunk_id)
+                break
+    if names["subject"]:
+        for rule in load_rules("scenarios", "subjects"):
+            said = next((sentence for sentence in sentences if rule.pattern.search(sentence)), None)
+            if said is not None:
+                yield from _ask(rule, names, evidence=said, place=passage.chunk_id)
+
+
+def turn_to_first_person(text: str) -> str:
+    """`your payer gave you` becomes `my payer gave me`."""
+    for rule in load_rules("scenarios", "person"):
+        text = rule.pattern.sub(rule.extra["to"], text)
+    return text
+
+
+def put_plainly(text: str) -> str:
+    """Everyday words for those that documents print."""
+    for rule in load_rules("scenarios", "lay"):
+        text = rule.pattern.sub(rule.extra["lay"], text)
+    return text
+
+
+@cache
+def _limits() -> Mapping[str, Any]:
+    limits: Mapping[str, Any] = load_family("scenarios")["limits"]
+    return limits
+
+
+def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str]:
+    subject = wording.soften(heading)
+    words = subject.split()
+    is_subject = 0 < len(words) <= _limits()["subject_words"] and not any(
+        rule.pattern.search(heading) for rule in (*load_rules("training", "empty_headings"), *_not_subjects())
+    )
+    is_many = bool(words) and _head(words).endswith("s") and not _head(words).endswith(("ss", "us", "is"))
+    return {
+        "subject": subject if is_subject else "",
+        "is": "are" if is_many else "is",
+        "form": name_form(passage.form),
+        "key": (passage.anchor_key or "").replace("_", " "),
+    }
+
+
+def _head(words: Sequence[str]) -> str:
+    """The word that a noun phrase is about: the one before its first preposition."""
+    stop = next((n for n, word in enumerate(words) if n and word in _limits()["prepositions"]), len(words))
+    return words[stop - 1]
+
+
+@cache
+def _not_subjects() -> tuple[Rule, ...]:
+    return (*load_rules("scenarios", "not_subjects"), *load_rules("scenarios", "headings"))
+
+
+def _groups(rule: Rule, groups: Mapping[str, str], *, wording: Wording) -> dict[str, str]:
+    """What a heading names, in running text; a gerund as its verb. Empty where the verb is not known."""
+    found = {name: turn_to_first_person(wording.soften(value)) for name, value in groups.items()}
+    if "gerund" in found:
+        verb = rule.extra["verbs"].get(found["gerund"].lower())
+        return {**found, "verb": verb} if verb else {}
+    if "deed" in found:
+        found["deed"] = found["deed"][:1].lower() + found["deed"][1:]
+    return found
+
+
+def _ask(rule: Rule, names: Mapping[str, str], *, evidence: str, place: str) -> Iterator[Question]:
+    """One question of each register of a rule, drawn by lot for this place."""
+    for register, patterns in rule.extra["asks"].items():
+        usable = [p for p in patterns if all(names.get(field) for field in re.findall(r"{(\w+)}", p))]
+        if not usable:
+            continue
+        draw = hashlib.sha256(f"{place}:{rule.id}:{register}:{evidence}".encode()).digest()[0]
+        text = squeeze(usable[draw % len(usable)].format(**names)).replace(" ?", "?")
+        text = put_plainly(text) if register == "lay" else text
+        if register != "lay" and register != "terse":
+            text = text[:1].upper() + text[1:]
+        if _limits()["least_words"] <= len(text.split()) <= _limits()["most_words"] and not _LEFTOVER.search(text):
+            yield Question(text, register, rule.id, evidence)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import polars as pl
+
+from taxkg_assets.training.distances import Distances
+from taxkg_assets.training.laws import find_leaked_pairs, find_near_negatives, find_split_families
+
+_DISTANCES = Distances(
+    neighbours={"p1": ("h",), "h": ("p1", "p2"), "p2": ("h",)}, related={"p1": frozenset({"p3"})}, paragraph_of={}
+)
+_PAIRS = pl.DataFrame({"pair_id": ["x"], "passage_node_id": ["p1"], "chunk_id": ["c1"]})
+
+
+def _negative(node_id: str, *, source: str = "dense", likeness: float = 0.5, chunk_id: str = "c9") -> pl.DataFrame:
+    row = {"pair_id": "x", "rank": 0, "node_id": node_id, "chunk_id": chunk_id, "source": source, "likeness": likeness}
+    return pl.DataFrame([row])
+
+
+def _faults(negative: pl.DataFrame) -> list[str]:
+    return find_near_negatives(negative, _PAIRS, distances=_DISTANCES)["fault"].to_list()  # type: ignore[arg-type]
+
+
+def test_a_search_result_near_in_the_graph_or_too_like_the_passage_is_a_fault() -> None:
+    assert _faults(_negative("p2")) == ["2 steps from the right passage"]
+    assert _faults(_negative("p9", likeness=0.9)) == ["too like the right passage"]
+    assert _faults(_negative("p9", chunk_id="c1")) == ["it is the right passage"]
+    assert _faults(_negative("p9")) == []
+
+
+def test_next_of_kin_may_stand_near_but_not_be_related() -> None:
+    assert _faults(_negative("p2", source="sibling_box", likeness=0.9)) == []
+    assert _faults(_negative("p3", source="sibling_box")) == ["a semantic relation with the right passage"]
+
+
+def test_a_pair_that_repeats_an_evaluation_question_is_found() -> None:
+    pairs = pl.DataFrame({"pair_id": ["a", "b"], "query": ["what is a sample lease?", "who owns the sample lot"]})
+    asked = pl.DataFrame({"query": ["What is a sample lease"]})
+    assert find_leaked_pairs(pairs, asked)["pair_id"].to_list() == ["a"]  # type: ignore[arg-type]
+
+
+def test_a_family_or_a_twin_on_both_sides_is_found() -> None:
+    def sides(**columns: list[str]) -> list[str]:
+        base = {"split": ["train", "dev"], "family": ["f", "g"], "query_family": ["f", "g"], "twin_group": ["s", "t"]}
+        return find_split_families(pl.DataFrame(base | columns))["name"].to_list()  # type: ignore[arg-type]
+
+    assert sides() == []
+    assert sides(family=["f", "f"], query_family=["f", "f"]) == ["f", "f"]
+    assert sides(query_family=["g", "g"]) == ["g"]
+    assert sides(twin_group=["s", "s"]) == ["s"]
