@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from taxkg_assets.training.families import find_families
-from taxkg_assets.training.leakage import find_overlaps
 
 from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus, read_jsonl
@@ -16,6 +14,8 @@ from benchmarks.training.cross_validation import Study
 from benchmarks.training.folds import Choice
 from benchmarks.training.near_misses import open_near_misses
 from taxkg_assets.training.examples import Example
+from taxkg_assets.training.families import find_families
+from taxkg_assets.training.leakage import find_overlaps
 
 
 def open_study(corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int) -> tuple[Study, dict[str, int]]:
