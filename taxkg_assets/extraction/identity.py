@@ -284,7 +284,7 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
 def _revision_words(revision: str) -> str:
     if len(revision) == 4:
         return revision
-    names = load_rules("identity", "revisions")[0].pattern.pattern
+    names = load_rules("identity", "revisions")[0].written
     month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
     return f"Rev. {month} {revision[:4]}"
 

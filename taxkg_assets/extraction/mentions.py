@@ -63,13 +63,13 @@ def find_mentions(text: str, *, headings: Headings, held: frozenset[str] | None 
         return []
     found: list[Mention] = list(headings.find_in(text, held=held))
     taken = [mention.group for mention in found]
-    for rule in _usable_rules("mentions", held):
+    for rule in _usable_rules("mentions", text, held=held):
         for mentions in _read_rule(text, rule):
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in _usable_rules("named_sections", held):
+    for rule in _usable_rules("named_sections", text, held=held):
         found.extend(_read_titles(text, rule, taken=taken))
     if not found:
         return found
@@ -77,14 +77,33 @@ def find_mentions(text: str, *, headings: Headings, held: frozenset[str] | None 
     return _attach_forms(text, found)
 
 
-def _usable_rules(group: str, held: frozenset[str]) -> list[Rule]:
-    """Find the rules that can match at all in a text."""
-    return [rule for rule, words in _rules_with_words(group) if not held.isdisjoint(words)]
+def _usable_rules(group: str, text: str, *, held: frozenset[str]) -> Iterator[Rule]:
+    """Find the rules that can match at all in a text: it holds their words, and something of their shape."""
+    for rule, word_groups, shape in _rules_with_words(group):
+        for words in word_groups:
+            if held.isdisjoint(words):
+                break
+        else:
+            if shape is None or shape.search(text):
+                yield rule
 
 
 @cache
-def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[str, ...]], ...]:
-    return tuple((rule, tuple(rule.extra["words"])) for rule in load_rules("references", group))
+def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[tuple[str, ...], ...], re.Pattern[str] | None], ...]:
+    """Give each rule with the groups of words that it needs, and the shape that every match has inside it."""
+    return tuple(
+        (rule, (tuple(rule.extra["words"]), *_telling_groups(rule)), _shape_of(rule))
+        for rule in load_rules("references", group)
+    )
+
+
+def _telling_groups(rule: Rule) -> list[tuple[str, ...]]:
+    least = load_family("references")["telling_letters"]
+    return [words for words in rule.word_groups if min(map(len, words)) >= least]
+
+
+def _shape_of(rule: Rule) -> re.Pattern[str] | None:
+    return re.compile(rule.extra["shape"]) if "shape" in rule.extra else None
 
 
 @cache
@@ -98,7 +117,8 @@ def _cue_words() -> frozenset[str]:
 @cache
 def _words() -> frozenset[str]:
     groups = ("mentions", "named_sections")
-    return _cue_words().union(*(words for group in groups for _, words in _rules_with_words(group)))
+    needed = (words for group in groups for _, all_of, _ in _rules_with_words(group) for words in all_of)
+    return _cue_words().union(*needed)
 
 
 class Headings:

@@ -331,34 +331,28 @@ def _read_spans(
     spans: list[Span] = []
     unseen: list[HiddenText] = []
     under_picture: list[Span] = []
-    for block_ix, block in enumerate(blocks):
-        for line_ix, line in enumerate(block["lines"]):
-            for raw in line["spans"]:
-                text = raw["text"]
-                x0, y0, x1, y1 = turn(raw["bbox"]) if turn else raw["bbox"]
-                reason = sight.find_reason(raw, (x0, y0, x1, y1))
-                font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
-                span = Span(
-                    len(spans),
-                    block_ix,
-                    line_ix,
-                    text.replace("\xa0", " ") if "\xa0" in text else text,
-                    font,
-                    size_pt,
-                    is_bold,
-                    is_italic,
-                    raw["color"],
-                    x0,
-                    y0,
-                    x1,
-                    y1,
-                )
-                if not reason:
-                    spans.append(span)
-                elif text.strip():
-                    unseen.append(HiddenText(page, reason, text, (x0, y0, x1, y1)))
-                    if reason in (UNPAINTED, COVERED):
-                        under_picture.append(span)
+    placed = [
+        (block_ix, line_ix, raw)
+        for block_ix, block in enumerate(blocks)
+        for line_ix, line in enumerate(block["lines"])
+        for raw in line["spans"]
+    ]
+    raws = [raw for _, _, raw in placed]
+    boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
+    reasons = sight.find_reasons(raws, boxes)
+    for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
+        text = raw["text"]
+        shown = text.replace("\xa0", " ") if "\xa0" in text else text
+        font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
+        span = Span(
+            len(spans), block_ix, line_ix, shown, font, size_pt, is_bold, is_italic, raw["color"], x0, y0, x1, y1
+        )
+        if not reason:
+            spans.append(span)
+        elif text.strip():
+            unseen.append(HiddenText(page, reason, text, (x0, y0, x1, y1)))
+            if reason in (UNPAINTED, COVERED):
+                under_picture.append(span)
     if under_picture and sight.is_scan_of(spans, under_picture):
         # The reading of a scan lies unseen over or under its picture.
         read = [replace(span, span_ix=number) for number, span in enumerate([*spans, *under_picture])]

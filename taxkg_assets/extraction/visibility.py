@@ -6,12 +6,15 @@ file says of colours and order can be made to lie.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
+
+import numpy as np
 
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -29,6 +32,9 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, PRINTED = (
 )
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED)
 _FILLED_OR_STROKED = 16 | 32
+# So many pairs of a span and a cover are compared at once: a page may have tens of thousands of both.
+_CELLS = 200_000
+_EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +65,34 @@ class Sight:
         self._page, self._fills, self._covers, self._has_images = page, fills, covers, has_images
         self._width, self._height = width, height
         self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
+        self._grounds: dict[int, list[Box]] = {}
         self._drawn = 0
 
-    def find_reason(self, raw: dict[str, Any], shown: Box) -> str:
-        """Why a span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
-        x0, y0, x1, y1 = shown
-        if x1 <= 0 or y1 <= 0 or x0 >= self._width or y0 >= self._height:
-            return OFF_PAGE
-        letters = len(raw["text"].strip())
-        long_side = max(x1 - x0, y1 - y0)
-        if raw["size"] < self._limits["tiny_pt"] or long_side < self._limits["narrow_pt"] * letters:
-            return TINY
-        if not raw["char_flags"] & _FILLED_OR_STROKED or raw.get("alpha", 255) < self._limits["clear_alpha"]:
-            return UNPAINTED
-        if self._may_be_lost(raw) and not self._stands_out(raw, shown):
-            return GROUND
-        return COVERED if self._is_covered(raw["bbox"], shown) else ""
+    def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
+        """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
+        limits, width, height = self._limits, self._width, self._height
+        narrow, tiny, clear = limits["narrow_pt"], limits["tiny_pt"], limits["clear_alpha"]
+        under = self._find_under([raw["bbox"] for raw in raws])
+        reasons = []
+        for raw, box, is_under in zip(raws, shown, under, strict=True):
+            x0, y0, x1, y1 = box
+            text = raw["text"]
+            least = narrow * len(text)
+            is_tiny = raw["size"] < tiny
+            if x1 - x0 < least and y1 - y0 < least:
+                # Blanks around the words count for nothing.
+                is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())
+            if x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height:
+                reasons.append(OFF_PAGE)
+            elif is_tiny:
+                reasons.append(TINY)
+            elif not raw["char_flags"] & _FILLED_OR_STROKED or raw.get("alpha", 255) < clear:
+                reasons.append(UNPAINTED)
+            elif self._may_be_lost(raw) and not self._stands_out(raw, box):
+                reasons.append(GROUND)
+            else:
+                reasons.append(COVERED if is_under and self._is_covered(raw["bbox"], box) else "")
+        return reasons
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
         """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
@@ -85,14 +103,19 @@ class Sight:
         return bool(painted <= self._limits["scan_seen"] * hidden)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
-        light = _brightness(raw["color"])
+        color = raw["color"]
+        grounds = self._grounds.get(color)
+        if grounds is None:
+            grounds = self._grounds[color] = self._find_grounds(_brightness(color))
+        return bool(grounds) and any(_holds(ground, raw["bbox"]) for ground in grounds)
+
+    def _find_grounds(self, light: float) -> list[Box]:
+        """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
         if light >= self._limits["light"]:
-            return True
+            return [_EVERYWHERE]
         near = self._limits["like_ground"]
-        return any(
-            abs(_brightness(fill.color) - light) < near and _holds((fill.x0, fill.y0, fill.x1, fill.y1), raw["bbox"])
-            for fill in self._fills
-        )
+        fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
+        return [(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills]
 
     def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
         own, least = _brightness(raw["color"]), self._limits["contrast"]
@@ -100,11 +123,26 @@ class Sight:
         differing = sum(abs(pixel - own) > least for pixel in pixels)
         return bool(pixels) and differing >= float(self._limits["ground_share"]) * len(pixels)
 
+    def _find_under(self, boxes: Sequence[Box]) -> list[bool]:
+        """Whether something solid lies over or under each rectangle; on a page with pictures any may have one."""
+        if self._has_images or not self._covers or not boxes:
+            return [self._has_images] * len(boxes)
+        x0, y0, x1, y1 = np.array(boxes, dtype=float).T
+        share = self._limits["covered_share"] * (np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0))
+        is_under = np.zeros(len(boxes), dtype=bool)
+        step = max(1, _CELLS // len(boxes))
+        for start in range(0, len(self._covers), step):
+            corners = np.array([cover.box for cover in self._covers[start : start + step]], dtype=float)
+            left, top, right, bottom = corners.T[:, :, None]
+            width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
+            height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
+            is_under |= (width * height >= share).any(axis=0)
+        found: list[bool] = is_under.tolist()
+        return found
+
     def _is_covered(self, box: Box, shown: Box) -> bool:
         """Whether something was painted over the span, and nothing of it shows through."""
         share = self._limits["covered_share"] * _area(box)
-        if not self._has_images and not any(_shared(cover.box, box) >= share for cover in self._covers):
-            return False
         later = [(order, image) for order, at, image in self._painted if _shared(at, box) >= share]
         if not later:
             return False

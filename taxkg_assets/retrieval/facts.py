@@ -95,7 +95,7 @@ class PassageFacts:
 
 
 def _listed_code() -> str:
-    return next(rule.pattern.pattern for rule in load_rules("router", "listed_codes"))
+    return next(rule.written for rule in load_rules("router", "listed_codes"))
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,7 @@ class DocumentFacts:
         least = load_family("ranking")["place_frac"]
         best = [("", 0.0)] * len(self.documents)
         for rule in load_rules("router", "places"):
-            named = self.rows["text"].str.contains(rule.pattern.pattern) | self.rows["heading_path"].str.contains(
-                rule.pattern.pattern
-            )
+            named = self.rows["text"].str.contains(rule.written) | self.rows["heading_path"].str.contains(rule.written)
             counts = np.bincount(self.number_of, minlength=len(best))
             shares = np.bincount(self.number_of, weights=named.to_numpy(), minlength=len(best)) / np.maximum(counts, 1)
             for number, row in enumerate(self.documents):

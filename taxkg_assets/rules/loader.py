@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from taxkg_assets.rules.needed_words import find_needed_words
+from taxkg_assets.rules.needed_words import find_word_groups
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern with the examples that it must and must not match."""
+    """One pattern with the examples that it must and must not match; `written` is the pattern as the file has it."""
 
     id: str
     pattern: re.Pattern[str]
@@ -23,16 +23,23 @@ class Rule:
     counter_examples: tuple[str, ...]
     source: str
     extra: dict[str, Any]
-    needed_words: tuple[str, ...] = ()
+    written: str = ""
+    word_groups: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def needed_words(self) -> tuple[str, ...]:
+        """Words of which every text that matches holds at least one."""
+        return self.word_groups[0] if self.word_groups else ()
 
     def may_match(self, small: str) -> bool:
         """Decide cheaply whether the pattern can match at all in a text, given in small letters."""
-        if not self.needed_words:
-            return True
-        for word in self.needed_words:  # noqa: SIM110 - a generator costs as much as the search that this saves
-            if word in small:
-                return True
-        return False
+        for words in self.word_groups:
+            for word in words:
+                if word in small:
+                    break
+            else:
+                return False
+        return True
 
 
 @cache
@@ -55,6 +62,18 @@ def spell_out(pattern: str) -> str:
     return spell_out(_PART.sub(lambda match: parts[match["name"]], pattern))
 
 
+# `\b` before a letter, or before one of a few letters, that stands there once.
+_WORD_START = re.compile(r"\\b(?P<letter>\[[A-Za-z]+\]|[A-Za-z])(?![*+?{])")
+
+
+def ask_letter_first(pattern: str) -> str:
+    """Write `\bform` so that the letter is asked for before what stands before it: places without it are skipped.
+
+    The two say the same; with the letter first, the engine searches for it instead of trying every place of a text.
+    """
+    return _WORD_START.sub(r"\g<letter>(?<!\\w\g<letter>)", pattern)
+
+
 @cache
 def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
     """Read the list `group` of `rules/<name>.yaml` as compiled rules, in the file's order."""
@@ -62,12 +81,13 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
     return tuple(
         Rule(
             id=row["id"],
-            pattern=re.compile(spell_out(row["pattern"])),
+            pattern=re.compile(ask_letter_first(spell_out(row["pattern"]))),
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
-            needed_words=find_needed_words(spell_out(row["pattern"])),
+            written=spell_out(row["pattern"]),
+            word_groups=find_word_groups(spell_out(row["pattern"])),
         )
         for row in load_family(name)[group]
     )

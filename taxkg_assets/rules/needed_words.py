@@ -15,18 +15,32 @@ _PARSER: Any = import_module("re._parser")
 _SPELLINGS = 4
 # To look for more words than this takes as long as the search that it saves.
 _MANY_WORDS = 30
+# A single letter stands in nearly every sentence.
+_LEAST_LETTERS = 2
 
 
 def find_needed_words(pattern: str) -> tuple[str, ...]:
     """Find words, in small letters, of which every text that matches holds at least one; none where no word is sure."""
-    needed = _needed(_PARSER.parse(pattern)) or set()
+    return next(iter(find_word_groups(pattern)), ())
+
+
+def find_word_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Find groups of words: every text that matches holds a word of each. The most telling group comes first."""
+    groups = sorted(_groups(_PARSER.parse(pattern)), key=_telling, reverse=True)
+    few = [group for ix, group in enumerate(groups) if ix == 0 or _is_worth(group)]
     # Where `no` is not, there is no `not` either.
-    return tuple(sorted(word for word in needed if not any(part in word for part in needed - {word})))
+    shortest = [tuple(sorted(word for word in g if not any(part in word for part in g - {word}))) for g in few]
+    return tuple(dict.fromkeys(shortest))
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
-    """Choose the most telling of the words that the parts of a sequence need, each of which must be there."""
-    best: set[str] | None = None
+    """Choose the most telling of the words that the parts of a sequence need."""
+    return max(_groups(items), key=_telling, default=None)
+
+
+def _groups(items: Iterable[tuple[Any, Any]]) -> list[set[str]]:
+    """List the words that each part of a sequence needs, all parts of which must be there."""
+    groups: list[set[str]] = []
     words: set[str] = set()
     for operation, argument in items:
         letters = _letters(str(operation), argument)
@@ -34,10 +48,34 @@ def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
         if 0 < len(longer) <= _SPELLINGS:
             words = longer
             continue
-        best = _more_telling(best, words or None)
-        best = _more_telling(best, letters or _needed_by_part(str(operation), argument))
+        groups += [words] if words else []
+        opened = {word + opening for word in words for opening in _openings(str(operation), argument)}
+        groups += [opened] if opened else []
+        groups += [letters] if letters else _groups_of_part(str(operation), argument)
         words = set()
-    return _more_telling(best, words or None)
+    return [*groups, words] if words else groups
+
+
+def _openings(operation: str, argument: Any) -> set[str]:
+    """Read how a choice may begin, where each of its branches begins with letters of its own."""
+    if operation == "SUBPATTERN":
+        items = list(argument[-1])
+        return _openings(str(items[0][0]), items[0][1]) if len(items) == 1 else _opening(items)
+    if operation == "BRANCH":
+        branches = [_opening(branch) for branch in argument[1]]
+        return {word for branch in branches for word in branch} if all(branches) else set()
+    return set()
+
+
+def _opening(items: Iterable[tuple[Any, Any]]) -> set[str]:
+    """Read the letters with which a sequence begins; none where they are not sure."""
+    words: set[str] = set()
+    for operation, argument in items:
+        longer = {word + letter for word in words or {""} for letter in _letters(str(operation), argument)}
+        if not 0 < len(longer) <= _SPELLINGS:
+            break
+        words = longer
+    return words
 
 
 def _letters(operation: str, argument: Any) -> set[str]:
@@ -47,21 +85,24 @@ def _letters(operation: str, argument: Any) -> set[str]:
     return letters if "" not in letters and len(letters) <= _SPELLINGS else set()
 
 
-def _needed_by_part(operation: str, argument: Any) -> set[str] | None:
+def _groups_of_part(operation: str, argument: Any) -> list[set[str]]:
     if operation == "SUBPATTERN":
-        return _needed(argument[-1])
+        return _groups(argument[-1])
     if operation == "ASSERT":
-        return _needed(argument[1])
+        return _groups(argument[1])
     if operation == "BRANCH":
         branches = [_needed(branch) for branch in argument[1]]
-        return {word for branch in branches for word in branch or ()} if all(branches) else None
+        return [{word for branch in branches for word in branch or ()}] if all(branches) else []
     if operation in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] >= 1:
-        return _needed(argument[2])
-    return None
+        return _groups(argument[2])
+    return []
 
 
-def _more_telling(one: set[str] | None, other: set[str] | None) -> set[str] | None:
+def _telling(words: set[str]) -> tuple[bool, int, int]:
     """Prefer words that are not too many, then those whose shortest is longer, then fewer of them."""
-    if one is None or other is None:
-        return one or other
-    return max(one, other, key=lambda words: (len(words) <= _MANY_WORDS, min(map(len, words)), -len(words)))
+    return len(words) <= _MANY_WORDS, min(map(len, words)), -len(words)
+
+
+def _is_worth(words: set[str]) -> bool:
+    """Decide whether a further group is worth a look: words of several letters, and not many."""
+    return len(words) <= _MANY_WORDS and min(map(len, words)) >= _LEAST_LETTERS
