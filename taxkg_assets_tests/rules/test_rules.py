@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Any
 
 import pytest
 import yaml
 
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, ask_letter_first, load_family, load_rules
 
 
 def _is_rule_list(rows: Any) -> bool:
@@ -41,6 +42,24 @@ def test_pattern_matches_its_examples_only(family: str, rule: Rule) -> None:
     assert all(any(word in text.lower() for word in words) for text in rule.examples), (
         "an example has none of its words"
     )
+    assert all(re.search(rule.extra.get("shape", ""), text) for text in rule.examples), "an example has another shape"
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\bform\b", r"\b[Bb]ox(?:es)?", r"(?:\bIRC|\bcode)s?", r"see \bb", r"\bx?y", r"\bo+n"]
+)
+def test_to_ask_for_the_letter_first_changes_no_match(pattern: str) -> None:
+    texts = [
+        "a form, forms, form",
+        "inform box Boxes sandbox",
+        "IRC IRCs XIRC code",
+        "see b see bb",
+        "y xy axy",
+        "on oon moon",
+    ]
+    found = [[match.span() for match in re.finditer(pattern, text)] for text in texts]
+    assert any(found)
+    assert [[match.span() for match in re.finditer(ask_letter_first(pattern), text)] for text in texts] == found
 
 
 @pytest.mark.parametrize(
