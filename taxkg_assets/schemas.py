@@ -174,6 +174,7 @@ class Documents(dy.Schema):
     tax_year = dy.Int32(nullable=True, description="tax year the document speaks of; null for continuous use")
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
     title = _text("title as printed on the first page")
+    tier = dy.Int32(min=1, max=3, description="weight: whose chunks a person looks at first, 1 before 2 before 3")
     produced_on = dy.String(
         regex=r"^(\d{4}-\d\d-\d\d)?$", description="day on which the file says it was made, or empty"
     )
@@ -469,6 +470,8 @@ class Chunks(dy.Schema):
     reason = _text("why it is not accepted, or who decided that it is; empty for structural units")
     tags = _strings("subjects of a unit that was cut by meaning")
     entities = _strings("boxes, forms, laws, amounts, dates that such a unit names")
+    boundary_confidence = _frac("confidence of the boundary that it begins at; 1 for structural units")
+    refinements = dy.Int32(min=0, description="cycles of refinement that its document went through; 2 were forced")
     created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
 
 
@@ -675,6 +678,22 @@ class EvalReport(dy.Schema):
     n = dy.Int32(min=0, description="questions behind the figure")
     n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
     p_value = dy.Float64(nullable=True, description="paired randomisation test against the strongest baseline")
+
+
+class Metrics(dy.Schema):
+    """One figure of the whole pipeline: how much there is, how good it is, and how long it took."""
+
+    metric = _key("chunks, sufficiency@3, semantic accept, time of boundary detection, …")
+    slice = _key("all, a query set, or a document that was cut by meaning")
+    value = dy.Float64(nullable=True, description="the figure; null for times, which stand in the last two columns")
+    unit = _text("count, tokens, share or time")
+    k = dy.Int32(nullable=True, min=1, description="results that a share of retrieval looks at")
+    n = dy.Int32(min=0, description="chunks, questions or documents behind the figure")
+    note = _text("what to know about it; may be empty")
+    began_at = dy.Datetime(time_unit="us", time_zone="UTC", nullable=True, description="when the work began")
+    ended_at = dy.Datetime(
+        time_unit="us", time_zone="UTC", nullable=True, description="its beginning and the time spent on it"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- service

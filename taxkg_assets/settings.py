@@ -28,6 +28,9 @@ class Settings(BaseSettings):
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
+    tiers: dict[str, int] = Field(
+        default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
+    )
     watch: str = Field(
         default="", description="names of IRS products, joined by commas, that the daily schedule fetches"
     )
@@ -90,6 +93,7 @@ _OPERATIONAL = (
     "document_memory_mb",
     "max_pages",
     "tables_in_memory_mb",
+    "tiers",
     "watch",
     "inbox",
     "api_key",

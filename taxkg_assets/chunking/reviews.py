@@ -10,7 +10,6 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.rules.loader import load_family
 
 
 def build_reviews(
@@ -25,15 +24,9 @@ def build_reviews(
 
 def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents]) -> pl.DataFrame:
     """Find the chunks that wait for a person, those of weightier documents first (tier 1 before 2 before 3)."""
-    tiers = load_family("semantic")["tiers"]
-    tier = (
-        pl.when("is_draft")
-        .then(tiers["draft"])
-        .otherwise(pl.col("doc_type").replace_strict(tiers["doc_types"], return_dtype=pl.Int32))
-    )
     waiting = chunks.filter(pl.col("status") != "accepted", ~pl.col("reason").str.starts_with(REVIEWED))
     return (
-        waiting.join(documents.select("document_id", tier.alias("tier")), on="document_id")
+        waiting.join(documents.select("document_id", "tier"), on="document_id")
         .select("tier", "document_id", "page", "chunk_id", "status", "quality", "reason", "text")
         .sort("tier", "document_id", "chunk_id")
     )

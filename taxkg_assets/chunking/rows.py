@@ -92,6 +92,8 @@ def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
         "reason": "",
         "tags": [],
         "entities": [],
+        "boundary_confidence": 1.0,
+        "refinements": 0,
         "created_by": "structural",
         **columns,
     }

@@ -51,6 +51,7 @@ class SemanticUnit:
     reason: str = ""
     created_by: str = "rule"
     boundary_confidence: float = 1.0
+    refinements: int = 0
     title: str = ""
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -107,7 +108,8 @@ def find_semantic_units(
     for _ in range(rounds):
         units = _refine(units, proposer=proposer, encode=encode)
         units = _validate(units, title=title, proposer=proposer, encode=encode)
-    return _enrich(units, title=title, proposer=proposer)
+    units = _enrich(units, title=title, proposer=proposer)
+    return [replace(unit, refinements=rounds) for unit in units]
 
 
 def score_accepted(units: Sequence[SemanticUnit]) -> float:

@@ -74,6 +74,8 @@ def _make_row(
         reason=reason,
         tags=list(unit.tags),
         entities=list(unit.entities),
+        boundary_confidence=unit.boundary_confidence,
+        refinements=unit.refinements,
         created_by=unit.created_by,
     )
 

@@ -28,6 +28,7 @@ from taxkg_assets.defs.gold import gold_fingerprint
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.resources import PACKAGE, Home, code_version, source_line, stage_of
 from taxkg_assets.defs.store import Store, TableState, digest, schema_of
+from taxkg_assets.defs.timing import keep_times, timed
 
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
@@ -380,7 +381,10 @@ def table(
             arguments |= {n: opener(home) for n, opener in opened.items()}
             if "settings" in parameters:
                 arguments["settings"] = home.settings
-            return WholeTable(build(**arguments), made_from)
+            with timed(name):
+                built = WholeTable(build(**arguments), made_from)
+            keep_times(home.store)
+            return built
 
     made: dg.AssetsDefinition = dg.asset(
         name=name,

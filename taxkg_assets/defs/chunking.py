@@ -14,6 +14,7 @@ from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest, frame_digest
+from taxkg_assets.defs.timing import TimedProposer, timed_call
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
@@ -48,8 +49,8 @@ chunks = table(
     group="chunking",
     handles={
         "reviews": lambda home: home.store.read_or_empty("reviews"),
-        "proposer": open_proposer,
-        "encode": open_cohesion,
+        "proposer": lambda home: TimedProposer(open_proposer(home)),
+        "encode": lambda home: timed_call("cohesion", open_cohesion(home)),
     },
     fingerprint=lambda home: digest(model_hash(home), proposer_fingerprint(home), _decided(home)),
 )

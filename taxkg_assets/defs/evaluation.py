@@ -9,16 +9,18 @@ import lancedb
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, atomic_write, digest
+from taxkg_assets.defs.timing import read_times
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.evaluation.metrics import build_metrics, render_metrics
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.prompts.contract import Proposer
@@ -157,6 +159,20 @@ eval_report = table(
     stages=("evaluation",),
     handles={"store": lambda home: home.store},
 )
+
+
+metrics = table(
+    schemas.Metrics,
+    build_metrics,
+    group="evaluation",
+    handles={"times": lambda home: read_times(home.store)},
+    after=("index",),
+)
+
+
+SHOWN["metrics"] = lambda store: {
+    "figures": table_metadata(render_metrics(schemas.Metrics.cast(store.read("metrics"))))
+}
 
 
 @gate(on="eval_report")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,8 @@ from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
-from taxkg_assets.sources.documents import build_documents
+from taxkg_assets.defs.timing import keep_times, timed
+from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable, sha256_of
 
@@ -69,19 +71,27 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
+    # A tier that was set anew needs no second reading.
+    weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(home, row)]
+    rows = [{**row, "tier": tier_of(home, row)} for row in [*rows, *weighed]]
     bad = [
         _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
         for o, j in zip(outcomes, jobs, strict=True)
         if not o.is_read
     ]
     gone = (known.keys() | refused.keys()) - ledger.keys()
-    documents = {d: {"content": reading_of(j.sha256, j.code_version)} for d, j in admitted.items()}
+    documents = {row["document_id"]: {"content": reading_of(row["sha256"], row["code_version"])} for row in rows}
     healed = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
     return Intake(
         documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
         quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | healed)}),
     )
+
+
+def tier_of(home: Home, row: Mapping[str, Any]) -> int:
+    """The weight of a document by the settings, or by the rules."""
+    return find_tier(row, own=home.settings.tiers)
 
 
 def forget_refusals(store: Store) -> None:
@@ -179,9 +189,12 @@ def _read(home: Home, jobs: Sequence[Job]) -> list[Outcome]:
     limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
     with stage_progress("documents", len(jobs)) as progress:
         progress.advance("documents", len(cached))
-        outcomes = read_documents(
-            missing, workers=settings.workers, limits=limits, on_done=lambda _: progress.advance("documents")
-        )
+        with timed("parse") if missing else nullcontext():
+            outcomes = read_documents(
+                missing, workers=settings.workers, limits=limits, on_done=lambda _: progress.advance("documents")
+            )
+    if missing:
+        keep_times(home.store)
     by_id = cached | {o.document_id: o for o in outcomes}
     return [by_id[j.document_id] for j in jobs]
 

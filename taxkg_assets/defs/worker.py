@@ -27,7 +27,7 @@ from taxkg_assets.defs.reader import MEMORY_REMEDY
 from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.sources.documents import build_documents
+from taxkg_assets.sources.documents import build_documents, find_tier
 
 _ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
 NEAR_LIMIT_FRAC = 0.7
@@ -98,6 +98,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         ],
         "fetched_at": datetime.now(UTC),
     }
+    admission["tier"] = find_tier(admission, own={})
     return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))
 
 

@@ -1,4 +1,4 @@
-"""Rankings to numbers: what one ranked list is worth for one question, and the same for whole runs.
+"""Rankings to numbers: what one ranked list is worth for one question, for whole runs, and for a pipeline.
 
 Recall within a token budget and multi-hop coverage count what a language model would really be shown; the rank
 measures look at the first 500 tokens of each result. Means, intervals and tests over questions are elsewhere.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import dataframely as dy
@@ -16,7 +17,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.matching import count_tokens, cut_to_tokens, is_quoted
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.schemas import EvalQueries, EvalRuns
+from taxkg_assets.schemas import Chunks, EvalQueries, EvalReport, EvalRuns, Metrics
 
 Passage = Mapping[str, Any]
 Query = Mapping[str, Any]
@@ -202,3 +203,110 @@ def _group_runs(eval_runs: dy.DataFrame[EvalRuns]) -> dict[tuple[str, str, str],
         if row["rank"] > 0:
             results.append(Result(document_id=row["document_id"], text=row["text"]))
     return grouped
+
+
+# ------------------------------------------------------------------------------------------- the whole pipeline
+
+PARTS = {
+    "parse": "parse",
+    "boundary_detection": "boundary",
+    "structure_analysis": "structure",
+    "quality_validation": "validate",
+    "refinement": "refine",
+    "metadata_enrichment": "describe",
+    "cohesion": "cohesion",
+    "embeddings": "embed",
+    "index": "index",
+}
+"""Parts of a build whose time is told, and the word for each."""
+
+
+def build_metrics(
+    chunks: dy.DataFrame[Chunks],
+    eval_report: dy.DataFrame[EvalReport],
+    *,
+    times: Mapping[str, tuple[datetime, datetime]],
+) -> dy.DataFrame[Metrics]:
+    """One figure of the pipeline a row: chunks, how those cut by meaning fared, what a reader is shown, and times.
+
+    Args:  times: when each part of the last build that did it began, and its beginning with the time it took.
+    Units: shares lie in 0..1; `k` is the number of results that a share of retrieval looks at.
+    """
+    rows = [*_chunk_figures(chunks), *_retrieval_figures(eval_report), *_times(times, chunks=chunks)]
+    empty = {"k": None, "note": "", "began_at": None, "ended_at": None}
+    frame = pl.DataFrame([{**empty, **row} for row in rows], schema=Metrics.create_empty().schema)
+    return Metrics.validate(frame.sort(Metrics.primary_key()))
+
+
+def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
+    def figure(metric: str, value: float | None, unit: str, n: int, *, piece: str = "all", note: str = "") -> Any:
+        return {"metric": metric, "slice": piece, "value": value, "unit": unit, "n": n, "note": note}
+
+    accepted = chunks.filter(pl.col("status") == "accepted")
+    cut = chunks.filter(pl.col("created_by") != "structural")
+    rows = [
+        figure("chunks", float(accepted.height), "count", chunks.height, note="accepted ones: those that are indexed"),
+        figure("average tokens", _mean(accepted["token_count"]), "tokens", accepted.height),
+        figure(
+            "average quality", _mean(accepted["quality"]), "share", accepted.height, note="structural ones count as 1"
+        ),
+        figure("semantic quality", _mean(cut["quality"]), "share", cut.height, note="accepted or not"),
+    ]
+    note = "" if cut.height else "not measured: every layout told enough"
+    for piece, own in (("all", cut), *((str(key[0]), of) for key, of in sorted(cut.group_by("document_id")))):
+        rows += [
+            figure("semantic accept", _mean(own["status"] == "accepted"), "share", own.height, piece=piece, note=note),
+            figure(
+                "boundary confidence", _mean(own["boundary_confidence"]), "share", own.height, piece=piece, note=note
+            ),
+        ]
+    forced = cut.filter(pl.col("refinements") > 1)["document_id"].n_unique()
+    rule = f"below {load_family('semantic')['forced_accept']:.0%} accepted a second cycle follows"
+    return [*rows, figure("forced refinements", float(forced), "count", cut["document_id"].n_unique(), note=rule)]
+
+
+def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, Any]]:
+    """Relevance never without sufficiency: both of the whole pipeline, for each query set."""
+    shown = eval_report.filter(
+        pl.col("system") == "full",
+        pl.col("slice") == "all",
+        pl.col("metric").is_in([f"relevance@{SHOWN}", f"sufficiency@{SHOWN}"]),
+    )
+    return [
+        {"metric": row["metric"], "slice": row["query_set"], "value": row["value"], "unit": "share"}
+        | {"k": SHOWN, "n": row["n"], "note": "" if row["n"] else "not measured: no question resolves on this corpus"}
+        for row in shown.iter_rows(named=True)
+    ]
+
+
+def _times(times: Mapping[str, tuple[datetime, datetime]], *, chunks: pl.DataFrame) -> list[dict[str, Any]]:
+    known = {part: times[part] for part in PARTS if part in times}
+    rows = [
+        {"metric": f"time: {PARTS[part]}", "began_at": began, "ended_at": ended}
+        for part, (began, ended) in known.items()
+    ]
+    if known:
+        began = min(began for began, _ in known.values())
+        total = sum((ended - begun for begun, ended in known.values()), timedelta())
+        rows.append({"metric": "time: total", "began_at": began, "ended_at": began + total})
+    note = "of the last build that had to do it"
+    common = {"slice": "all", "value": None, "unit": "time", "n": chunks["document_id"].n_unique(), "note": note}
+    return [{**common, **row} for row in rows]
+
+
+def _mean(values: pl.Series) -> float | None:
+    return float(values.cast(pl.Float64).sum()) / values.len() if values.len() else None
+
+
+def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
+    """The figures as they are read: shares in percent, times in seconds, the number of results beside them."""
+    rows = []
+    for row in metrics.iter_rows(named=True):
+        seconds = (row["ended_at"] - row["began_at"]).total_seconds() if row["ended_at"] else None
+        figure = (
+            "" if row["value"] is None else f"{row['value']:.1%}" if row["unit"] == "share" else f"{row['value']:.0f}"
+        )
+        text = f"{seconds:.1f} s" if seconds is not None else figure or "not measured"
+        k = "" if row["k"] is None else f"K = {row['k']}"
+        rows.append((row["metric"], row["slice"], text, k, row["n"], row["note"]))
+    return pl.DataFrame(rows, schema=["metric", "slice", "figure", "K", "n", "note"], orient="row")

@@ -452,10 +452,12 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
         shown = {"home": str(store.home), "tables": [asdict(t) for t in tables]}
-        print_json({**shown, "quarantine": quarantine, "hidden text": hidden, "language models": proposer})
+        shown |= {"quarantine": quarantine, "hidden text": hidden, "metrics": store.read_or_empty("metrics").to_dicts()}
+        print_json({**shown, "language models": proposer})
     else:
         render.statuses(tables, quarantine, home=str(store.home), out=out)
         render.hidden_texts(hidden, out=out)
+        render.metrics(store.read_or_empty("metrics"), out=out)
         render.proposer(proposer, out=out)
 
 

@@ -12,8 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from taxkg_assets.evaluation.metrics import render_metrics
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
+from taxkg_assets.schemas import Metrics
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
 
@@ -102,6 +104,16 @@ def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         words = " ".join(row["text"].split())[:60]
         order = "[red]an order" if row["is_order"] else ""
         shown.add_row(escape(row["document_id"]), str(row["page"]), row["kind"], order, escape(words))
+    out.print(shown)
+
+
+def metrics(rows: pl.DataFrame, *, out: Console) -> None:
+    """Figures of the pipeline: those of all documents, and shares of retrieval with the results that they look at."""
+    if rows.is_empty():
+        return
+    shown = Table("metric", "of", "figure", "K", "n", "", title="Metrics", title_justify="left")
+    for row in render_metrics(Metrics.cast(rows)).iter_rows():
+        shown.add_row(*(escape(str(cell)) for cell in row))
     out.print(shown)
 
 

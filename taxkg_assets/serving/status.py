@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 
 from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
+from taxkg_assets.defs.intake import tier_of
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
@@ -99,6 +100,7 @@ def _documents_changed(home: Home) -> bool:
         for row in rows:
             path = Path(files.get(row["document_id"], {}).get("path", ""))
             is_same = path.is_file() and sha256_of(path) == row["sha256"] and row["code_version"] == version
+            is_same = is_same and (name == "quarantine" or row.get("tier") == tier_of(home, row))
             if is_same:
                 seen.add(row["document_id"])
             elif row["document_id"] not in files:

@@ -8,6 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Documents
 
 _SHOWN = ("document_id", "page", "kind", "is_order", "text")
@@ -20,6 +21,17 @@ def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Doc
     """
     frame = pl.DataFrame(list(admissions), schema=Documents.create_empty().schema)
     return Documents.validate(frame.sort("document_id"))
+
+
+def find_tier(row: Mapping[str, Any], *, own: Mapping[str, int]) -> int:
+    """Decide whose chunks a person looks at first: `own` names documents, IRS names or types; drafts come last.
+
+    Source: rules/semantic.yaml.
+    """
+    named = (row["document_id"], row["irs_name"], row["doc_type"])
+    tiers = load_family("semantic")["tiers"]
+    by_rule: int = tiers["draft"] if row["is_draft"] else tiers["doc_types"][row["doc_type"]]
+    return next((own[name] for name in named if name in own), by_rule)
 
 
 def find_hidden_texts(documents: pl.DataFrame) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def _decision(chunk: dict[str, Any], decision: str, *, day: int = 0, text: str |
 
 
 def _documents(**columns: Any) -> dy.DataFrame[schemas.Documents]:
-    row = {"document_id": "d", "title": "A guide", "doc_type": "publication", "is_draft": False, **columns}
+    row = {"document_id": "d", "title": "A guide", "doc_type": "publication", "tier": 2, "is_draft": False, **columns}
     return schemas.Documents.sample(overrides=[row])
 
 
@@ -70,7 +70,7 @@ def test_units_that_are_not_accepted_wait_and_their_text_falls_back() -> None:
         == summarize_chunks(chunks)["not accepted"]
     )
     assert set(waiting["tier"]) == {2}
-    assert set(find_waiting(chunks, _documents(is_draft=True))["tier"]) == {3}
+    assert set(find_waiting(chunks, _documents(tier=3))["tier"]) == {3}
 
 
 def test_a_decision_holds_for_its_text_only() -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 import random
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import ir_measures
+import polars as pl
 import pytest
 from ir_measures import RR, R, Success, nDCG
 
 from taxkg_assets.evaluation.metrics import (
     Result,
+    build_metrics,
     find_metrics,
+    render_metrics,
     score_ndcg,
     score_query,
     score_recall,
     score_reciprocal_rank,
     score_runs,
 )
+from taxkg_assets.schemas import Chunks, EvalReport
 from taxkg_assets_tests.evaluation.corpus import BOOK, DEPOSIT, FEE, FORM, LAW, RENT, queries, question, runs
 
 NOISE = "Nothing on this page has to do with what was asked; it speaks of ships and of harbours only."
@@ -114,3 +119,40 @@ def test_results_that_hold_nothing_earn_nothing() -> None:
     found = scores([Result(FORM, NOISE)] * 3)
     assert [found[name] for name in ("recall@5", "recall@2000tok", "mrr", "ndcg@10")] == [0, 0, 0, 0]
     assert found["wrong_document@1"] == 0
+
+
+# ------------------------------------------------------------------------------------------- the whole pipeline
+
+
+def _chunk(number: int, status: str = "accepted", created_by: str = "rule", **columns: Any) -> dict[str, Any]:
+    made = {"chunk_id": f"c{number}", "document_id": "d", "token_count": 100, "quality": 0.8, "refinements": 2}
+    return {**made, "status": status, "created_by": created_by, "boundary_confidence": 0.5, **columns}
+
+
+def test_figures_of_a_pipeline_by_hand() -> None:
+    chunks = [
+        _chunk(1),
+        _chunk(2),
+        _chunk(3, "refine"),
+        _chunk(4, created_by="structural", token_count=40, refinements=0),
+    ]
+    shown = {"system": "full", "query_set": "set", "slice": "all", "n": 8, "n_dropped": 0}
+    report = [{**shown, "metric": "relevance@3", "value": 0.75}, {**shown, "metric": "sufficiency@3", "value": 0.5}]
+    began = datetime(2031, 5, 1, tzinfo=UTC)
+    times = {"parse": (began, began + timedelta(seconds=4)), "index": (began, began + timedelta(seconds=2))}
+    found = build_metrics(
+        Chunks.sample(overrides=chunks), EvalReport.sample(overrides=report), times={**times, "release": (began, began)}
+    )
+    figures = {(row["metric"], row["slice"]): row for row in found.iter_rows(named=True)}
+    assert figures["chunks", "all"]["value"] == 3
+    assert figures["average tokens", "all"]["value"] == (100 + 100 + 40) / 3
+    assert figures["semantic accept", "all"]["value"] == figures["semantic accept", "d"]["value"] == 2 / 3
+    assert figures["boundary confidence", "all"]["value"] == 0.5
+    assert figures["forced refinements", "all"]["value"] == 1
+    assert (figures["sufficiency@3", "set"]["value"], figures["sufficiency@3", "set"]["k"]) == (0.5, 3)
+    total = figures["time: total", "all"]
+    assert total["ended_at"] - total["began_at"] == timedelta(seconds=6)
+    assert ("time: release", "all") not in figures
+    told = {row[0]: row[2:4] for row in render_metrics(found).filter(pl.col("slice") != "d").iter_rows()}
+    assert told["relevance@3"] == ("75.0%", "K = 3")
+    assert told["time: parse"] == ("4.0 s", "")

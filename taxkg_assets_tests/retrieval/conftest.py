@@ -70,6 +70,7 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "warnings": [],
         "image_only_pages": [],
         "hidden_texts": [],
+        "tier": 1,
         "fetched_at": None,
         **columns,
     }

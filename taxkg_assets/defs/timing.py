@@ -1,0 +1,84 @@
+"""How long the parts of a build took: noted while they run, kept in the home until the next time they run."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Proposer, Task
+
+TIMES = "times.json"
+_spent: dict[str, tuple[datetime, float]] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def timed(part: str) -> Iterator[None]:
+    """Note the time that a part takes; what runs again before it is kept is added up."""
+    began, started = datetime.now(UTC), time.monotonic()
+    try:
+        yield
+    finally:
+        note_time(part, began=began, seconds=time.monotonic() - started)
+
+
+def note_time(part: str, *, began: datetime, seconds: float) -> None:
+    """Add to the time of a part."""
+    with _lock:
+        first, before = _spent.get(part, (began, 0.0))
+        _spent[part] = (first, before + seconds)
+
+
+def keep_times(store: Store) -> None:
+    """Write what was noted into the home, in place of the earlier times of the same parts."""
+    with _lock:
+        noted, path = dict(_spent), store.folder("cache") / TIMES
+        _spent.clear()
+    if noted:
+        rows = {part: {"began_at": began.isoformat(), "seconds": round(s, 3)} for part, (began, s) in noted.items()}
+        atomic_write(path, json.dumps({**_read(store), **rows}, indent=1, sort_keys=True).encode())
+
+
+def read_times(store: Store) -> dict[str, tuple[datetime, datetime]]:
+    """When each part began, and its beginning with the time that it took."""
+    found = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
+    return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in found.items()}
+
+
+def _read(store: Store) -> dict[str, dict[str, Any]]:
+    path = store.folder("cache") / TIMES
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf8")) if path.is_file() else {}
+    return found
+
+
+class TimedProposer:
+    """A proposer whose time is noted by task."""
+
+    def __init__(self, own: Proposer) -> None:
+        self._own = own
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the own proposer."""
+        return self._own.fingerprint
+
+    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+        """Propose as the own proposer does."""
+        with timed(task.name):
+            return self._own.propose(task, items)
+
+
+def timed_call(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose time is noted."""
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        with timed(part):
+            return call(*arguments, **named)
+
+    return run
