@@ -17,13 +17,14 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import chunking, extraction, graph, retrieval, rules, serving
+from benchmarks import chunking, extraction, graph, reliability, retrieval, rules, serving
 from benchmarks.documents import CorpusError
 
 BENCHMARKS = {
     "chunking": chunking,
     "extraction": extraction,
     "graph": graph,
+    "reliability": reliability,
     "retrieval": retrieval,
     "rules": rules,
     "serving": serving,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+import taxkg_assets.defs.alerts as alerts
 import taxkg_assets.defs.automation as automation
 import taxkg_assets.defs.chunking as chunking
 import taxkg_assets.defs.evaluation as evaluation
@@ -11,6 +12,7 @@ import taxkg_assets.defs.extraction as extraction
 import taxkg_assets.defs.fetching as fetching
 import taxkg_assets.defs.graph as graph
 import taxkg_assets.defs.llm as llm
+import taxkg_assets.defs.retention as retention
 import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
 import taxkg_assets.defs.training as training
@@ -24,10 +26,17 @@ defs = dg.Definitions(
     asset_checks=dg.load_asset_checks_from_modules(_stages),
     sensors=[
         automation.sources_changed,
-        dg.AutomationConditionSensorDefinition("tables_follow", target=dg.AssetSelection.all()),
+        dg.AutomationConditionSensorDefinition(
+            "tables_follow",
+            target=dg.AssetSelection.all(),
+            minimum_interval_seconds=automation.SENSOR_SECONDS,
+            default_status=dg.DefaultSensorStatus.STOPPED,
+        ),
+        alerts.alert_failed_runs,
+        alerts.alert_quarantine,
     ],
-    jobs=[dg.define_asset_job("build", selection=automation.BUILT), fetching.watch_releases],
-    schedules=[fetching.daily_releases],
+    jobs=[automation.everything, fetching.watch_releases, retention.housekeeping],
+    schedules=[fetching.daily_releases, retention.nightly_housekeeping],
     resources={"home": Home(), "io_manager": DeltaIO(home=Home())},
     executor=dg.in_process_executor,
 )

@@ -34,7 +34,19 @@ class Settings(BaseSettings):
     watch: str = Field(
         default="", description="names of IRS products, joined by commas, that the daily schedule fetches"
     )
-    inbox: str = Field(default="", description="folder that the daily schedule fetches into; empty for <home>/inbox")
+    inbox: str = Field(
+        default="", description="folder that is always a source, and that fetching fills; empty for <home>/inbox"
+    )
+    automation: bool = Field(
+        default=False, description="sensors and schedules start turned on, where nobody has switched them in the UI"
+    )
+    alert_webhook: SecretStr = Field(
+        default=SecretStr(""), description="address that failed gates, failed runs and quarantined documents are told"
+    )
+
+    keep_days: float = Field(
+        default=7.0, ge=0, description="age in days from which versions that no kept release reads are deleted"
+    )
 
     guardrail: bool = Field(default=True, description="grade answers and stay silent where nothing fits")
     answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
@@ -96,6 +108,9 @@ _OPERATIONAL = (
     "tiers",
     "watch",
     "inbox",
+    "automation",
+    "alert_webhook",
+    "keep_days",
     "api_key",
     "api_hosts",
     "api_origins",

@@ -180,7 +180,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
     version_of = cache(store.version)
     for key in keys:
         table_name = key.asset_key.to_user_string()
-        record, entry = latest.get(key), made.get(key.asset_key)
+        record, entry = _evaluated(instance, key, latest.get(key)), made.get(key.asset_key)
         stored = entry.last_materialization_record if entry is not None else None
         if record is None:
             reason = "has not been run"
@@ -196,6 +196,19 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             continue
         faults[f"{table_name}:{key.name}"] = reason
     return faults
+
+
+def _evaluated(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, latest: AssetCheckExecutionRecord | None
+) -> AssetCheckExecutionRecord | None:
+    """What the gate said last. A run that waits to evaluate it takes nothing from that; one that ended without does."""
+    if latest is None or latest.status != AssetCheckExecutionRecordStatus.PLANNED:
+        return latest
+    waiting = instance.get_run_by_id(latest.run_id)
+    if waiting is None or waiting.is_finished:
+        return latest
+    said = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    return next(iter(instance.event_log_storage.get_asset_check_execution_history(key, limit=1, status=said)), latest)
 
 
 def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:

@@ -1,18 +1,23 @@
 """What runs by itself: the sensor that sees new and changed PDFs, the jobs, and the automation of the tables."""
 
+import time
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING, UPSTREAM, ancestors
-from taxkg_assets.defs.intake import scan_sources
+from taxkg_assets.defs.alerts import Alert, default_status, send
+from taxkg_assets.defs.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.sources.scan import SourceError, sha256_of
 
-SENSOR_SECONDS = 30
+SENSOR_SECONDS = 10
+SETTLE_SECONDS = 3.0
 INTAKE = ("documents", "quarantine")
 BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(TRAINING)
 """What a build makes; training is asked for by name."""
@@ -53,38 +58,74 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
     return added, removed
 
 
+everything = dg.define_asset_job("build", selection=BUILT)
+
+
 @dg.sensor(
-    asset_selection=dg.AssetSelection.assets(*INTAKE),
+    job=everything,
     minimum_interval_seconds=SENSOR_SECONDS,
-    default_status=dg.DefaultSensorStatus.STOPPED,
+    default_status=default_status(),
 )
 def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
-    """Scan the recorded sources; request `documents` for new, changed and gone files, let automation carry them on."""
+    """Scan the recorded sources and the inbox; one run brings new, changed and gone files to the release.
+
+    What is current is left alone in that run. A run that broke off in the middle is made again.
+    """
     try:
-        ledger = scan_sources(home.store)
+        ledger = scan_sources(home)
     except SourceError as clash:
+        if context.cursor != str(clash):
+            send(Alert("sources", "the sources contradict each other", (str(clash),)), settings=home.settings)
+        context.update_cursor(str(clash))
         return dg.SkipReason(str(clash))
+    context.update_cursor("")
+    report_dead_run(context.instance, home.store)
+    broken = find_broken_run(context.instance)
     files = {d: Path(f["path"]) for d, f in ledger["files"].items()}
     sync_partitions(context.instance, set(files))
-    hashes = {d: sha256_of(path) for d, path in files.items() if path.exists()}
+    now = time.time()
+    hashes = {d: seen_sha256(path) for d, path in files.items() if path.exists() and not is_being_written(path, now)}
     known = known_bytes(home.store)
     changed = sorted(d for d, sha256 in hashes.items() if sha256 not in known.get(d, ()))
     gone = sorted(known.keys() - files.keys())
-    if not changed and not gone:
+    if not changed and not gone and not broken:
         return dg.SkipReason("Every document is as it was.")
     if not files:
         return dg.SkipReason("No document is left in the recorded sources: the tables stay as they are.")
-    targets = changed or sorted(files)[:1]
+    behind = find_unpublished(home.store) & files.keys()
     versions = [str(home.store.version(name)) for name in INTAKE]
     return dg.SensorResult(
         run_requests=[
             dg.RunRequest(
                 # A request that came to nothing is not repeated until a document or a table changes.
-                run_key=digest(*versions, *(hashes[d] for d in changed), *gone),
-                tags=partition_range(targets),
+                run_key=digest(*versions, *(hashes[d] for d in changed), *gone, broken),
+                tags=partition_range(_spanned(context.instance, {*changed, *behind} or set(sorted(files)[:1]))),
             )
         ]
     )
+
+
+def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
+    """The first and the last of these partitions in Dagster's own order, which is that of their arrival."""
+    assert DOCUMENT_PARTITIONS.name is not None
+    held = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
+    return [held[0], held[-1]]
+
+
+def is_being_written(path: Path, now: float) -> bool:
+    """Whether a file changed a moment ago: it may not be whole yet, and the next look will tell."""
+    return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
+
+
+def seen_sha256(path: Path) -> str:
+    """SHA-256 of a file; one that nobody has touched since the last look is not read again."""
+    found = path.stat()
+    return _sha256_of(path, (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino))
+
+
+@lru_cache(maxsize=100_000)
+def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
+    return sha256_of(path)
 
 
 def known_bytes(store: Store) -> dict[str, set[str]]:

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 import dagster as dg
 import polars as pl
 
+from taxkg_assets.defs.alerts import default_schedule_status
+from taxkg_assets.defs.intake import inbox_of
 from taxkg_assets.defs.reader import Job, Limits, read_documents
 from taxkg_assets.defs.store import atomic_write
 from taxkg_assets.rules.loader import load_family
@@ -117,10 +119,9 @@ def _read_record(folder: Path) -> dict[str, Any]:
 def fetch_watched(context: dg.OpExecutionContext) -> None:
     """Fetch the watched names into the inbox; the sensor sees what is new there."""
     settings = Settings()
-    inbox = Path(settings.inbox or Path(settings.home) / "inbox")
     names = [name.strip() for name in settings.watch.split(",") if name.strip()]
     failed = 0
-    for line in fetch(names, folder=inbox, settings=settings):
+    for line in fetch(names, folder=inbox_of(settings), settings=settings):
         context.log.info(f"{line.status}: {line.url} {line.file} {line.reason}")
         failed += line.status == "failed"
     if failed:
@@ -138,5 +139,5 @@ daily_releases = dg.ScheduleDefinition(
     job=watch_releases,
     cron_schedule="15 6 * * *",
     description="Every morning: fetch the names of TAXKG_WATCH into the inbox.",
-    default_status=dg.DefaultScheduleStatus.STOPPED,
+    default_status=default_schedule_status(),
 )

@@ -23,17 +23,34 @@ from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.defs.timing import keep_times, timed
+from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable, sha256_of
 
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
+"""Tables that are published document by document."""
+
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 
-def scan_sources(store: Store, roots: Sequence[Path] = ()) -> dict[str, Any]:
-    """Scan the given sources, or all recorded ones, and record what they hold now."""
+def inbox_of(settings: Settings) -> Path:
+    """The folder that is a source without being named as one."""
+    return Path(settings.inbox or Path(settings.home) / "inbox").resolve()
+
+
+def has_sources(home: Home) -> bool:
+    """Whether a source was recorded, or something lies in the inbox."""
+    inbox = inbox_of(home.settings)
+    return bool(home.store.read_ledger()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
+
+
+def scan_sources(home: Home, roots: Sequence[Path] = ()) -> dict[str, Any]:
+    """Scan the given sources, or all recorded ones and the inbox, and record what they hold now."""
+    store = home.store
     ledger = store.read_ledger()
-    scanned = [root.resolve() for root in roots] or existing_roots(ledger["roots"])
+    recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
+    scanned = [root.resolve() for root in roots] or existing_roots(recorded)
     merged = merge_sources(ledger, {root: find_source_files(root) for root in scanned})
     if merged != ledger:
         store.write_ledger(merged)
@@ -134,6 +151,17 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
                 frames, states, size = [], {}, 0.0
     if frames:
         yield pl.concat(frames), states
+
+
+def find_unpublished(store: Store) -> set[str]:
+    """Admitted documents whose newest reading some extraction table does not hold: a run has stopped before it."""
+    admitted = store.state("documents")
+    if admitted is None:
+        return set()
+    wanted = {d: s["content"] for d, s in admitted.documents.items()}
+    states = [store.state(name) for name in PER_DOCUMENT]
+    held = [state.documents if state is not None else {} for state in states]
+    return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in held)}
 
 
 def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:

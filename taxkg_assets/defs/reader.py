@@ -184,6 +184,8 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
             except BrokenPipeError:
                 reply = {"lost": "The reading process died before it took the document."}
             seconds = reply.get("seconds", time.monotonic() - started)
+            if "unwritable" in reply:
+                raise OSError(*reply["unwritable"])
             if "lost" in reply:
                 child.close()
                 child = None

@@ -16,11 +16,13 @@ from typing import Any
 import dagster as dg
 
 import taxkg_assets
+from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.settings import Settings
 
 PACKAGE = Path(taxkg_assets.__file__).parent
 PROJECT = PACKAGE.parent
+WAIT_SECONDS = 3600.0
 PACKAGES = ("pymupdf", "polars", "lancedb", "bm25s", "sentence-transformers")
 
 
@@ -31,12 +33,22 @@ class Home(dg.ConfigurableResource["Home"]):
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
-        """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock."""
+        """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
+
+        A run that was launched while a build works on the home waits for it: nobody would launch it again.
+        """
         if context.run is None:
             yield self
             return
-        with self.store.exclusive():
-            yield self
+        store = self.store
+        with store.exclusive(wait_s=WAIT_SECONDS):
+            if context.instance is not None and store.noted_run() != context.run.run_id:
+                report_dead_run(context.instance, store)
+            store.note_run(context.run.run_id)
+            try:
+                yield self
+            finally:
+                store.forget_run()
 
     @property
     def settings(self) -> Settings:

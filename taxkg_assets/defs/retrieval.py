@@ -170,14 +170,17 @@ release = table(
 )
 
 
+def find_kept_releases(store: Store) -> pl.DataFrame:
+    """The releases that stay whole: the newest that were not rolled back, with their index still in its place."""
+    standing = store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
+    return standing.filter([(store.home / path).is_dir() for path in standing["index_path"]])
+
+
 def prune_indexes(store: Store) -> None:
     """Drop index versions that neither the manifest names nor one of the releases that a rollback may go to."""
     if not store.exists("index"):
         return
-    kept = set(store.read("index")["path"])
-    if store.exists("release"):
-        standing = store.read("release").filter(~pl.col("is_rolled_back")).sort("release_ix")
-        kept |= set(standing.tail(KEPT_RELEASES)["index_path"])
+    kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
     for folder in store.folder("index").iterdir():
         if f"index/{folder.name}" not in kept:
             shutil.rmtree(folder, ignore_errors=True)

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from typing import Any
 
 import dataframely as dy
 import polars as pl
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
@@ -31,7 +32,13 @@ from taxkg_assets import schemas
 
 Schema = type[dy.Schema]
 
+RUN_NOTE = ".run"
+POLL_SECONDS = 0.5
+
 _HASH_SEED = 7
+
+_KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+"""A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
 
 _held: set[str] = set()
 """Homes that this process holds: a run inside a build needs no second lock."""
@@ -132,22 +139,40 @@ class Store:
         return str(self.home / "tables" / name)
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Hold the home for one build; another process is told so at once. The lock dies with its process."""
+    def exclusive(self, *, wait_s: float = 0.0) -> Iterator[None]:
+        """Hold the home for one build; another process waits so long, then is told. The lock dies with its process."""
         if str(self.home) in _held:
             yield
             return
         with (self.folder() / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as busy:
-                remedy = "Wait for it, or choose another home with --home."
-                raise HomeBusyError(f"Another build is working on {self.home}. {remedy}") from busy
+            deadline = time.monotonic() + wait_s
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError as busy:
+                    if time.monotonic() >= deadline:
+                        remedy = "Wait for it, or choose another home with --home."
+                        raise HomeBusyError(f"Another build is working on {self.home}. {remedy}") from busy
+                    time.sleep(POLL_SECONDS)
             _held.add(str(self.home))
             try:
                 yield
             finally:
                 _held.discard(str(self.home))
+
+    def note_run(self, run_id: str) -> None:
+        """Write down which run works on the home; what is still there when the home is free died in the middle."""
+        atomic_write(self.home / RUN_NOTE, run_id.encode())
+
+    def noted_run(self) -> str:
+        """The run that works on the home, or died there; empty where the last one came to its end."""
+        path = self.home / RUN_NOTE
+        return path.read_text(encoding="utf8") if path.exists() else ""
+
+    def forget_run(self) -> None:
+        """The noted run has come to its end."""
+        (self.home / RUN_NOTE).unlink(missing_ok=True)
 
     # ------------------------------------------------------------------------------------------------ reading
 
@@ -220,6 +245,7 @@ class Store:
             frame,
             mode="overwrite",
             schema_mode="overwrite",
+            post_commithook_properties=_KEEP_LOG,
             commit_properties=CommitProperties(
                 custom_metadata={"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
             ),
@@ -231,7 +257,7 @@ class Store:
         """Add validated rows to a table that only grows, in one commit."""
         frame = validated(schema_of(name), frame)
         self._create(name)
-        write_deltalake(self.table_uri(name), frame, mode="append")
+        write_deltalake(self.table_uri(name), frame, mode="append", post_commithook_properties=_KEEP_LOG)
 
     @_retry_on_conflict
     def replace_documents(
@@ -260,6 +286,7 @@ class Store:
             mode="overwrite",
             schema_mode="merge",
             predicate=f"document_id IN ({quoted})",
+            post_commithook_properties=_KEEP_LOG,
             commit_properties=CommitProperties(
                 custom_metadata={
                     "taxkg.content": content,

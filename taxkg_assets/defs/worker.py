@@ -99,7 +99,12 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         "fetched_at": datetime.now(UTC),
     }
     admission["tier"] = find_tier(admission, own={})
-    return _save({"documents": build_documents([admission]), **read.frames}, Path(job["folder"]))
+    frames = {"documents": build_documents([admission]), **read.frames}
+    try:
+        return _save(frames, Path(job["folder"]))
+    except OSError as unwritable:
+        # The home's fault and not the document's: nothing is said of the document, the build stops.
+        return {"unwritable": [unwritable.errno, unwritable.strerror or str(unwritable), job["folder"]]}
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:

@@ -23,9 +23,11 @@ from taxkg_assets.defs._table import (
     gate_fingerprint,
     latest_evaluations,
 )
+from taxkg_assets.defs.alerts import alert_runs
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
-from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.intake import forget_refusals, has_sources, prune_readings, scan_sources
 from taxkg_assets.defs.proposers import prune_journal
+from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import Store
@@ -92,15 +94,17 @@ def build(
                 f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.home}. "
                 "Run `taxkg build` first, or select those too."
             )
-        if not roots and not store.read_ledger()["roots"]:
+        given = Home(home=str(store.home))
+        if not roots and not has_sources(given):
             roots = [SAMPLES]
-        ledger = scan_sources(store, roots)
+        ledger = scan_sources(given, roots)
         if not ledger["files"]:
             looked = ", ".join(ledger["roots"])
             raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")
         if retry:
             forget_refusals(store)
         with open_instance(store) as instance:
+            report_dead_run(instance, store)
             sync_partitions(instance, set(ledger["files"]))
             result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
@@ -109,6 +113,7 @@ def build(
             for selection in () if is_current else _phases(select):
                 if result.is_done:
                     _run(instance, store, selection=selection, result=result, log_level=log_level)
+            alert_runs(instance, store, result.run_ids, settings=given.settings)
         if result.is_done and store.exists("documents"):
             prune_readings(Home(home=str(store.home)))
             prune_indexes(store)

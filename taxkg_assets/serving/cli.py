@@ -41,6 +41,13 @@ class Review(StrEnum):
     reject = "reject"
 
 
+class Sources(StrEnum):
+    """What is done with the recorded sources."""
+
+    list = "list"
+    drop = "drop"
+
+
 class Level(StrEnum):
     """Sizes of a passage."""
 
@@ -437,6 +444,54 @@ def release(
 
 
 @app.command()
+def sources(
+    action: Annotated[Sources, typer.Argument(help="What to do.")],
+    source: Annotated[Path | None, typer.Argument(help="Folder or file to drop.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the recorded folders and files, or drop one; its documents leave with the next build."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.sources import drop, list_sources
+
+    if action is Sources.list:
+        rows = list_sources(home_of(home))
+        print_json(rows) if as_json else render.sources(rows, out=out)
+        return
+    if source is None:
+        raise typer.BadParameter("name the folder or file, as `taxkg sources list` shows it")
+    leaving = drop(home_of(home), source)
+    if as_json:
+        print_json({"leaving": leaving})
+    else:
+        out.print(f"Dropped. With the next build {len(leaving)} documents leave: {', '.join(leaving)}.", markup=False)
+
+
+@app.command()
+def vacuum(
+    keep_days: Annotated[
+        float | None, typer.Option("--keep-days", min=0, help="Versions younger than this stay (default: a week).")
+    ] = None,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Delete old versions of tables and of the index that no kept release reads."""
+    from taxkg_assets.defs.resources import Home
+    from taxkg_assets.defs.retention import keep_house
+    from taxkg_assets.serving import render
+
+    given = Home(home=home_of(home))
+    days = given.settings.keep_days if keep_days is None else keep_days
+    with given.store.exclusive():
+        freed = keep_house(given, keep_days=days, is_dry=is_dry)
+    if as_json:
+        print_json([asdict(one) for one in freed])
+    else:
+        render.freed(freed, is_dry=is_dry, out=out)
+
+
+@app.command()
 def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     """Show what is built, stale, failed, served and quarantined."""
     from taxkg_assets.defs.proposers import describe_proposer
@@ -466,36 +521,38 @@ def ui(
     home: HomeOption = "",
     port: Annotated[int, typer.Option("--port", help="Port of the web server.")] = 3000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    has_daemon: Annotated[
+        bool, typer.Option("--daemon/--no-daemon", help="With the daemon, or beside one that `taxkg daemon` runs.")
+    ] = True,
 ) -> None:
     """Open the Dagster UI on this home, with the daemon that runs sensors, automation and backfills."""
-    from taxkg_assets.defs.automation import sync_partitions
-    from taxkg_assets.defs.intake import scan_sources
-    from taxkg_assets.defs.resources import PROJECT
-    from taxkg_assets.defs.store import Store
-    from taxkg_assets.serving.build import SAMPLES
-    from taxkg_assets.serving.instance import open_instance
+    from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
-    store = Store(home_of(home))
-    roots = [] if store.read_ledger()["roots"] else [SAMPLES]
-    ledger = scan_sources(store, roots)
-    with open_instance(store) as instance:
-        sync_partitions(instance, set(ledger["files"]))
-    environment = {**os.environ, "TAXKG_HOME": str(store.home), "PYTHONWARNINGS": DEV_IS_SUPERSEDED}
-    command = [
-        sys.executable,
-        "-m",
-        "dagster",
-        "dev",
-        "-w",
-        str(PROJECT / "workspace.yaml"),
-        "-h",
-        host,
-        "-p",
-        str(port),
-    ]
+    store = prepare_home(home_of(home))
     err.print(f"Dagster UI on http://{host}:{port} for {store.home}; stop it with Ctrl-C.")
-    os.chdir(store.home)
-    os.execvpe(command[0], command, environment)
+    address = ["-h", host, "-p", str(port)]
+    program = ["dagster", "dev"] if has_daemon else ["dagster_webserver"]
+    _become([*program, *WORKSPACE, *address], store.home)
+
+
+@app.command()
+def daemon(home: HomeOption = "") -> None:
+    """Run sensors, schedules, automation and queued runs of this home, without the UI."""
+    from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
+
+    store = prepare_home(home_of(home))
+    err.print(f"Dagster daemon for {store.home}; stop it with Ctrl-C.")
+    _become(["dagster._daemon", "run", *WORKSPACE], store.home)
+
+
+def _become(module: list[str], home: Path) -> None:
+    """Replace this process by one of Dagster's programs, at work in the home."""
+    from taxkg_assets.defs.intake import inbox_of
+
+    paths = {"TAXKG_HOME": str(home), "TAXKG_INBOX": str(inbox_of(Settings(home=str(home))))}
+    environment = {**os.environ, **paths, "PYTHONWARNINGS": DEV_IS_SUPERSEDED}
+    os.chdir(home)
+    os.execvpe(sys.executable, [sys.executable, "-m", *module], environment)
 
 
 @app.command()

@@ -5,6 +5,9 @@ Anything else is a defect and keeps its trace.
 
 from __future__ import annotations
 
+import errno
+import re
+
 from deltalake.exceptions import TableNotFoundError
 from pydantic import ValidationError
 from pydantic_settings.exceptions import SettingsError
@@ -27,6 +30,12 @@ from taxkg_assets.serving.review import NotWaitingError
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.sources.fetch import FetchError
 from taxkg_assets.sources.scan import MissingSourceError, SourceError
+
+_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM)
+_DISK_WORDS = re.compile(
+    r"No space left on device|Disk quota exceeded|Read-only file system|File too large"
+    r"|database or disk is full|attempt to write a readonly database|unable to open database file|disk I/O error"
+)
 
 BAD_USAGE = (FetchError, FilterError, MissingSourceError, SelectionError, ValidationError)
 """What the call itself got wrong: exit status 2."""
@@ -64,8 +73,27 @@ def explained(error: Exception) -> str | None:
         return escape(f"A setting is wrong: {wrong}. Mend or unset the variable.")
     if isinstance(error, SettingsError):
         return escape(f"A setting cannot be read: {error}. TAXKG_LLM_MODELS is a JSON object of task to model ids.")
-    if isinstance(error, PermissionError | OSError):
+    if said := find_storage_fault(error):
+        remedy = "Free space or mend its rights, and run the same command again: what was committed stands."
+        return escape(f"The disk refused to write or read: {said}. {remedy}")
+    if isinstance(error, OSError):
         return escape(
             f"{error.strerror or error}: {error.filename or ''} - check the path, its rights and the free space."
         )
     return None
+
+
+def find_storage_fault(error: BaseException | None) -> str:
+    """What a disk said that was full, read-only or not ours, wherever in the chain of errors; empty for other errors.
+
+    Dagster's records lie in SQLite and the tables in Delta: each has words of its own for it.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, OSError) and error.errno in _DISK_ERRNOS:
+            return f"{error.strerror}: {error.filename or 'the home'}"
+        if found := _DISK_WORDS.search(str(error)):
+            return found[0]
+        error = error.__cause__ or error.__context__
+    return ""

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from taxkg_assets.defs.retention import Freed
 from taxkg_assets.evaluation.metrics import render_metrics
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
@@ -257,3 +258,21 @@ def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
         shown.add_row(str(row["release_ix"]), word, at, row["index_version"], row["model_name"])
     out.print(shown)
+
+
+def sources(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Recorded sources, with how many documents each holds."""
+    shown = Table("source", "documents", "", title="Sources", title_justify="left")
+    for row in rows:
+        words = [word for word, is_so in (("inbox", row["is_inbox"]), ("not there", not row["is_there"])) if is_so]
+        shown.add_row(escape(row["source"]), str(row["documents"]), ", ".join(words))
+    out.print(shown)
+
+
+def freed(rows: Sequence[Freed], *, is_dry: bool, out: Console) -> None:
+    """What was deleted of each table, in files and bytes; tables that lost nothing are left out."""
+    for row in rows:
+        if row.files:
+            out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
+    word = "may be deleted" if is_dry else "deleted"
+    out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)

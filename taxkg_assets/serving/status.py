@@ -9,15 +9,13 @@ from typing import Any
 import dagster as dg
 
 from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
-from taxkg_assets.defs.intake import tier_of
+from taxkg_assets.defs.intake import PER_DOCUMENT, tier_of
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.documents import find_hidden_texts
 from taxkg_assets.sources.scan import sha256_of
-
-PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,16 @@ def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, P
     return {"roots": roots, "files": dict(sorted(files.items()))}
 
 
+def drop_source(ledger: Mapping[str, Any], root: str, *, others: Mapping[Path, Mapping[str, Path]]) -> dict[str, Any]:
+    """The ledger without a source; what lies in another one, too, is taken from there.
+
+    Args: others: what the other sources hold now.
+    """
+    files = {d: f for d, f in ledger["files"].items() if f["root"] != root}
+    rest = {"roots": [r for r in ledger["roots"] if r != root], "files": files}
+    return merge_sources(rest, others)
+
+
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as opened:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import dagster as dg
 import pytest
 
 from taxkg_assets.definitions import defs
+from taxkg_assets.defs import automation
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM
-from taxkg_assets.defs.automation import sources_changed
+from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
+from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
@@ -45,30 +48,41 @@ def look(instance: dg.DagsterInstance, home: Path) -> dg.SensorResult | dg.SkipR
     return found
 
 
-def asked(result: dg.SensorResult | dg.SkipReason) -> tuple[str, str]:
-    """First partition and run key of the one request."""
+def asked(result: dg.SensorResult | dg.SkipReason) -> tuple[tuple[str, str], str]:
+    """First and last partition, and run key, of the one request."""
     assert isinstance(result, dg.SensorResult)
     assert result.run_requests is not None
     (request,) = result.run_requests
     assert request.run_key is not None
-    return request.tags["dagster/asset_partition_range_start"], request.run_key
+    ends = [request.tags[f"dagster/asset_partition_range_{end}"] for end in ("start", "end")]
+    return (ends[0], ends[1]), request.run_key
+
+
+def test_a_file_that_is_being_written_is_left_for_the_next_look(
+    instance: dg.DagsterInstance, sample_home: Path, inbox: Path
+) -> None:
+    (inbox / "half.txt").write_text("The first half", encoding="utf8")
+    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    assert not is_being_written(inbox / "half.txt", time.time() + SETTLE_SECONDS)
+    assert not is_being_written(inbox / "half.txt", time.time() - 3600), "a clock that was set back delays nothing"
 
 
 def test_a_new_a_changed_and_a_gone_file_are_asked_for_once(
-    instance: dg.DagsterInstance, sample_home: Path, inbox: Path
+    instance: dg.DagsterInstance, sample_home: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(automation, "SETTLE_SECONDS", 0.0)
     assert isinstance(look(instance, sample_home), dg.SkipReason)
     new = inbox / "new.txt"
     shutil.copy(inbox / f"{NAME}.txt", new)
     first = asked(look(instance, sample_home))
-    assert first[0] == "new"
+    assert first[0] == (NAME, "new"), "tables of the earlier one are still to be published"
     assert asked(look(instance, sample_home)) == first
     new.write_text("changed", encoding="utf8")
     assert asked(look(instance, sample_home))[1] != first[1]
     new.unlink()
     assert isinstance(look(instance, sample_home), dg.SkipReason)
     (inbox / f"{NAME}.txt").unlink()
-    partition, _ = asked(look(instance, sample_home))
+    (partition, _), _ = asked(look(instance, sample_home))
     assert DOCUMENT_PARTITIONS.name is not None
     held = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
     assert NAME not in held
@@ -86,3 +100,21 @@ def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.Dagst
     assert build(str(sample_home), select=["documents", "quarantine"]).is_done
     _, requested = tick(cursor)
     assert requested == {"spans", "elements", "tables", "anchors", "faces", "sections", "references"}
+
+
+def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
+    instance: dg.DagsterInstance, sample_home: Path
+) -> None:
+    store = Store(sample_home)
+    run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTED)
+    store.note_run(run.run_id)
+    with store.exclusive():
+        assert report_dead_run(instance, store) == run.run_id, "whoever holds the home knows that nobody else does"
+    store.note_run(run.run_id)
+    first, second = look(instance, sample_home), look(instance, sample_home)
+    found = instance.get_run_by_id(run.run_id)
+    assert found is not None
+    assert found.status == dg.DagsterRunStatus.FAILURE
+    assert asked(first) == asked(second), "once for each run that broke off"
+    assert build(str(sample_home), select=["release"]).is_done
+    assert isinstance(look(instance, sample_home), dg.SkipReason)

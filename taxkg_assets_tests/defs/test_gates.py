@@ -8,10 +8,13 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
+from dagster._core.events import DagsterEvent
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import UPSTREAM, DeltaIO
+from taxkg_assets.definitions import defs
+from taxkg_assets.defs._table import GATES, UPSTREAM, DeltaIO, find_ungated
 from taxkg_assets.defs.extraction import named_first
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
@@ -33,6 +36,24 @@ def add_document(home: Path, tmp_path: Path) -> Path:
     source = next(SAMPLES.glob("*.txt"))
     (folder / "another-code.txt").write_text(source.read_text(encoding="utf8").replace("7-", "9-"), encoding="utf8")
     return folder
+
+
+def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: Path) -> None:
+    store = Store(sample_home)
+    with open_instance(store) as instance:
+        run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTING)
+        for check in GATES["elements"]:
+            planned = AssetCheckEvaluationPlanned(asset_key=dg.AssetKey("elements"), check_name=check)
+            event = DagsterEvent(
+                event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED.value,
+                job_name=run.job_name,
+                event_specific_data=planned,
+            )
+            instance.report_dagster_event(event, run_id=run.run_id)
+        assert find_ungated(instance, store, ["elements"]) == {}
+        instance.report_run_failed(run)
+        faults = find_ungated(instance, store, ["elements"])
+    assert set(faults.values()) == {"was due in a run that has not come to it"}
 
 
 @pytest.mark.parametrize(("faulty", "passed"), [(0, True), (1, True), (2, False)])

@@ -29,7 +29,7 @@ DOCUMENT = "sample-statute-title-7"
 def home(tmp_path: Path) -> Home:
     """A home that has read one bundled document and published none of its tables."""
     made = Home(home=str(tmp_path / "home"))
-    scan_sources(made.store, [SAMPLES / f"{DOCUMENT}.txt"])
+    scan_sources(made, [SAMPLES / f"{DOCUMENT}.txt"])
     frame, states = admit_documents(made, [DOCUMENT]).documents
     made.store.replace_documents("documents", frame, documents=states)
     return made

@@ -1,0 +1,157 @@
+"""Reliability: what a build that is killed at a random moment leaves behind when it is run again. It should be nothing.
+
+Each round takes a fresh home, starts a build of bundled samples in a process of its own and kills it with signal 9 at a
+random moment: alone, as the kernel does when memory is short, or with all its children, as when power fails. Every
+third round kills the second try too. Then the build is run to its end, and every table is compared with a clean
+build's: rows sorted by key, columns that end in `_at` aside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+
+import taxkg_assets.definitions  # noqa: F401 - registers the tables
+from taxkg_assets.defs._table import pipeline_order
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES
+
+BUILD = (sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json")
+HISTORY = ("release",)
+"""A table of what was released when: one row more where the kill came between two releases."""
+SECOND_KILL_EVERY = 3
+SEED = 20260101
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One kill and what came of it. `stood` counts the tables that stood when the build died."""
+
+    seconds: float
+    is_alone: bool
+    kills: int
+    stood: int
+    exit_status: int
+    unequal: tuple[str, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        return self.exit_status == 0 and not self.unequal
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All rounds, and how long a clean build took beside them."""
+
+    clean_s: float
+    rounds: list[Round]
+
+    def write(self, folder: Path) -> str:
+        """Write `reliability.json` and `reliability.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = render(self)
+        (folder / "reliability.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "reliability.md").write_text(text, encoding="utf8")
+        return text
+
+
+def render(report: Report) -> str:
+    """How many rounds ended as a clean build, and over what span the kills fell."""
+    rounds = report.rounds
+    sound = sum(r.is_sound for r in rounds)
+    stood = [r.stood for r in rounds]
+    lines = [
+        "# reliability",
+        "",
+        f"{sound} of {len(rounds)} builds that were killed and run again equal a clean build, table by table.",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| kills | {sum(r.kills for r in rounds)} |",
+        f"| the process alone, with its children | {sum(r.is_alone for r in rounds)}, "
+        f"{sum(not r.is_alone for r in rounds)} |",
+        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(pipeline_order())} |",
+        f"| rounds by tables that stood: none, some, all | {stood.count(0)}, "
+        f"{sum(0 < s < len(pipeline_order()) for s in stood)}, {stood.count(len(pipeline_order()))} |",
+        f"| seconds of a clean build | {report.clean_s:.0f} |",
+    ]
+    lines += [f"| failed | {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_sound]
+    return "\n".join(lines) + "\n"
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Kill so many builds, one after the other."""
+    del rival_repeat
+    chance = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as folder:
+        clean = Path(folder) / "clean"
+        started = time.monotonic()
+        subprocess.run([*BUILD, "--corpus", str(SAMPLES), "--home", str(clean)], check=True, stdout=subprocess.DEVNULL)
+        clean_s = time.monotonic() - started
+        rounds: list[Round] = []
+        while len(rounds) < repeat:
+            home = Path(folder) / f"home-{len(rounds)}"
+            kills = 2 if len(rounds) % SECOND_KILL_EVERY == 2 else 1
+            done = kill_and_build(home, clean=clean, within_s=clean_s, kills=kills, chance=chance)
+            shutil.rmtree(home, ignore_errors=True)
+            if done is not None:
+                rounds.append(done)
+                print(f"{len(rounds)}: {done}", file=sys.stderr, flush=True)
+    return Report(clean_s, rounds)
+
+
+def kill_and_build(home: Path, *, clean: Path, within_s: float, kills: int, chance: random.Random) -> Round | None:
+    """One round; None where a build was over before its moment came."""
+    is_alone = chance.random() < 0.5
+    seconds, stood = 0.0, 0
+    for _ in range(kills):
+        seconds = chance.uniform(0.0, within_s)
+        if not _kill(home, after_s=seconds, is_alone=is_alone):
+            return None
+        stood = sum(Store(home).exists(name) for name in pipeline_order())
+    again = subprocess.run(
+        [*BUILD, "--corpus", str(SAMPLES), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
+    )
+    unequal = find_unequal(home, clean) if again.returncode == 0 else ()
+    return Round(seconds, is_alone, kills, stood, again.returncode, tuple(unequal))
+
+
+def _kill(home: Path, *, after_s: float, is_alone: bool) -> bool:
+    """Start a build, kill it so long after it has begun to work; False where it was over before."""
+    command = [*BUILD, "--corpus", str(SAMPLES), "--home", str(home)]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        while process.poll() is None and not (home / ".lock").exists():
+            time.sleep(0.01)
+        try:
+            process.wait(after_s)
+        except subprocess.TimeoutExpired:
+            if is_alone:
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode == -signal.SIGKILL
+
+
+def find_unequal(home: Path, clean: Path, names: Sequence[str] = ()) -> list[str]:
+    """Tables whose rows differ, sorted by key and without the columns that end in `_at`."""
+    wanted = names or [name for name in pipeline_order() if name not in HISTORY]
+    return [name for name in wanted if not _rows(home, name).equals(_rows(clean, name))]
+
+
+def _rows(home: Path, name: str) -> pl.DataFrame:
+    frame = Store(home).read(name)
+    return frame.select(c for c in frame.columns if not c.endswith("_at"))

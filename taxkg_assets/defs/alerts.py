@@ -1,0 +1,160 @@
+"""Who is told when something went wrong: the log always, a webhook where the settings name one.
+
+A failed run (with the gates that stopped it), a document in quarantine, sources that contradict each other. The body is
+JSON with `text` for chat services and the same in parts for programs. Text of documents is in it as data only.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import dagster as dg
+import httpx
+import polars as pl
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.settings import Settings
+
+ATTEMPTS = 3
+SECONDS = 10.0
+MOST_LINES = 20
+MOST_CHARACTERS = 300
+
+_log = logging.getLogger("taxkg.alerts")
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One thing that somebody should look at: `kind` is failed gate, failed run, quarantine or sources."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...]
+    run_id: str = ""
+
+
+def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
+    """What a finished run leaves to be looked at; nothing where all went well."""
+    record = instance.get_run_record_by_id(run_id)
+    if record is None:
+        return
+    run = record.dagster_run
+    if run.status == dg.DagsterRunStatus.FAILURE:
+        gates, errors = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        if gates:
+            yield Alert("failed gate", f"{run.job_name}: a gate has failed; the old release serves on", gates, run_id)
+        else:
+            yield Alert("failed run", f"{run.job_name}: the run has failed; the old release serves on", errors, run_id)
+    if record.start_time is not None:
+        refused = _refusal_lines(store, since=datetime.fromtimestamp(record.start_time, UTC))
+        if refused:
+            yield Alert("quarantine", f"{len(refused)} in quarantine; older rows stay, if any", refused, run_id)
+
+
+def _gate_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
+    lines = []
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
+        found = entry.get_dagster_event().asset_check_evaluation_data
+        if not found.passed and found.blocking:
+            figures = {name: value.value for name, value in found.metadata.items()}
+            note, rows = figures.get("note", ""), figures.get("offending rows", 0)
+            lines.append(
+                f"{found.asset_key.to_user_string()}:{found.check_name}: {rows} offending rows. {note}".strip()
+            )
+    return tuple(lines)
+
+
+def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
+    kinds = {dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE}
+    lines = []
+    for entry in instance.all_logs(run_id, of_type=kinds):
+        event = entry.get_dagster_event()
+        error = event.step_failure_data.error if event.is_step_failure else None
+        deepest = error.cause or error if error is not None else None
+        said = deepest.message.strip() if deepest is not None else event.message or ""
+        lines.append(f"{event.step_key or 'run'}: {said}")
+    return tuple(lines)
+
+
+def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
+    fresh = store.read_or_empty("quarantine").filter(pl.col("first_seen_at") >= since)
+    return tuple(
+        f"{row['document_id']}: {row['stage']}: {row['reason']} {row['remedy']}" for row in fresh.iter_rows(named=True)
+    )
+
+
+def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Log the alert, and post it where the settings say; what cannot be delivered is logged and stops nothing."""
+    lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
+    text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
+    _log.warning("%s", text)
+    address = settings.alert_webhook.get_secret_value()
+    if not address:
+        return
+    body = {**asdict(alert), "lines": lines, "text": text, "home": settings.home}
+    try:
+        for attempt in Retrying(
+            retry=retry_if_exception_type(httpx.HTTPError),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_random_exponential(max=SECONDS),
+            sleep=sleep,
+        ):
+            with attempt:
+                reply = httpx.post(
+                    address,
+                    content=json.dumps(body, default=str),
+                    headers={"content-type": "application/json"},
+                    timeout=SECONDS,
+                    trust_env=False,
+                )
+                reply.raise_for_status()
+    except (RetryError, httpx.InvalidURL) as undelivered:
+        # The address may hold a key, so it is not logged.
+        _log.error("An alert could not be delivered to TAXKG_ALERT_WEBHOOK: %s", type(undelivered).__name__)
+
+
+def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
+    """Tell what these finished runs leave to be looked at; a document that two of them saw is told once."""
+    for alert in dict.fromkeys(a for run_id in run_ids for a in find_alerts(instance, store, run_id)):
+        send(alert, settings=settings)
+
+
+def default_status() -> dg.DefaultSensorStatus:
+    """Whether sensors run where nobody has switched them in the UI."""
+    return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
+
+
+def default_schedule_status() -> dg.DefaultScheduleStatus:
+    """Whether schedules run where nobody has switched them in the UI."""
+    return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.FAILURE,
+    name="alert_failed_runs",
+    description="Tell of failed runs and gates, and of documents that they put in quarantine.",
+    minimum_interval_seconds=10,
+    default_status=default_status(),
+)
+def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
+    """Tell what a failed run leaves to be looked at."""
+    home = Home()
+    alert_runs(context.instance, home.store, [context.dagster_run.run_id], settings=home.settings)
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.SUCCESS,
+    name="alert_quarantine",
+    description="Tell of documents that a run has put in quarantine while everything else was built.",
+    minimum_interval_seconds=10,
+    default_status=default_status(),
+)
+def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
+    """Tell which documents a run that succeeded had to leave out."""
+    home = Home()
+    alert_runs(context.instance, home.store, [context.dagster_run.run_id], settings=home.settings)

@@ -1,0 +1,41 @@
+"""What broke off in the middle: runs whose process was killed or sent away, so that they are noticed and made again.
+
+Dagster cannot see that a killed process is gone: it would wait for it, and start no other run, for ever. The home
+knows, by the note that such a run leaves there.
+"""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from taxkg_assets.defs.store import HomeBusyError, Store
+
+RUNS = ("build", "__ASSET_JOB")
+INTERRUPTED = "DagsterExecutionInterruptedError"
+
+
+def report_dead_run(instance: dg.DagsterInstance, store: Store) -> str:
+    """Record the run that died on this home as failed; returns its id, or nothing where nobody died."""
+    if not store.noted_run():
+        return ""
+    try:
+        with store.exclusive():
+            run = instance.get_run_by_id(store.noted_run())
+            store.forget_run()
+    except HomeBusyError:
+        return ""
+    if run is None or run.is_finished:
+        return ""
+    instance.report_run_failed(run, "The process of this run ended in the middle. What it had committed stands.")
+    return run.run_id
+
+
+def find_broken_run(instance: dg.DagsterInstance) -> str:
+    """The newest run on tables, if it was killed or interrupted and no step of its own failed; else nothing."""
+    newest = next((run for run in instance.get_runs(limit=10) if run.job_name in RUNS), None)
+    if newest is None or newest.status != dg.DagsterRunStatus.FAILURE:
+        return ""
+    failures = instance.all_logs(newest.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+    errors = [entry.get_dagster_event().step_failure_data.error for entry in failures]
+    is_own = any(error is not None and error.cls_name != INTERRUPTED for error in errors)
+    return "" if is_own else newest.run_id

@@ -1,0 +1,114 @@
+"""What may go: files of tables that neither the newest version nor a kept release reads, and old entries of their logs.
+
+Kept releases are the newest ones that were not rolled back (`KEPT_RELEASES`): what is served, and what a rollback may
+go back to. Delta's own vacuum writes two commits to each table, which would make every gate and release look out of
+date; so it only tells what may go, and the files are deleted here.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+from deltalake import DeltaTable
+
+from taxkg_assets.defs._table import UPSTREAM
+from taxkg_assets.defs.alerts import default_schedule_status
+from taxkg_assets.defs.intake import prune_readings
+from taxkg_assets.defs.proposers import prune_journal
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.retrieval import find_kept_releases, prune_indexes
+from taxkg_assets.defs.store import Store
+
+_CHECKPOINT = re.compile(r"^(\d{20})\.checkpoint(\..*)?\.parquet$")
+_ENTRY = re.compile(r"^(\d{20})\.(json|checkpoint(\..*)?\.parquet)$")
+LEAST_HOURS = 1
+"""Files younger than this always stay: a reader may have opened the version that has just been replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """What was, or would be, deleted of one table."""
+
+    table: str
+    files: int
+    bytes: int
+
+
+def find_kept_versions(store: Store) -> dict[str, set[int]]:
+    """The versions of each table that stay whole: the newest one, and those that kept releases read."""
+    kept = {name: {store.version(name)} for name in UPSTREAM if store.exists(name)}
+    for row in find_kept_releases(store).iter_rows(named=True):
+        for name, version in json.loads(row["table_versions"]).items():
+            kept.setdefault(name, set()).add(version)
+    return kept
+
+
+def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[Freed]:
+    """Delete what no kept version reads and what is older than so many days. The caller holds the home."""
+    hours = max(LEAST_HOURS, round(keep_days * 24))
+    for name, versions in sorted(find_kept_versions(store).items()):
+        folder = Path(store.table_uri(name))
+        data = DeltaTable(folder).vacuum(
+            retention_hours=hours,
+            dry_run=True,
+            enforce_retention_duration=False,
+            full=True,
+            keep_versions=sorted(versions),
+        )
+        dead = [folder / file for file in data] + _dead_entries(folder / "_delta_log", min(versions), hours=hours)
+        there = [path for path in dead if path.is_file()]
+        freed = Freed(name, len(there), sum(path.stat().st_size for path in there))
+        if not is_dry:
+            for path in there:
+                path.unlink()
+        yield freed
+
+
+def _dead_entries(log: Path, oldest: int, *, hours: int) -> list[Path]:
+    """Entries of a table's log before the checkpoint from which the oldest kept version can be read."""
+    numbers = [int(found[1]) for path in log.iterdir() if (found := _CHECKPOINT.match(path.name))]
+    start = max((number for number in numbers if number <= oldest), default=0)
+    return [
+        path
+        for path in sorted(log.iterdir())
+        if (found := _ENTRY.match(path.name))
+        and int(found[1]) < start
+        and time.time() - path.stat().st_mtime > hours * 3600
+    ]
+
+
+def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Freed]:
+    """Everything that may go, of tables, index versions and cached readings. The caller holds the home."""
+    store = home.store
+    if not is_dry and store.exists("documents"):
+        prune_readings(home)
+        prune_indexes(store)
+        prune_journal(store)
+    return list(vacuum(store, keep_days=keep_days, is_dry=is_dry))
+
+
+@dg.op
+def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
+    """Delete what no kept release reads."""
+    for freed in keep_house(home, keep_days=home.settings.keep_days):
+        if freed.files:
+            context.log.info(f"{freed.table}: {freed.files} files, {freed.bytes} bytes")
+
+
+@dg.job
+def housekeeping() -> None:
+    """Delete old versions of tables and of the index, and readings that nothing names; releases stay whole."""
+    vacuum_home()
+
+
+nightly_housekeeping = dg.ScheduleDefinition(
+    name="nightly_housekeeping",
+    job=housekeeping,
+    cron_schedule="40 3 * * *",
+    description="Every night: delete versions older than TAXKG_KEEP_DAYS that no kept release reads.",
+    default_status=default_schedule_status(),
+)

@@ -1,0 +1,22 @@
+"""What the Dagster UI and the daemon of a home need before they start: sources, partitions, the instance's folder."""
+
+from __future__ import annotations
+
+from taxkg_assets.defs.automation import sync_partitions
+from taxkg_assets.defs.intake import has_sources, inbox_of, scan_sources
+from taxkg_assets.defs.resources import PROJECT, Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES
+from taxkg_assets.serving.instance import open_instance
+
+WORKSPACE = ("-w", str(PROJECT / "workspace.yaml"))
+
+
+def prepare_home(home: str) -> Store:
+    """Make the inbox, and partitions of all documents that there are; the samples where there is nothing yet."""
+    made = Home(home=home)
+    inbox_of(made.settings).mkdir(parents=True, exist_ok=True)
+    ledger = scan_sources(made, [] if has_sources(made) else [SAMPLES])
+    with open_instance(made.store) as instance:
+        sync_partitions(instance, set(ledger["files"]))
+    return made.store

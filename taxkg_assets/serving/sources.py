@@ -1,0 +1,53 @@
+"""The recorded sources from the command line: what they hold, and how one is given up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.intake import inbox_of
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
+
+
+def list_sources(home: str) -> list[dict[str, Any]]:
+    """One row per recorded source: how many documents it holds, and whether it is there now."""
+    store = Store(home)
+    ledger = store.read_ledger()
+    inbox = str(inbox_of(Home(home=home).settings))
+    return [
+        {
+            "source": root,
+            "documents": sum(file["root"] == root for file in ledger["files"].values()),
+            "is_there": Path(root).exists(),
+            "is_inbox": root == inbox,
+        }
+        for root in ledger["roots"]
+    ]
+
+
+def drop(home: str, source: Path) -> list[str]:
+    """Forget a source; returns its documents, which leave the tables with the next build.
+
+    A document of the same bytes that lies in another recorded source, too, stays.
+    Raises: MissingSourceError where it was never recorded; SourceError for the inbox and for the only source.
+    """
+    store = Store(home)
+    with store.exclusive():
+        ledger = store.read_ledger()
+        named = next((root for root in ledger["roots"] if root in (str(source), str(source.resolve()))), None)
+        if named is None:
+            listed = ", ".join(ledger["roots"]) or "none"
+            raise MissingSourceError(f"{source} is no recorded source of {store.home}. There are: {listed}.")
+        if named == str(inbox_of(Home(home=home).settings)):
+            raise SourceError(f"{named} is the inbox, which is always a source: remove the files from it instead.")
+        others = {root: find_source_files(root) for root in existing_roots(ledger["roots"]) if str(root) != named}
+        dropped = drop_source(ledger, named, others=others)
+        if not dropped["files"]:
+            raise SourceError(
+                f"{named} is the only source with documents: record another one first with `taxkg build --corpus`, "
+                "or delete the home."
+            )
+        store.write_ledger(dropped)
+    return sorted(ledger["files"].keys() - dropped["files"].keys())
