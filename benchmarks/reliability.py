@@ -29,6 +29,9 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
 
 BUILD = (sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json")
+DOCUMENTS = ("sample-f1099div--2024-01.pdf", "sample-statute-title-7.txt")
+"""A form and a statute: every stage has something to do, and little of it, so that most of a build is commits."""
+
 HISTORY = ("release",)
 """A table of what was released when: one row more where the kill came between two releases."""
 SECOND_KILL_EVERY = 3
@@ -96,15 +99,18 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     del rival_repeat
     chance = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:
-        clean = Path(folder) / "clean"
+        corpus, clean = Path(folder) / "corpus", Path(folder) / "clean"
+        corpus.mkdir()
+        for name in DOCUMENTS:
+            shutil.copy(SAMPLES / name, corpus)
         started = time.monotonic()
-        subprocess.run([*BUILD, "--corpus", str(SAMPLES), "--home", str(clean)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*BUILD, "--corpus", str(corpus), "--home", str(clean)], check=True, stdout=subprocess.DEVNULL)
         clean_s = time.monotonic() - started
         rounds: list[Round] = []
         while len(rounds) < repeat:
             home = Path(folder) / f"home-{len(rounds)}"
             kills = 2 if len(rounds) % SECOND_KILL_EVERY == 2 else 1
-            done = kill_and_build(home, clean=clean, within_s=clean_s, kills=kills, chance=chance)
+            done = kill_and_build(corpus, home, clean=clean, within_s=clean_s, kills=kills, chance=chance)
             shutil.rmtree(home, ignore_errors=True)
             if done is not None:
                 rounds.append(done)
@@ -112,25 +118,27 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     return Report(clean_s, rounds)
 
 
-def kill_and_build(home: Path, *, clean: Path, within_s: float, kills: int, chance: random.Random) -> Round | None:
+def kill_and_build(
+    corpus: Path, home: Path, *, clean: Path, within_s: float, kills: int, chance: random.Random
+) -> Round | None:
     """One round; None where a build was over before its moment came."""
     is_alone = chance.random() < 0.5
     seconds, stood = 0.0, 0
     for _ in range(kills):
         seconds = chance.uniform(0.0, within_s)
-        if not _kill(home, after_s=seconds, is_alone=is_alone):
+        if not _kill(corpus, home, after_s=seconds, is_alone=is_alone):
             return None
         stood = sum(Store(home).exists(name) for name in pipeline_order())
     again = subprocess.run(
-        [*BUILD, "--corpus", str(SAMPLES), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
+        [*BUILD, "--corpus", str(corpus), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
     )
     unequal = find_unequal(home, clean) if again.returncode == 0 else ()
     return Round(seconds, is_alone, kills, stood, again.returncode, tuple(unequal))
 
 
-def _kill(home: Path, *, after_s: float, is_alone: bool) -> bool:
+def _kill(corpus: Path, home: Path, *, after_s: float, is_alone: bool) -> bool:
     """Start a build, kill it so long after it has begun to work; False where it was over before."""
-    command = [*BUILD, "--corpus", str(SAMPLES), "--home", str(home)]
+    command = [*BUILD, "--corpus", str(corpus), "--home", str(home)]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:

@@ -188,7 +188,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             reason = "was due in a run that has not come to it"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
-        elif stored is not None and record.event.timestamp < stored.timestamp:
+        elif stored is not None and _looked_at(record) < stored.storage_id:
             reason = "is older than the table"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
             reason = f"looked at another version of {', '.join(others)}"
@@ -217,6 +217,12 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     records = [latest[key] for key in keys if key in latest]
     return [record.evaluation for record in records if record.evaluation is not None]
+
+
+def _looked_at(record: AssetCheckExecutionRecord) -> int:
+    """The materialization that a gate looked at, by its number: clocks jump, numbers only grow."""
+    target = record.evaluation.target_materialization_data if record.evaluation is not None else None
+    return target.storage_id if target is not None else -1
 
 
 def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:

@@ -1,0 +1,97 @@
+"""Disks that are full or read-only, a clock that jumps: one clear message, nothing lost, nothing half-visible."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.build import SAMPLES, build
+from taxkg_assets.serving.errors import find_storage_fault
+from taxkg_assets_tests.defs.hostile import sound_pdf
+from taxkg_assets_tests.serving.homes import assert_same_tables
+from taxkg_assets_tests.serving.namespace import CLI, can_mount, run_mounted
+
+needs_mounts = pytest.mark.skipif(not can_mount(), reason="no mounts without rights on this machine")
+FULL_AT = ("700k", "2600k")
+"""Sizes of a disk that a build of the samples fills while it reads documents, and while it makes the index."""
+DAY_S = 86_400.0
+
+FILL = f"""
+mount -t tmpfs -o size=$2 none "$1"
+{CLI} build --corpus "$3" --home "$1/home" >/dev/null; echo "full: $?" >&2
+mount -o remount,size=300m "$1"
+{CLI} build --home "$1/home" >/dev/null; echo "freed: $?" >&2
+cp -r "$1/home" "$4"
+"""
+
+LOCK = f"""
+mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
+{CLI} search "what is reported in box 2e" --home "$1" >/dev/null; echo "search: $?" >&2
+{CLI} build --corpus "$2" --home "$1" >/dev/null; echo "build: $?" >&2
+{CLI} status --home "$1" >/dev/null; echo "status: $?" >&2
+"""
+
+
+@needs_mounts
+@pytest.mark.parametrize("size", FULL_AT)
+def test_a_full_disk_is_told_once_and_the_build_goes_on_when_it_is_freed(
+    size: str, built_samples: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "disk").mkdir()
+    done = run_mounted(FILL, tmp_path / "disk", Path(size), SAMPLES, tmp_path / "home")
+    assert "full: 1" in done.stderr
+    assert "freed: 0" in done.stderr
+    assert done.stderr.count("taxkg:") == 1
+    assert "Free space" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert_same_tables(tmp_path / "home", built_samples)
+
+
+@needs_mounts
+def test_a_read_only_home_is_served_and_refuses_a_build(sample_home: Path) -> None:
+    before = sorted((path, path.stat().st_mtime_ns) for path in sample_home.rglob("*"))
+    done = run_mounted(LOCK, sample_home, SAMPLES)
+    assert "search: 0" in done.stderr
+    assert "build: 1" in done.stderr
+    assert "status: 1" in done.stderr
+    assert done.stderr.count("taxkg:") == 2
+    assert "Read-only file system" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted((path, path.stat().st_mtime_ns) for path in sample_home.rglob("*")) == before
+
+
+def test_a_fault_of_the_disk_is_found_in_the_chain_of_errors() -> None:
+    error = RuntimeError("the step failed")
+    error.__cause__ = OSError(28, "No space left on device", "tables/spans")
+    assert find_storage_fault(error) == "No space left on device: tables/spans"
+    assert find_storage_fault(RuntimeError("(sqlite3.OperationalError) database or disk is full"))
+    assert not find_storage_fault(ValueError("a page is full of boxes"))
+
+
+@pytest.fixture
+def jumping_clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A clock that jumps to and fro by a day or two at every twentieth look."""
+    real, looks = time.time, [0]
+
+    def jump() -> float:
+        looks[0] += 1
+        return real() + (0.0, -DAY_S, 2 * DAY_S, DAY_S)[looks[0] // 20 % 4]
+
+    monkeypatch.setattr(time, "time", jump)
+    return looks
+
+
+def test_a_clock_that_jumps_disturbs_neither_gates_nor_what_is_current(
+    sample_home: Path, tmp_path: Path, jumping_clock: list[int]
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "own.pdf").write_bytes(sound_pdf())
+    result = build(str(sample_home), roots=[folder])
+    assert jumping_clock[0] > 100, "the build looks at the clock"
+    assert result.is_done, result.errors
+    assert Store(sample_home).read("release").height == 2
+    assert build(str(sample_home)).built == []
