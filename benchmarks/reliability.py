@@ -24,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables
-from taxkg_assets.defs._table import pipeline_order
+from taxkg_assets.defs._table import built_tables
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
 
@@ -85,9 +85,9 @@ def render(report: Report) -> str:
         f"| kills | {sum(r.kills for r in rounds)} |",
         f"| the process alone, with its children | {sum(r.is_alone for r in rounds)}, "
         f"{sum(not r.is_alone for r in rounds)} |",
-        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(pipeline_order())} |",
+        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(built_tables())} |",
         f"| rounds by tables that stood: none, some, all | {stood.count(0)}, "
-        f"{sum(0 < s < len(pipeline_order()) for s in stood)}, {stood.count(len(pipeline_order()))} |",
+        f"{sum(0 < s < len(built_tables()) for s in stood)}, {stood.count(len(built_tables()))} |",
         f"| seconds of a clean build | {report.clean_s:.0f} |",
     ]
     lines += [f"| failed | {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_sound]
@@ -128,7 +128,7 @@ def kill_and_build(
         seconds = chance.uniform(0.0, within_s)
         if not _kill(corpus, home, after_s=seconds, is_alone=is_alone):
             return None
-        stood = sum(Store(home).exists(name) for name in pipeline_order())
+        stood = sum(Store(home).exists(name) for name in built_tables())
     again = subprocess.run(
         [*BUILD, "--corpus", str(corpus), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
     )
@@ -156,7 +156,7 @@ def _kill(corpus: Path, home: Path, *, after_s: float, is_alone: bool) -> bool:
 
 def find_unequal(home: Path, clean: Path, names: Sequence[str] = ()) -> list[str]:
     """Tables whose rows differ, sorted by key and without the columns that end in `_at`."""
-    wanted = names or [name for name in pipeline_order() if name not in HISTORY]
+    wanted = names or [name for name in built_tables() if name not in HISTORY]
     return [name for name in wanted if not _rows(home, name).equals(_rows(clean, name))]
 
 
