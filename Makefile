@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_FOLDER ?= data/store
 QUESTION ?= How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?
 
-.PHONY: help run test check golden bench ui status clean
+.PHONY: help run test check golden bench ui serve docs status clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -40,6 +40,12 @@ bench: .venv/installed ## run the benchmarks
 
 ui: .venv/installed ## open the Dagster UI on the home
 	$(BIN)/taxkg ui --home $(HOME_FOLDER)
+
+serve: .venv/installed ## serve the API, the explorer and the tools for agents
+	$(BIN)/taxkg serve --home $(HOME_FOLDER)
+
+docs: .venv/installed ## write the pages of tables, commands and settings anew
+	$(BIN)/python docs/generate.py
 
 status: .venv/installed ## show what is built, stale, failed
 	$(BIN)/taxkg status --home $(HOME_FOLDER)
