@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.llm.wording import find_content, find_figures, is_negative
+from taxkg_assets.llm.wording import (
+    find_content,
+    find_figures,
+    find_keys,
+    is_limited,
+    is_negative,
+    score_coverage,
+    split_clauses,
+)
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def point(element_id: str, start: int, end: int) -> str:
@@ -51,15 +60,52 @@ class BlockEvidence:
         return bool(wanted) and wanted <= frozenset().union(*held)
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether quotes say what a sentence says: its figures and keys, most of its words, the same polarity."""
+        """Whether quotes say what a sentence says: its figures and keys, nearly all its words, the same denials.
+
+        What is denied, and under which conditions, is read from the whole sentences that the quotes stand in: a quote
+        that begins after "do not" shows the opposite of its source.
+        """
         quoted = " ".join(row.quote for row in evidence)
-        if claim.strip() and claim.split() == quoted.split():
+        source = " ".join(self._sentences_of(row) for row in evidence)
+        if claim.strip() and claim.split() == source.split():
             return True
         words, held = find_content(claim), find_content(quoted)
         limits = load_family("llm")["support"]
         return (
             bool(words)
             and find_figures(claim) <= find_figures(quoted)
+            and find_keys(claim) <= find_keys(source)
             and len(words & held) >= limits["least_share"] * len(words)
-            and is_negative(claim) == is_negative(quoted)
+            and (is_limited(claim) or not is_limited(source))
+            and _denies_alike(claim, source)
         )
+
+    def _sentences_of(self, evidence: Evidence) -> str:
+        """The sentences of the source that a located quote stands in."""
+        element_id, _, place = evidence.pointer.rpartition(":")
+        start, end = (int(part) for part in place.split("-"))
+        for block in self._blocks:
+            first, last = start - block.start, end - block.start
+            if block.element_id != element_id or block.text[max(0, first) : max(0, last)] != evidence.quote:
+                continue
+            touched = [(a, b) for a, b in find_sentence_parts(block.text) if a < last and b > first]
+            return block.text[touched[0][0] : touched[-1][1]] if touched else evidence.quote
+        return evidence.quote
+
+
+def _denies_alike(claim: str, source: str) -> bool:
+    """Whether each clause of a sentence denies what its source denies and says what it says.
+
+    The clause that is most like it does the same, and no word is taken over that the source uses to the contrary only.
+    """
+    clauses = [(find_content(clause), is_negative(clause)) for clause in split_clauses(source)]
+    for clause in split_clauses(claim):
+        wanted = find_content(clause)
+        shares = [score_coverage(wanted, held) for held, _ in clauses]
+        nearest = {denied for share, (_, denied) in zip(shares, clauses, strict=True) if share == max(shares)}
+        denies = is_negative(clause)
+        alike = frozenset().union(*(held for held, denied in clauses if denied == denies))
+        contrary = frozenset().union(*(held for held, denied in clauses if denied != denies))
+        if denies not in nearest or wanted & (contrary - alike):
+            return False
+    return bool(clauses)

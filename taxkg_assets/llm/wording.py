@@ -7,6 +7,8 @@ import re
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family, load_rules
 
+_OTHER_WORDS = re.compile(r"\b(?!(?:and|or|to|through|nos?)\b)[^\W\d]{2,}")
+"""Between a kind and the keys of its list stand nothing but these words."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d,.]*\d|\d")
 
 
@@ -20,7 +22,11 @@ def find_content(text: str) -> frozenset[str]:
 def find_figures(text: str) -> frozenset[str]:
     """Numbers, amounts and keys such as 1a or 1099-DIV, in one spelling."""
     pattern = load_rules("llm", "figures")[0].pattern
-    return frozenset(match[0].casefold().replace(",", "").rstrip(".-") for match in pattern.finditer(text))
+    return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
+
+
+def _one_spelling(figure: str) -> str:
+    return figure.casefold().replace(",", "").rstrip(".-")
 
 
 def is_negative(text: str) -> bool:
@@ -28,6 +34,39 @@ def is_negative(text: str) -> bool:
     for rule in load_rules("polarity", "weak_negations"):
         text = rule.pattern.sub(" ", text)
     return any(rule.pattern.search(text) for rule in load_rules("polarity", "negations"))
+
+
+def is_limited(text: str) -> bool:
+    """Whether a text says something under conditions or with exceptions only."""
+    return any(rule.pattern.search(text) for rule in load_rules("llm", "limits_of_rules"))
+
+
+def find_keys(text: str) -> frozenset[tuple[str, str]]:
+    """Figures with the kind of thing that they name: `boxes 1a and 2b` names two boxes, `line 4` is no `box 4`."""
+    kinds = load_rules("llm", "key_kinds")[0].pattern
+    figures = load_rules("llm", "figures")[0].pattern
+    named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
+    found: set[tuple[str, str]] = set()
+    kind, last = "", 0
+    for start, sort, word in named:
+        if sort == "kind":
+            kind = word.casefold().rstrip(".").removesuffix("es" if word.casefold().startswith("box") else "s")
+        elif kind and not _OTHER_WORDS.search(text[last:start]):
+            found.add((kind, _one_spelling(word)))
+        else:
+            kind = ""
+        last = start + len(word)
+    return frozenset(found)
+
+
+def _figures_at(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str, str]]:
+    return [(match.start(), "figure", match[0]) for match in pattern.finditer(text)]
+
+
+def split_clauses(text: str) -> list[str]:
+    """The parts of a text that are denied or said by themselves."""
+    pattern = load_rules("llm", "clause_ends")[0].pattern
+    return [part for part in pattern.split(text) if part and find_content(part)]
 
 
 def score_coverage(wanted: frozenset[str], held: frozenset[str]) -> float:

@@ -16,6 +16,7 @@ from taxkg_assets.defs.retention import Freed
 from taxkg_assets.evaluation.metrics import render_metrics
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Metrics
 from taxkg_assets.serving.build import BuildResult
 from taxkg_assets.serving.status import TableStatus
@@ -141,6 +142,8 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         cells = ["no price" if row.get(c, "") is None else str(row.get(c, "")) for c in columns]
         shown.add_row(*(escape(cell) for cell in cells) if not row["note"] else (row["table"], escape(row["note"])))
     out.print(shown)
+    as_of = load_family("prices")["as_of"]
+    out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES names a file of newer ones.", highlight=False)
 
 
 def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:

@@ -48,3 +48,32 @@ def test_a_quote_is_verbatim_or_nothing(pointer: str, quote: str, found: str | N
 def test_a_sentence_says_no_more_than_its_quotes(claim: str, holds: bool) -> None:
     quoted = Evidence(pointer="d:p1:e2:125-183", quote=TEXT[25:])
     assert CHECK.supports(claim, [quoted]) is holds
+
+
+RULES = (
+    "Do not enter deposits. Report rent in boxes 3 and 3a if the tenant paid it; do not report fees. "
+    "Only owners file. Losses go on line 4."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "holds"),
+    [
+        ("Enter deposits.", "enter deposits", False),  # what is quoted begins after the denial
+        ("enter deposits", "enter deposits", False),
+        ("Do not enter deposits.", "enter deposits", True),
+        ("Report rent in box 3a if the tenant paid it.", "Report rent in boxes 3 and 3a if the tenant paid it", True),
+        ("Report rent in boxes 3 and 3a.", "Report rent in boxes 3 and 3a", False),  # the condition is gone
+        ("Report rent on line 3a if the tenant paid it.", "Report rent in boxes 3 and 3a if the tenant paid it", False),
+        ("Report fees if the tenant paid.", "if the tenant paid it; do not report fees", False),
+        ("Owners file.", "owners file", False),  # others do not
+        ("Losses go in box 4.", "Losses go on line 4", False),
+        ("Losses go on line 4.", "Losses go on line 4", True),
+        ("Losses of every owner of a house go on line 4.", "Losses go on line 4", False),  # bolder than its source
+    ],
+)
+def test_a_sentence_keeps_denials_conditions_and_keys_of_its_source(claim: str, quote: str, holds: bool) -> None:
+    check = BlockEvidence([Block(element_id="e", text=RULES)])
+    located = check.locate(Evidence(pointer="e:0-1", quote=quote))
+    assert located is not None
+    assert check.supports(claim, [located]) is holds
