@@ -10,25 +10,40 @@ from taxkg_assets.schemas import Edges, Nodes, Registry
 _HOW = {"same_field": "this revision", "same_field_other_revision": "another revision"}
 
 
-def count_aligned(
+READERS = ("filer", "recipient")
+"""Who is told of the boxes of a face."""
+
+
+def find_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Count the boxes of every face and those that a reader's instructions speak of, by the better relation.
+    """Find for every box of every face whether a reader's instructions speak of it, by the better relation.
 
-    Returns:  one row per face and reader (filer, recipient) with `boxes`, `this revision`, `another revision`, and
-              the keys that nothing speaks of.
+    Returns:  one row per box and reader (filer, recipient): `document_id`, `form`, `revision`, `box_key`, `label`,
+              `reader` and `how` (this revision, another revision, null where nothing speaks of the box).
     """
-    boxes = registry.select("document_id", "form", "revision", "box_key")
+    boxes = registry.select("document_id", "form", "revision", "box_key", "label")
     faces = nodes.filter(pl.col("perspective") == "face", pl.col("level") == "anchor")
     placed = boxes.join(faces.select("document_id", "node_id", box_key="anchor_key"), on=["document_id", "box_key"])
     readers = nodes.select(target_id="node_id", reader="perspective")
     same = edges.filter(pl.col("relation").is_in(list(_HOW))).join(readers, on="target_id")
     found = same.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
-    both = placed.join(pl.DataFrame({"reader": ["filer", "recipient"]}), how="cross")
+    both = placed.join(pl.DataFrame({"reader": READERS}), how="cross")
     best = found.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
-    joined = both.join(best, on=["node_id", "reader"], how="left")
+    return both.join(best, on=["node_id", "reader"], how="left", maintain_order="left").drop("node_id")
+
+
+def count_aligned(
+    registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
+) -> pl.DataFrame:
+    """Count the boxes of every face and those that a reader's instructions speak of.
+
+    Returns:  one row per face and reader (filer, recipient) with `boxes`, `this revision`, `another revision`, and
+              the keys that nothing speaks of.
+    """
     return (
-        joined.group_by("document_id", "form", "revision", "reader")
+        find_aligned(registry, nodes, edges=edges)
+        .group_by("document_id", "form", "revision", "reader")
         .agg(
             pl.len().alias("boxes"),
             *[(pl.col("how") == how).sum().alias(how) for how in _HOW.values()],

@@ -44,11 +44,18 @@ def find_boxes(
     elif not question.box_key:
         rows = []
     order = sorted(rows, key=lambda row: (row["revision"], row["document_id"]), reverse=True)
-    order.sort(key=lambda row: (row["form"], _sort_key(row["box_key"])))
+    order.sort(key=lambda row: (row["form"], order_of_key(row["box_key"])))
     return Registry.validate(pl.DataFrame(order, schema=Registry.create_empty().schema))
 
 
-def _sort_key(box_key: str) -> tuple[int, str]:
+def find_named_forms(asked: str, registry: dy.DataFrame[Registry]) -> tuple[str, ...]:
+    """Find the forms that the words name by code, if they name nothing else: `1099-DIV`, `Form W-2`."""
+    question = _read(asked, forms=registry["form"].unique().sort())
+    return () if question.box_key or question.words else question.forms
+
+
+def order_of_key(box_key: str) -> tuple[int, str]:
+    """Order keys as a face prints them: letters, then numbers by value, each with its letters."""
     number = re.search(r"\d+", box_key)
     return int(number[0]) if number else 0, box_key
 

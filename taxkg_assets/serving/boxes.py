@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.lookup import find_boxes
-from taxkg_assets.schemas import Documents, Registry
+from taxkg_assets.graph.coverage import READERS, find_aligned
+from taxkg_assets.graph.lookup import find_boxes, find_named_forms, order_of_key
+from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
 from taxkg_assets.serving.released import Released
 
 ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
@@ -54,6 +55,25 @@ def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
         known = ", ".join(registry["form"].unique().sort()) or "none"
         raise BoxNotFoundError(f"No box is called {asked!r} in this corpus. Forms with boxes: {known}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
+
+
+def find_asked_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Every box of the forms that words name and nothing else, newest revision first; none where they name none.
+
+    Returns:  registry rows, each with `filer` and `recipient`: whether those instructions speak of the box (this
+              revision, another revision, or null).
+    """
+    registry = Registry.cast(released.table("registry"))
+    forms = find_named_forms(" ".join(words), registry)
+    if not forms:
+        return []
+    nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
+    how = find_aligned(registry, nodes, edges=edges).pivot("reader", index=["document_id", "box_key"], values="how")
+    rows = registry.filter(pl.col("form").is_in(forms)).join(how, on=["document_id", "box_key"], how="left")
+    absent = [pl.lit(None, dtype=pl.String).alias(reader) for reader in READERS if reader not in rows.columns]
+    order = sorted(rows.with_columns(absent).to_dicts(), key=lambda row: order_of_key(row["box_key"]))
+    order.sort(key=lambda row: (row["revision"], row["document_id"]), reverse=True)
+    return sorted(order, key=lambda row: str(row["form"]))
 
 
 def _with_passages(row: dict[str, Any], released: Released) -> dict[str, Any]:

@@ -230,18 +230,22 @@ def check_question(question: str, queries: Path | None, output: Path | None) -> 
 
 @app.command()
 def box(
-    words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or both in words.")],
+    words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or a form.")],
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up boxes by form and key or by name: label, aliases, revisions, what instructions say of them."""
+    """Look up boxes by form and key or by name, with what instructions say of them; of a form alone list all boxes."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.boxes import find_asked_boxes
+    from taxkg_assets.serving.boxes import find_asked_boxes, find_asked_forms
     from taxkg_assets.serving.released import open_release
 
-    rows = find_asked_boxes(open_release(home_of(home)), words)
+    released = open_release(home_of(home))
+    whole = find_asked_forms(released, words)
+    rows = whole or find_asked_boxes(released, words)
     if as_json:
         print_json(rows)
+    elif whole:
+        render.forms(whole, out=out)
     else:
         render.boxes(rows, out=out)
 

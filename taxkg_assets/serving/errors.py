@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import re
 
+from dataframely.exc import SchemaError
 from deltalake.exceptions import TableNotFoundError
 from pydantic import ValidationError
 from pydantic_settings.exceptions import SettingsError
@@ -66,6 +67,10 @@ def explained(error: Exception) -> str | None:
     """The message for an expected error; None for a defect."""
     if isinstance(error, EXPECTED):
         return escape(str(error))
+    if isinstance(error, SchemaError):
+        return escape(
+            f"The home was built by another version of taxkg ({str(error).splitlines()[0]}). Run `taxkg build` on it."
+        )
     if isinstance(error, ValidationError) and error.title == "Settings":
         wrong = "; ".join(
             f"TAXKG_{str(e['loc'][0]).upper()}: {e['msg']} (it is {e['input']!r})" for e in error.errors()

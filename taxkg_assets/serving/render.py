@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -213,6 +215,19 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
             out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
         out.print()
+
+
+def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Every box of a form, a table a revision, with whether its instructions speak of it."""
+    for document, boxes_of_face in groupby(rows, key=itemgetter("document_id")):
+        face = list(boxes_of_face)
+        title = f"{face[0]['form']} ({face[0]['revision']}), {document}"
+        shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
+        shown.title_justify = "left"
+        for row in face:
+            told = (row[reader] or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
+            shown.add_row(row["box_key"].removeprefix("box_"), escape(row["label"]) or "[dim]no label[/]", *told)
+        out.print(shown)
 
 
 def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:

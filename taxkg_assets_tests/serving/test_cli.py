@@ -6,18 +6,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from dataframely.exc import SchemaError
 from typer.testing import CliRunner
 
+from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.batch import BatchError, read_queries
 from taxkg_assets.serving.boxes import BoxNotFoundError, find_box
 from taxkg_assets.serving.cli import app
+from taxkg_assets.serving.errors import explained
 from taxkg_assets.serving.released import NotReleasedError, open_release
 
 ROW = {
     *("rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"),
     *("text", "node_id", "chunk_id", "via"),
 }
+TRAINED = ("scenario_queries", "pairs", "hard_negatives")
 TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
 
 
@@ -66,9 +71,27 @@ def test_a_box_shows_its_revisions_and_what_is_said_of_it(built_samples: Path) -
     assert {passage["perspective"] for passage in rows[1]["passages"]} >= {"filer", "recipient"}
 
 
+def test_a_form_alone_lists_its_boxes_and_who_is_told_of_them(built_samples: Path) -> None:
+    rows = run("box", "1099-DIV", "--home", str(built_samples))
+    faces = {row["document_id"]: [r["box_key"] for r in rows if r["document_id"] == row["document_id"]] for row in rows}
+    assert list(faces) == ["sample-f1099div--2026-01", "sample-f1099div--2024-01"]
+    assert faces["sample-f1099div--2024-01"][:3] == ["box_1a", "box_1b", "box_2a"]
+    told = {(row["document_id"], row["box_key"]): (row["filer"], row["recipient"]) for row in rows}
+    assert told["sample-f1099div--2024-01", "box_2e"] == ("this revision", "this revision")
+    assert told["sample-f1099div--2026-01", "box_2e"][0] == "this revision", "continuous-use instructions"
+
+
+def test_a_home_of_another_version_is_named_with_the_remedy() -> None:
+    with pytest.raises(SchemaError) as caught:
+        Documents.cast(pl.DataFrame({"document_id": ["a"]}))
+    assert "Run `taxkg build`" in str(explained(caught.value))
+
+
 def test_status_and_eval_tell_what_stands(built_samples: Path) -> None:
     status = run("status", "--home", str(built_samples))
-    assert {table["state"] for table in status["tables"]} == {"current"}
+    missing = {table["table"] for table in status["tables"] if table["state"] == "missing"}
+    assert {table["state"] for table in status["tables"]} <= {"current", "missing"}
+    assert missing == set(TRAINED), "a build leaves training alone"
     figures = run("eval", "--home", str(built_samples))["figures"]
     systems = {row["system"] for row in figures}
     assert systems >= {"bm25", "dense", "hybrid", "full", "without router"}
