@@ -13,7 +13,13 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="TAXKG_", extra="ignore", frozen=True)
 
-    home: str = Field(default="data/store", description="folder of tables, index, models, reports, Dagster's records")
+    home: str = Field(
+        default="data/store",
+        description="folder of tables, index, models, reports, Dagster's records; or `s3://BUCKET/FOLDER`",
+    )
+    work: str = Field(
+        default="data/work", description="folder for what an `s3://` home keeps here: Dagster's records, readings"
+    )
     gold: str = Field(default="", description="more folders with labelled documents, joined by the path separator")
     workers: int = Field(default=2, ge=1, description="processes that read documents side by side")
     document_seconds: float = Field(default=300.0, gt=0, description="wall-clock limit for reading one document")
@@ -99,6 +105,7 @@ class Settings(BaseSettings):
 
 _OPERATIONAL = (
     "home",
+    "work",
     "gold",
     "workers",
     "document_seconds",

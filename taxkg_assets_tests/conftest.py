@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +45,12 @@ def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample_home(built_samples: Path, tmp_path: Path) -> Path:
     """A copy of the home built from the samples, free to be broken."""
     return Path(shutil.copytree(built_samples, tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStore]:
+    """An S3 of this machine; `fail` makes it unreliable."""
+    started = start_object_store()
+    yield started
+    started.process.kill()
+    started.process.wait()

@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 import dataframely as dy
-import lancedb
 import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
+from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, atomic_write, digest
+from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.timing import read_times
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -85,9 +85,8 @@ def build_runs_on_index(
     reader: Proposer | None,
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
-    connection = lancedb.connect(store.home / index["path"].item())
     searcher = Searcher(
-        index=read_index(connection, model_hash=index["model_hash"].item()),
+        index=read_index(open_index(store, index["path"].item()), model_hash=index["model_hash"].item()),
         encoder=encoder,
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
@@ -147,8 +146,8 @@ def build_report_and_pages(
         not_built=NOT_BUILT,
         guide_at=settings.guidance_relevance / 10,
     )
-    atomic_write(store.home / "reports" / "evaluation.md", pages.markdown.encode())
-    atomic_write(store.home / "reports" / "evaluation.html", pages.html.encode())
+    store.place.write("reports/evaluation.md", pages.markdown.encode())
+    store.place.write("reports/evaluation.html", pages.html.encode())
     return report
 
 

@@ -11,7 +11,7 @@ from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
 from taxkg_assets.defs.extraction import measured
 from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (
@@ -40,6 +40,8 @@ from taxkg_assets.graph.revision_laws import find_revision_faults
 from taxkg_assets.graph.revisions import build_revisions
 from taxkg_assets.rules.floors import load_floors
 
+CHANGES = "reports/changes"
+
 registry = table(schemas.Registry, build_registry, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 edges = table(schemas.Edges, build_edges, group="graph")
@@ -57,17 +59,16 @@ def build_revisions_and_reports(
 ) -> dy.DataFrame[schemas.Revisions]:
     """One row per change between consecutive revisions; a report of each pair lies in the home's reports."""
     revisions = build_revisions(documents, sections, anchors, tables, faces, elements)
-    folder = store.folder("reports", "changes")
     written = set()
     for report in build_change_reports(revisions, documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
-            path = folder / f"{older}--to--{newer}.{suffix}"
-            atomic_write(path, text.encode())
-            written.add(path)
-    for path in folder.iterdir():
-        if path not in written and "--to--" in path.name:
-            path.unlink()
+            name = f"{older}--to--{newer}.{suffix}"
+            store.place.write(f"{CHANGES}/{name}", text.encode())
+            written.add(name)
+    for name in store.place.children(CHANGES):
+        if name not in written and "--to--" in name:
+            store.place.remove(f"{CHANGES}/{name}")
     return revisions
 
 
@@ -87,7 +88,7 @@ def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
     )
     return {
         "what changed": dg.MetadataValue.md(render_changes_overview(reports)),
-        "reports": dg.MetadataValue.path(str(store.folder("reports", "changes"))),
+        "reports": dg.MetadataValue.path(store.place.uri_of(CHANGES)),
     }
 
 

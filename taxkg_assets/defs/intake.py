@@ -36,7 +36,7 @@ Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 def inbox_of(settings: Settings) -> Path:
     """The folder that is a source without being named as one."""
-    return Path(settings.inbox or Path(settings.home) / "inbox").resolve()
+    return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 
 
 def has_sources(home: Home) -> bool:

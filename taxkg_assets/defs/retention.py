@@ -7,13 +7,10 @@ date; so it only tells what may go, and the files are deleted here.
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import dagster as dg
-from deltalake import DeltaTable
 
 from taxkg_assets.defs._table import UPSTREAM
 from taxkg_assets.defs.alerts import default_schedule_status
@@ -51,34 +48,31 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
     """Delete what no kept version reads and what is older than so many days. The caller holds the home."""
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
-        folder = Path(store.table_uri(name))
-        data = DeltaTable(folder).vacuum(
+        table = store.open_table(name)
+        assert table is not None
+        data = table.vacuum(
             retention_hours=hours,
             dry_run=True,
             enforce_retention_duration=False,
             full=True,
             keep_versions=sorted(versions),
         )
-        dead = [folder / file for file in data] + _dead_entries(folder / "_delta_log", min(versions), hours=hours)
-        there = [path for path in dead if path.is_file()]
-        freed = Freed(name, len(there), sum(path.stat().st_size for path in there))
+        dead = [f"tables/{name}/{file}" for file in data] + _dead_entries(store, name, min(versions), hours=hours)
+        there = {file: seen for file in dead if (seen := store.place.look(file)) is not None}
         if not is_dry:
-            for path in there:
-                path.unlink()
-        yield freed
+            for file in there:
+                store.place.remove(file)
+        yield Freed(name, len(there), sum(seen.bytes for seen in there.values()))
 
 
-def _dead_entries(log: Path, oldest: int, *, hours: int) -> list[Path]:
+def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
     """Entries of a table's log before the checkpoint from which the oldest kept version can be read."""
-    numbers = [int(found[1]) for path in log.iterdir() if (found := _CHECKPOINT.match(path.name))]
+    log = f"tables/{name}/_delta_log"
+    entries = store.place.children(log)
+    numbers = [int(found[1]) for entry in entries if (found := _CHECKPOINT.match(entry))]
     start = max((number for number in numbers if number <= oldest), default=0)
-    return [
-        path
-        for path in sorted(log.iterdir())
-        if (found := _ENTRY.match(path.name))
-        and int(found[1]) < start
-        and time.time() - path.stat().st_mtime > hours * 3600
-    ]
+    before = [f"{log}/{entry}" for entry in entries if (found := _ENTRY.match(entry)) and int(found[1]) < start]
+    return [path for path in before if (seen := store.place.look(path)) and seen.age_s > hours * 3600]
 
 
 def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Freed]:

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import dataframely as dy
@@ -12,6 +11,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import model_hash, open_encoder
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
@@ -82,11 +82,10 @@ def build_index_version(
         input_versions=contents,
         settings=settings,
     )
-    path = Path("index") / manifest["index_version"].item()
-    # A folder of this name is there only if it was damaged: an index that stands is never built again.
-    shutil.rmtree(store.home / path, ignore_errors=True)
-    building.replace(store.home / path)
-    return manifest.with_columns(path=pl.lit(path.as_posix()))
+    path = f"index/{manifest['index_version'].item()}"
+    # Something of this name is there only if it was damaged: an index that stands is never built again.
+    store.place.adopt(building, path)
+    return manifest.with_columns(path=pl.lit(path))
 
 
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
@@ -102,7 +101,7 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 def _index_fingerprint(home: Home) -> str:
     """The encoder, and what is missing of the index that the manifest names: a lost folder is built again."""
     named = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in named if not any((home.store.home / path).glob("*.lance/_versions/*"))]
+    missing = [path for path in named if not has_index(home.store, path)]
     return digest(model_hash(home), *missing)
 
 
@@ -122,7 +121,7 @@ index = table(
 
 def open_index_rows(home: Home, path: str) -> tuple[Any, pl.DataFrame]:
     """The index's LanceDB connection and its passages."""
-    connection = lancedb.connect(home.store.home / path)
+    connection = open_index(home.store, path)
     return connection, read_rows(connection)
 
 
@@ -173,7 +172,7 @@ release = table(
 def find_kept_releases(store: Store) -> pl.DataFrame:
     """The releases that stay whole: the newest that were not rolled back, with their index still in its place."""
     standing = store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
-    return standing.filter([(store.home / path).is_dir() for path in standing["index_path"]])
+    return standing.filter([has_index(store, path) for path in standing["index_path"]])
 
 
 def prune_indexes(store: Store) -> None:
@@ -181,6 +180,6 @@ def prune_indexes(store: Store) -> None:
     if not store.exists("index"):
         return
     kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
-    for folder in store.folder("index").iterdir():
-        if f"index/{folder.name}" not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
+    for name in store.place.children("index"):
+        if f"index/{name}" not in kept:
+            store.place.remove(f"index/{name}")

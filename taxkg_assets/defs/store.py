@@ -1,7 +1,11 @@
-"""The home on disk: Delta tables with their fingerprints, the ledger of sources, the cache of read documents.
+"""The home: Delta tables with their fingerprints, the ledger of sources, the cache of read documents.
 
 What belongs here: where a thing lies and how it is committed. What does not: what is in it. No dagster here, so that
 readers (the command line, servers) open a home without it.
+
+A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the ledger then lie in the bucket, and
+a folder of this machine keeps the rest (Dagster's records, cached readings) and the bucket's address, so that either
+names the same home.
 
 Every commit carries what it was made from, so that a later build can tell without reading rows whether a table is
 current: `taxkg.content` (digest of the rows, `_at` columns aside), `taxkg.inputs` (digest of code, settings and the
@@ -13,9 +17,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
+import re
 import shutil
 import time
+import uuid
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,9 +31,14 @@ import dataframely as dy
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from taxkg_assets import schemas
+from taxkg_assets.defs.bucket import BucketPlace
+from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
+from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
+from taxkg_assets.defs.place import atomic_write as atomic_write
+from taxkg_assets.settings import Settings
 
 Schema = type[dy.Schema]
 
@@ -39,20 +49,27 @@ _HASH_SEED = 7
 
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
+LEDGER = "sources.json"
+NEWEST = 50
+LINK = ".remote"
+"""File in a folder of this machine that names the bucket of its home."""
 
 _held: set[str] = set()
 """Homes that this process holds: a run inside a build needs no second lock."""
 
-_retry_on_conflict = retry(
-    retry=retry_if_exception_type(CommitFailedError),
+
+def _may_pass(failed: BaseException) -> bool:
+    """Whether a commit is worth another try: somebody else was first, or the bucket did not answer."""
+    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and "Generic S3 error" in str(failed))
+
+
+_retrying = Retrying(
+    retry=retry_if_exception(_may_pass),
     stop=stop_after_attempt(12),
     wait=wait_random_exponential(multiplier=0.05, max=2.0),
     reraise=True,
 )
-
-
-class HomeBusyError(Exception):
-    """Another build works on this home."""
+_retry_on_conflict = _retrying.wraps
 
 
 class ContractError(Exception):
@@ -111,32 +128,42 @@ def validated(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
     return kept.sort(schema.primary_key())
 
 
-def atomic_write(path: Path, data: bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)
+def work_folder(uri: str) -> Path:
+    """The folder of this machine that goes with a home in a bucket."""
+    named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
+    return (Path(Settings().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
 class Store:
-    """One home: folders `tables`, `index`, `models`, `reports`, `dagster`, `cache` and the ledger `sources.json`."""
+    """One home: `tables`, `index`, `models`, `reports` and the ledger `sources.json` at its place; `home` is the folder
+    of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
 
-    def __init__(self, home: str | Path) -> None:
-        self.home = Path(home).expanduser().resolve()
+    def __init__(self, home: str | Path, *, patience_s: float = 180.0) -> None:
+        named = str(home)
+        self.home = work_folder(named) if is_remote(named) else Path(home).expanduser().resolve()
+        link = self.home / LINK
+        if is_remote(named):
+            self.place: Place = BucketPlace(named, work=self.home, patience_s=patience_s)
+            if not link.exists():
+                atomic_write(link, self.place.uri.encode())
+        elif link.exists():
+            self.place = BucketPlace(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
+        else:
+            self.place = LocalPlace(self.home)
+        self.uri = self.place.uri if isinstance(self.place, BucketPlace) else str(self.home)
 
     def __repr__(self) -> str:
-        return f"Store({str(self.home)!r})"
+        return f"Store({self.uri!r})"
 
     def folder(self, *parts: str) -> Path:
-        """A folder below the home; made if it is not there."""
+        """A folder of this machine below the home; made if it is not there."""
         path = self.home.joinpath(*parts)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     def table_uri(self, name: str) -> str:
         """Where a table lies."""
-        return str(self.home / "tables" / name)
+        return self.place.uri_of(f"tables/{name}")
 
     @contextmanager
     def exclusive(self, *, wait_s: float = 0.0) -> Iterator[None]:
@@ -153,13 +180,14 @@ class Store:
                 except BlockingIOError as busy:
                     if time.monotonic() >= deadline:
                         remedy = "Wait for it, or choose another home with --home."
-                        raise HomeBusyError(f"Another build is working on {self.home}. {remedy}") from busy
+                        raise HomeBusyError(f"Another build is working on {self.uri}. {remedy}") from busy
                     time.sleep(POLL_SECONDS)
-            _held.add(str(self.home))
-            try:
-                yield
-            finally:
-                _held.discard(str(self.home))
+            with self.place.lease(wait_s=max(0.0, deadline - time.monotonic())):
+                _held.add(str(self.home))
+                try:
+                    yield
+                finally:
+                    _held.discard(str(self.home))
 
     def note_run(self, run_id: str) -> None:
         """Write down which run works on the home; what is still there when the home is free died in the middle."""
@@ -178,13 +206,23 @@ class Store:
 
     def exists(self, name: str) -> bool:
         """Whether the table has a first commit."""
-        return DeltaTable.is_deltatable(self.table_uri(name))
+        return DeltaTable.is_deltatable(self.table_uri(name), self._options())
+
+    def open_table(self, name: str) -> DeltaTable | None:
+        """The table as the engine has it; None before its first commit."""
+        try:
+            return DeltaTable(self.table_uri(name), storage_options=self._options())
+        except TableNotFoundError:
+            return None
+
+    def _options(self) -> dict[str, str] | None:
+        return self.place.options() or None
 
     def state(self, name: str) -> TableState | None:
         """What the newest commit says; None before the first one. A foreign commit has no digests of ours."""
-        if not self.exists(name):
+        table = self.open_table(name)
+        if table is None:
             return None
-        table = DeltaTable(self.table_uri(name))
         last = table.history(1)[0]
         return TableState(
             version=table.version(),
@@ -197,31 +235,33 @@ class Store:
         """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit."""
         schema = schema_of(name)
         try:
-            frame = pl.read_delta(self.table_uri(name), version=version)
+            frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError as missing:
-            raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.") from missing
+            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.") from missing
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""
         if not self.exists(name):
-            raise TableNotFoundError(f"{name} has not been built in {self.home}: run `taxkg build` first.")
-        rows = pl.scan_delta(self.table_uri(name), version=version).filter(
-            pl.col("document_id").is_in(list(document_ids))
-        )
+            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+        rows = self._scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
         return rows.collect().sort(schema_of(name).primary_key())
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
-        return DeltaTable(self.table_uri(name)).version() if self.exists(name) else -1
+        table = self.open_table(name)
+        return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
         """Rows of a table."""
-        return int(pl.scan_delta(self.table_uri(name)).select(pl.len()).collect().item())
+        return int(self._scan(name).select(pl.len()).collect().item())
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
         """A few rows of a table, in no promised order."""
-        return pl.scan_delta(self.table_uri(name)).head(rows).collect()
+        return self._scan(name).head(rows).collect()
+
+    def _scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
+        return pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
         """All rows of a table, or none before its first commit."""
@@ -232,32 +272,46 @@ class Store:
     def _create(self, name: str) -> None:
         """Make the table before its first rows: eight writers at once would otherwise lose some of them."""
         if not self.exists(name):
+            self._commit(name, empty_frame(schema_of(name)), mode="ignore")
+
+    def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
+        """One commit, with what it says of itself, unless another build may be writing by now."""
+        self.place.check_lease()
+        if isinstance(self.place, LocalPlace):
             Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
-            write_deltalake(self.table_uri(name), empty_frame(schema_of(name)), mode="ignore")
+        properties = CommitProperties(custom_metadata=dict(record or {}))
+        write_deltalake(
+            self.table_uri(name),
+            frame,
+            storage_options=self._options(),
+            commit_properties=properties,
+            post_commithook_properties=_KEEP_LOG,
+            **how,
+        )
 
     @_retry_on_conflict
     def write(self, name: str, frame: pl.DataFrame, *, inputs: str) -> TableState:
         """Replace a whole table by validated rows in one commit."""
         frame = validated(schema_of(name), frame)
         self._create(name)
-        write_deltalake(
-            self.table_uri(name),
-            frame,
-            mode="overwrite",
-            schema_mode="overwrite",
-            post_commithook_properties=_KEEP_LOG,
-            commit_properties=CommitProperties(
-                custom_metadata={"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
-            ),
-        )
+        record = {"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
+        self._commit(name, frame, record=record, mode="overwrite", schema_mode="overwrite")
         return self._state_after_write(name)
 
-    @_retry_on_conflict
     def append(self, name: str, frame: pl.DataFrame) -> None:
-        """Add validated rows to a table that only grows, in one commit."""
+        """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated."""
         frame = validated(schema_of(name), frame)
-        self._create(name)
-        write_deltalake(self.table_uri(name), frame, mode="append", post_commithook_properties=_KEEP_LOG)
+        token = uuid.uuid4().hex
+        for attempt in _retrying.copy():
+            with attempt:
+                self._create(name)
+                if attempt.retry_state.attempt_number == 1 or not self._holds(name, token):
+                    self._commit(name, frame, record={"taxkg.token": token}, mode="append")
+
+    def _holds(self, name: str, token: str) -> bool:
+        """Whether one of the newest commits bears this token."""
+        table = self.open_table(name)
+        return table is not None and any(commit.get("taxkg.token") == token for commit in table.history(NEWEST))
 
     @_retry_on_conflict
     def replace_documents(
@@ -280,21 +334,13 @@ class Store:
         kept = {d: s for d, s in sorted(kept.items()) if documents.get(d, s) is not None}
         content = digest(*(f"{d}={s.get('content', '')}" for d, s in kept.items()))
         quoted = ", ".join("'" + d.replace("'", "''") + "'" for d in sorted(documents))
-        write_deltalake(
-            self.table_uri(name),
-            frame,
-            mode="overwrite",
-            schema_mode="merge",
-            predicate=f"document_id IN ({quoted})",
-            post_commithook_properties=_KEEP_LOG,
-            commit_properties=CommitProperties(
-                custom_metadata={
-                    "taxkg.content": content,
-                    "taxkg.inputs": content,
-                    "taxkg.documents": json.dumps(kept, sort_keys=True),
-                }
-            ),
-        )
+        record = {
+            "taxkg.content": content,
+            "taxkg.inputs": content,
+            "taxkg.documents": json.dumps(kept, sort_keys=True),
+        }
+        where = f"document_id IN ({quoted})"
+        self._commit(name, frame, record=record, mode="overwrite", schema_mode="merge", predicate=where)
         return self._state_after_write(name)
 
     @contextmanager
@@ -307,7 +353,7 @@ class Store:
     def _state_after_write(self, name: str) -> TableState:
         state = self.state(name)
         if state is None:
-            raise TableNotFoundError(f"{name} vanished from {self.home} while it was written.")
+            raise TableNotFoundError(f"{name} vanished from {self.uri} while it was written.")
         return state
 
     # -------------------------------------------------------------------------------------- cache of readings
@@ -326,10 +372,10 @@ class Store:
 
     def read_ledger(self) -> dict[str, Any]:
         """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
-        path = self.home / "sources.json"
+        found = self.place.read(LEDGER)
         empty: dict[str, Any] = {"roots": [], "files": {}}
-        return json.loads(path.read_text(encoding="utf8")) if path.exists() else empty
+        return empty if found is None else json.loads(found)
 
     def write_ledger(self, ledger: Mapping[str, Any]) -> None:
         """Record the sources."""
-        atomic_write(self.home / "sources.json", json.dumps(ledger, indent=1, sort_keys=True).encode())
+        self.place.write(LEDGER, json.dumps(ledger, indent=1, sort_keys=True).encode())

@@ -47,7 +47,7 @@ def render_graph_page(found: Neighbourhood) -> str:
         network.add_node(
             row["node_id"],
             label=name_node(row),
-            title=_describe(row),
+            title=_inert(_describe(row)),
             color=_color_of(row),
             font={"color": "#000000" if row["level"] == "external" else "#ffffff"},
             shape="box" if row["level"] == "anchor" else "ellipse",
@@ -58,7 +58,7 @@ def render_graph_page(found: Neighbourhood) -> str:
             row["source_id"],
             row["target_id"],
             label="" if row["relation"] == "parent_of" else row["relation"].replace("_", " "),
-            title=row["evidence"] or row["relation"],
+            title=_inert(row["evidence"] or row["relation"]),
             color=_edge_color(row),
             dashes=row["relation"] not in _SAYS,
         )
@@ -198,6 +198,11 @@ def name_node(row: Mapping[str, Any]) -> str:
 def _describe(row: Mapping[str, Any]) -> str:
     place = f"{row['document_id']} p. {row['page']}" if row["document_id"] else "outside the corpus"
     return "\n".join([place, *textwrap.wrap(row["heading_path"], 80), "", *textwrap.wrap(row["text"][:600], 80)])
+
+
+def _inert(text: str) -> str:
+    """Text for a tooltip: pyvis shows all as markup where one of them holds this word, so a joiner parts it."""
+    return text.replace("href", "h\u2060ref")
 
 
 def _color_of(row: Mapping[str, Any]) -> str:

@@ -91,7 +91,7 @@ def build(
             raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
         if missing := sorted(name for name in ancestors(select) - set(select) if not store.exists(name)):
             raise SelectionError(
-                f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.home}. "
+                f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))

@@ -129,8 +129,9 @@ def fetch(
 ) -> None:
     """Fetch forms, instructions and publications from the IRS; only what changed is loaded."""
     from taxkg_assets.defs.fetching import fetch as fetch_documents
+    from taxkg_assets.defs.store import Store
 
-    folder = to or Path(home_of(home)) / "inbox"
+    folder = to or Store(home_of(home)).home / "inbox"
     lines = []
     for line in fetch_documents(
         names,
@@ -389,19 +390,19 @@ def evaluate(
     from taxkg_assets.serving.evaluate import evaluate_gold, read_report, report_usage
 
     if usage:
-        figures, path = report_usage(home_of(home))
+        figures, text, path = report_usage(home_of(home))
         if as_json:
-            print_json({"report": str(path), "figures": figures})
+            print_json({"report": path, "figures": figures})
         else:
-            out.print(path.read_text(encoding="utf8"), markup=False, highlight=False)
+            out.print(text, markup=False, highlight=False)
         return
     if gold is not None and not gold.is_file():
         raise typer.BadParameter(f"{gold} is no file")
     report, path = evaluate_gold(home_of(home), gold) if gold is not None else read_report(home_of(home))
     if as_json:
-        print_json({"report": str(path), "figures": report.to_dicts()})
+        print_json({"report": path, "figures": report.to_dicts()})
     else:
-        render.figures(report, path=str(path), out=out)
+        render.figures(report, path=path, out=out)
 
 
 @app.command()
@@ -510,11 +511,11 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     hidden = list_hidden_texts(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
-        shown = {"home": str(store.home), "tables": [asdict(t) for t in tables]}
+        shown = {"home": store.uri, "tables": [asdict(t) for t in tables]}
         shown |= {"quarantine": quarantine, "hidden text": hidden, "metrics": store.read_or_empty("metrics").to_dicts()}
         print_json({**shown, "language models": proposer})
     else:
-        render.statuses(tables, quarantine, home=str(store.home), out=out)
+        render.statuses(tables, quarantine, home=store.uri, out=out)
         render.hidden_texts(hidden, out=out)
         render.metrics(store.read_or_empty("metrics"), out=out)
         render.proposer(proposer, out=out)
@@ -533,7 +534,7 @@ def ui(
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home))
-    err.print(f"Dagster UI on http://{host}:{port} for {store.home}; stop it with Ctrl-C.")
+    err.print(f"Dagster UI on http://{host}:{port} for {store.uri}; stop it with Ctrl-C.")
     address = ["-h", host, "-p", str(port)]
     program = ["dagster", "dev"] if has_daemon else ["dagster_webserver"]
     _become([*program, *WORKSPACE, *address], store.home)
@@ -545,7 +546,7 @@ def daemon(home: HomeOption = "") -> None:
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home))
-    err.print(f"Dagster daemon for {store.home}; stop it with Ctrl-C.")
+    err.print(f"Dagster daemon for {store.uri}; stop it with Ctrl-C.")
     _become(["dagster._daemon", "run", *WORKSPACE], store.home)
 
 

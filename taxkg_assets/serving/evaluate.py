@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.evaluation import ABLATION, FULL, NOT_BUILT, open_systems
-from taxkg_assets.defs.store import Store, atomic_write
+from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report
@@ -23,23 +23,23 @@ from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
 
 
-def read_report(home: str) -> tuple[pl.DataFrame, Path]:
+def read_report(home: str) -> tuple[pl.DataFrame, str]:
     """Figures of the evaluation that let the last release pass (or stopped it), and where the page lies."""
     store = Store(home)
-    return store.read("eval_report"), store.home / "reports" / "evaluation.html"
+    return store.read("eval_report"), store.place.uri_of("reports/evaluation.html")
 
 
-def report_usage(home: str) -> tuple[dict[str, Any], Path]:
-    """Figures of the questions that servers of this home were asked; writes the report."""
+def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
+    """Figures of the questions that servers of this home were asked, the report and where it was written."""
     store = Store(home)
     log = QueryLog.cast(store.read_or_empty("query_log"))
     feedback = Feedback.cast(store.read_or_empty("feedback"))
-    path = store.home / "reports" / "usage.md"
-    atomic_write(path, render_usage(log, feedback).encode())
-    return summarize_usage(log, feedback), path
+    text = render_usage(log, feedback)
+    store.place.write("reports/usage.md", text.encode())
+    return summarize_usage(log, feedback), text, store.place.uri_of("reports/usage.md")
 
 
-def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:
+def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
     """Measure the release on a file of gold questions; writes a page of its own beside the home's report."""
     released = open_release(home)
     try:
@@ -65,7 +65,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, Path]:
         guide_at=Settings().guidance_relevance / 10,
         title=f"Retrieval on {gold.name}",
     )
-    path = released.store.home / "reports" / f"evaluation-{gold.stem}.html"
-    atomic_write(path, pages.html.encode())
-    atomic_write(path.with_suffix(".md"), pages.markdown.encode())
-    return report, path
+    name, place = f"reports/evaluation-{gold.stem}", released.store.place
+    place.write(f"{name}.html", pages.html.encode())
+    place.write(f"{name}.md", pages.markdown.encode())
+    return report, place.uri_of(f"{name}.html")

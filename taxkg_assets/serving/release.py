@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from taxkg_assets.defs.indexes import has_index
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.release import find_current, roll_back
 from taxkg_assets.schemas import Release
@@ -31,8 +32,8 @@ def withdraw(home: str) -> None:
         old = Release.cast(store.read_or_empty("release"))
         new = roll_back(old)
         if state is None or new.equals(old):
-            raise NotReleasedError(f"{store.home} has no earlier release to go back to.")
-        if not (store.home / str(_current(new)["index_path"])).is_dir():
+            raise NotReleasedError(f"{store.uri} has no earlier release to go back to.")
+        if not has_index(store, str(_current(new)["index_path"])):
             raise NotReleasedError("The index of the earlier release is no longer kept: build from older documents.")
         store.write("release", new, inputs=state.inputs)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import lancedb
 import polars as pl
 
+from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder
 from taxkg_assets.defs.proposers import open_reader
 from taxkg_assets.defs.resources import Home
@@ -58,8 +58,7 @@ class Released:
                 f"machine and its settings give {encoder.model_name} ({encoder.model_hash}): run `taxkg build`, "
                 "or set TAXKG_MODEL back."
             )
-        connection = lancedb.connect(self.store.home / self.row["index_path"])
-        index = read_index(connection, model_hash=self.row["model_hash"])
+        index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
         return Searcher(
             index=index,
             encoder=encoder,
@@ -74,5 +73,5 @@ def open_release(home: str) -> Released:
     store = Store(home)
     row = find_current(store.read("release")) if store.exists("release") else None  # type: ignore[arg-type]
     if row is None:
-        raise NotReleasedError(f"{store.home} has no release yet: run `taxkg build` and mind its gates.")
+        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and mind its gates.")
     return Released(store, row)

@@ -129,12 +129,12 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 def find_document(store: Store, document_id: str) -> dict[str, Any]:
     """The row of a document; `PageNotFoundError` names those that are like it."""
     if not store.exists("documents"):
-        raise PageNotFoundError(f"Nothing is built in {store.home}: run `taxkg build` first, or name another --home.")
+        raise PageNotFoundError(f"Nothing is built in {store.uri}: run `taxkg build` first, or name another --home.")
     documents = store.read("documents")
     rows = documents.filter(pl.col("document_id") == document_id).to_dicts()
     if not rows:
         near = _near(document_id, documents["document_id"].to_list())
-        raise PageNotFoundError(f"No document {document_id!r} in {store.home}. {near}")
+        raise PageNotFoundError(f"No document {document_id!r} in {store.uri}. {near}")
     return rows[0]
 
 

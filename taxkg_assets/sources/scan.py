@@ -6,11 +6,13 @@ What belongs here: names, paths and the record of them (the ledger). What does n
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 SUFFIXES = (".pdf", ".txt")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class SourceError(Exception):
@@ -47,8 +49,8 @@ def name_of(path: Path) -> str:
 
 
 def printable(path: str) -> str:
-    """A path as text that a table can hold."""
-    return path.encode("utf8", errors="replace").decode("utf8")
+    """A path as text that a table can hold and a terminal can print: control characters become question marks."""
+    return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 
 
 def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, Path]]) -> dict[str, Any]:

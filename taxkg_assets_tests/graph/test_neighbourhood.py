@@ -14,7 +14,7 @@ from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
 from taxkg_assets_tests.graph.corpora import Corpus
 
 FACE = "f9--2031-01#face-box_2"
-EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><a href='javascript:alert(3)'>x</a>"
 
 
 def _around(corpus: Corpus) -> Neighbourhood:
@@ -39,6 +39,7 @@ def test_the_page_needs_no_network_and_takes_no_orders_from_documents() -> None:
     assert EVIL not in page
     assert "<img src=x" not in page
     assert "alert(1)" in page, "the words are there, as data"
+    assert "popup.innerHTML" not in page, "tooltips are text"
     assert not re.search(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)\s*=", page)
 
 

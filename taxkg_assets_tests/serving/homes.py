@@ -32,7 +32,7 @@ TABLES = (
 """All but `release`, which records history and so differs between two ways to the same data."""
 
 
-def assert_same_tables(one: Path, other: Path) -> None:
+def assert_same_tables(one: Path | str, other: Path | str) -> None:
     """Rows sorted by key, `_at` columns aside, are equal in both homes, table by table."""
     for name in TABLES:
         frames = [_comparable(Store(home).read(name)) for home in (one, other)]
