@@ -2,6 +2,7 @@
 
 import json
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import dataframely as dy
@@ -33,8 +34,8 @@ def open_written(home: Home) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.strip()]
 
 
-def _written_files() -> list[Any]:
-    return sorted(WRITTEN.rglob("*.jsonl"))
+def _written_files() -> list[Path]:
+    return [WRITTEN / "questions.jsonl", *sorted((WRITTEN / "questions").glob("*.jsonl"))]
 
 
 def open_legs(home: Home) -> PassageLegs:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.wording import find_content, score_coverage
+from taxkg_assets.llm.wording import find_content, find_figures, score_coverage
 from taxkg_assets.prompts.contract import Block, Claim, Evidence
 from taxkg_assets.prompts.tasks import (
     CLAIMED_GRADE,
@@ -23,7 +23,7 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -41,9 +41,9 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
 
 
 def propose_pair_judging(item: QuestionItem) -> PairProposal:
-    """A pair is valid where the passage holds enough of the question's words."""
-    wanted = find_content(item.question)
-    share = score_coverage(wanted, _content_of(item.blocks))
+    """A pair is valid where the passage holds enough of the question's words, or what documents print for them."""
+    wanted, held = find_content(item.question), _content_of(item.blocks)
+    share = score_coverage(wanted, held | _find_lay_words(item.question, held))
     is_valid = share >= load_family("llm")["pairs"]["least_share"]
     return PairProposal(
         item_id=item.item_id,
@@ -55,11 +55,22 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 
 
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
-    """A negative is false where it holds about as many of the question's words as the right passage does."""
+    """A negative is false where it says much the same as the right passage, or some of that and all that is asked.
+
+    It is none where it lacks a figure or key of the question that the right passage has, or stands under another box.
+    """
     limits, wanted = load_family("llm")["negatives"], find_content(item.question)
-    share = score_coverage(wanted, _content_of(item.blocks))
-    right = score_coverage(wanted, find_content(item.positive))
-    is_false = share >= limits["least_share"] and share >= limits["of_positive"] * right
+    held, said = _content_of(item.blocks), find_content(item.positive)
+    share = score_coverage(wanted, held | _find_lay_words(item.question, held))
+    right = score_coverage(wanted, said | _find_lay_words(item.question, said))
+    likeness = len(held & said) / max(1, len(held | said))
+    answers = share >= limits["least_share"] and share >= limits["of_positive"] * right
+    is_like = likeness >= limits["same"] or (answers and likeness >= limits["alike"])
+    figures = find_figures(item.question) & find_figures(item.positive)
+    text = "\n".join(block.text for block in item.blocks)
+    own, other = _find_own_key(item.positive), _find_own_key(text)
+    is_elsewhere = own != other and bool(own and other)
+    is_false = is_like and not is_elsewhere and figures <= find_figures(text)
     return NegativeProposal(
         item_id=item.item_id,
         confidence=round(max(share, 1 - share), 3),
@@ -155,6 +166,21 @@ def _claim(block: Block, start: int, end: int) -> Claim:
 
 def _content_of(blocks: Sequence[Block]) -> frozenset[str]:
     return frozenset().union(*(find_content(block.text) for block in blocks))
+
+
+def _find_own_key(passage: str) -> str:
+    """The box or line that a passage's innermost heading names; empty where it names none."""
+    for rule in load_rules("llm", "own_keys"):
+        match = rule.pattern.search(passage)
+        if match is not None:
+            return match["key"].casefold()
+    return ""
+
+
+def _find_lay_words(question: str, held: frozenset[str]) -> frozenset[str]:
+    """The question's everyday words for which a text has the printed ones."""
+    rules = [rule for rule in load_rules("lay_terms") if find_content(rule.extra["terms"]) & held]
+    return frozenset().union(*(find_content(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 
 def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:

@@ -15,6 +15,7 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import PLAIN_RELATIONS, Edges, Registry, ScenarioQueries
 from taxkg_assets.training.corpus import Corpus, Node, squeeze, strip_key
 from taxkg_assets.training.naming import name_document, name_place
+from taxkg_assets.training.phrasing import Wording, agree, is_subject
 
 Row = Mapping[str, Any]
 _BESIDE = ("references_form", "references_publication")
@@ -52,7 +53,7 @@ def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterato
             yield _from_edge("cross_reference", _sentence(row["evidence"]), choices, row=row)
 
 
-def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[Draft]:
+def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wording) -> Iterator[Draft]:
     """A question about how two fields or subjects relate, and the passage that says so; with the polarity it has."""
     templates = load_family("training")["relation_questions"]
     for row in _semantic_rows(edges).iter_rows(named=True):
@@ -61,17 +62,29 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[Draft]
         if row["relation"] not in templates or not speaker:
             continue
         subject = name_subject(corpus, row["source_id"])
-        thing = _name_target(corpus, target)
-        if subject and thing and subject.lower() not in thing.lower() and thing.lower() not in subject.lower():
-            question = templates[row["relation"]].format(subject=subject, thing=thing)
-            yield _from_edge("semantic", _capitalized(question), speaker, row=row)
+        thing = wording.soften(_name_target(corpus, target))
+        if (
+            is_subject(subject)
+            and thing
+            and subject.lower() not in thing.lower()
+            and thing.lower() not in subject.lower()
+        ):
+            names = {"subject": wording.soften(subject), "thing": thing, **agree(wording.soften(subject))}
+            names |= {f"thing_{name}": verb for name, verb in agree(thing).items()}
+            question = _capitalized(templates[row["relation"]].format(**names))
+            yield _from_edge("semantic", question, speaker, row=row)
         choices = _other_passages(corpus, row)
         if row["polarity"] == "positive" and choices:
             yield _from_edge("semantic", _sentence(row["evidence"]), choices, row=row)
 
 
-def find_same_fields(corpus: Corpus, edges: dy.DataFrame[Edges], registry: dy.DataFrame[Registry]) -> Iterator[Draft]:
-    """What one side of the paper says of a field in a sentence, and what the other side says; aliases of it, too."""
+def find_same_fields(
+    corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: Wording
+) -> Iterator[Draft]:
+    """What one side of the paper says of a field in a sentence, and what the other side says.
+
+    Also what the face calls the field, and other names of it; an abbreviation only if documents use it.
+    """
     aliases = dict(registry.select("canonical_id", "aliases").iter_rows())
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
         for source, target in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
@@ -82,7 +95,8 @@ def find_same_fields(corpus: Corpus, edges: dy.DataFrame[Edges], registry: dy.Da
             elif choices:
                 form = name_document(corpus, speaker.document_id or "")
                 for name in (corpus.name_anchor(source), *aliases.get(speaker.canonical_id or "", ())):
-                    yield _from_edge("same_field", f"{form} {name}", choices[:1], row=changed)
+                    if not name.isupper() or wording.knows(name):
+                        yield _from_edge("same_field", f"{form} {name}", choices[:1], row=changed)
 
 
 def find_definitions(corpus: Corpus) -> Iterator[Draft]:
@@ -120,7 +134,9 @@ def _name_target(corpus: Corpus, node: Node) -> str:
     name = corpus.name_anchor(node.node_id) if node.level == "anchor" else squeeze(node.text)
     kind, _, number = (node.anchor_key or "").partition("_")
     is_named = node.level == "anchor" and kind in ("box", "line") and strip_key(node.text) != node.text.strip(" .:")
-    return f"{kind} {number} ({name})" if is_named else name
+    if is_named:
+        return f"{kind} {number} ({name})" if is_subject(name) else f"{kind} {number}"
+    return name if is_subject(name) else ""
 
 
 def _semantic_rows(edges: pl.DataFrame) -> pl.DataFrame:

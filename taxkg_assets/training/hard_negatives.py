@@ -84,7 +84,6 @@ class Miner:
     def mine(self, pair: Mapping[str, Any], *, lexical: Floats, dense: Floats) -> list[Row]:
         """The negatives of one pair, hardest first; so many of each source as the rules allow."""
         own = self.place[pair["chunk_id"]]
-        likeness = self._legs.vectors @ self._legs.vectors[own]
         near = self._find_near(self._passages[own])
         right = self._right[normalize(pair["query"])]
         chosen: dict[int, Found] = {}
@@ -98,15 +97,11 @@ class Miner:
             found = [
                 Found(row, source)
                 for row in find_best(scores, self._limits["looked_at"])
-                if self._is_far(row, near=near, right=right)
-                and not self._is_too_close(row, own=own, dense=dense, likeness=likeness)
+                if self._is_far(row, near=near, right=right) and not self._is_too_close(row, own=own, dense=dense)
             ]
             self._take(chosen, found, self._limits[source])
         ranked = sorted(chosen.values(), key=lambda found: (-float(dense[found.row]), found.row))
-        return [
-            self._describe(pair, rank, found, near=near, dense=dense, likeness=likeness)
-            for rank, found in enumerate(ranked)
-        ]
+        return [self._describe(pair, rank, found, near=near, dense=dense) for rank, found in enumerate(ranked)]
 
     def _take(self, chosen: dict[int, Found], found: Sequence[Found], count: int) -> None:
         """The first so many that are not there yet, of passages that say the same only one."""
@@ -132,10 +127,14 @@ class Miner:
         passage = self._passages[row]
         return passage.twin_group not in right and self._distance(passage, near) is None
 
-    def _is_too_close(self, row: int, *, own: int, dense: Floats, likeness: Floats) -> bool:
+    def _likeness(self, row: int, own: int) -> float:
+        return float(self._legs.vectors[row] @ self._legs.vectors[own])
+
+    def _is_too_close(self, row: int, *, own: int, dense: Floats) -> bool:
         """Whether a passage may be right after all: it is like the right one, or nearly as like the question."""
         limits = self._limits
-        return bool(likeness[row] >= limits["most_likeness"] or dense[row] >= limits["of_positive"] * dense[own])
+        is_as_near = bool(dense[row] >= limits["of_positive"] * dense[own])
+        return is_as_near or self._likeness(row, own) >= limits["most_likeness"]
 
     def _describe(
         self,
@@ -145,7 +144,6 @@ class Miner:
         *,
         near: Mapping[str, int],
         dense: Floats,
-        likeness: Floats,
     ) -> Row:
         passage = self._passages[found.row]
         return {
@@ -159,7 +157,7 @@ class Miner:
             "source": found.source,
             "score": float(dense[found.row]),
             "positive_score": float(dense[self.place[pair["chunk_id"]]]),
-            "likeness": float(likeness[found.row]),
+            "likeness": self._likeness(found.row, self.place[pair["chunk_id"]]),
             "distance": self._distance(passage, near),
             "reason": found.reason,
             "is_false": None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -31,9 +31,12 @@ from taxkg_assets.training.families import find_families, find_splits
 from taxkg_assets.training.judge import judge_pairs
 from taxkg_assets.training.leakage import find_overlaps, normalize
 from taxkg_assets.training.legs import Legs
+from taxkg_assets.training.phrasing import Wording
 from taxkg_assets.training.table_questions import find_table_questions
 
 Row = dict[str, Any]
+Item = TypeVar("Item")
+_OF_ONE_PLACE = ("hierarchical", "definition", "same_field", "table")
 
 
 def build_pairs(
@@ -59,17 +62,19 @@ def build_pairs(
     families = find_families(documents, nodes, edges=edges)
     splits = find_splits(families.values(), **load_family("training")["split"])
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, families=families, edges=edges)
+    wording = Wording(corpus)
     found = chain(
         drafts.find_hierarchical(corpus),
         drafts.find_cross_references(corpus, edges),
-        drafts.find_same_fields(corpus, edges, registry),
-        drafts.find_semantic(corpus, edges),
+        drafts.find_same_fields(corpus, edges, registry=registry, wording=wording),
+        drafts.find_semantic(corpus, edges, wording=wording),
         drafts.find_definitions(corpus),
         find_table_questions(corpus, tables),
         drafts.find_scenarios(corpus, scenario_queries),
     )
     asked = eval_queries["query"].unique().sort().to_list()
-    rows = _describe(corpus, _choose(corpus, _clean(found), legs=legs), splits=splits)
+    drawn = _cap_drafts(corpus, _clean(corpus, found))
+    rows = _describe(corpus, _choose(corpus, drawn, legs=legs), splits=splits)
     leaks = find_overlaps([row["query"] for row in rows], asked, encode=legs.encode)
     kept = [row for place, row in enumerate(rows) if place not in leaks]
     capped = _cap(_drop_echoes(kept))
@@ -78,20 +83,26 @@ def build_pairs(
     )
 
 
-def _clean(found: Iterable[Draft]) -> list[Draft]:
-    """Texts of a usable length, each once a kind: of several makers the surest, then the first by its source."""
+def _clean(corpus: Corpus, found: Iterable[Draft]) -> list[Draft]:
+    """Texts of a usable length, each once a kind: of several makers the surest, then the newest.
+
+    A heading or term that stands in several places, which say different things, tells nothing and is left out.
+    """
     limits = load_family("training")["query"]
     best: dict[tuple[str, str], Draft] = {}
+    groups: dict[tuple[str, str], set[str]] = {}
     for draft in found:
         is_usable = limits["least_words"] <= len(draft.query.split()) <= limits["most_words"]
         key = (draft.kind, normalize(draft.query))
-        if is_usable and draft.choices and (key not in best or _order(draft) < _order(best[key])):
-            best[key] = draft
-    return [best[key] for key in sorted(best)]
+        if is_usable and draft.choices:
+            groups.setdefault(key, set()).add(corpus.passages[draft.choices[0]].twin_group)
+            if key not in best or _worth(corpus, draft) > _worth(corpus, best[key]):
+                best[key] = draft
+    return [best[key] for key in sorted(best) if key[0] not in _OF_ONE_PLACE or len(groups[key]) == 1]
 
 
-def _order(draft: Draft) -> tuple[float, str]:
-    return -draft.confidence, draft.source
+def _worth(corpus: Corpus, draft: Draft) -> tuple[float, str, str]:
+    return draft.confidence, corpus.passages[draft.choices[0]].revision, draft.source
 
 
 def _choose(corpus: Corpus, found: Sequence[Draft], *, legs: Legs) -> list[tuple[Draft, str]]:
@@ -104,9 +115,19 @@ def _choose(corpus: Corpus, found: Sequence[Draft], *, legs: Legs) -> list[tuple
         choices = [c for c in draft.choices if c in place][: limits["choices"]]
         cosines = {c: float(legs.vectors[place[c]] @ vector) for c in choices}
         best = max(choices, key=lambda c: (cosines[c], -place[c]), default=None)
-        if best is not None and (draft.kind == "scenario" or cosines[best] >= limits["least_cosine"]):
+        if best is not None and (draft.kind == "scenario" or _goes_with(corpus, draft, best, cosine=cosines[best])):
             chosen.append((draft, best))
     return chosen
+
+
+def _goes_with(corpus: Corpus, draft: Draft, chunk_id: str, *, cosine: float) -> bool:
+    """Whether a text has enough in common with its passage, by meaning and for some kinds by words."""
+    limits = load_family("training")["query"]
+    least = limits["least_cosine"]
+    words = frozenset(normalize(draft.query).split())
+    shared = len(words & frozenset(normalize(corpus.passages[chunk_id].full).split())) / max(1, len(words))
+    is_near: bool = cosine >= least.get(draft.kind, least["default"])
+    return is_near and shared >= limits["least_words_shared"].get(draft.kind, 0.0)
 
 
 def _describe(corpus: Corpus, chosen: Sequence[tuple[Draft, str]], *, splits: Mapping[str, str]) -> list[Row]:
@@ -151,22 +172,41 @@ def _drop_echoes(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["split"] == "train" or row["twin_group"] not in trained]
 
 
+def _cap_drafts(corpus: Corpus, found: Sequence[Draft]) -> list[Draft]:
+    """Some more drafts than pairs are wanted: to look at all of them would take long and change little."""
+    caps = load_family("training")["caps"]
+    kept: list[Draft] = []
+    for kind in PAIR_KINDS:
+        own = sorted((d for d in found if d.kind == kind), key=_lot)
+        kept += share_out(own, round(caps[kind] * caps["spare"]), of=lambda d: corpus.passages[d.choices[0]].family)
+    return kept
+
+
 def _cap(rows: Sequence[Row]) -> list[Row]:
-    """So many of each kind as the rules allow: every family gives as many as the others, as far as it has them."""
+    """So many of each kind as the rules allow, those that people wrote first, then by lot."""
     caps = load_family("training")["caps"]
     kept: list[Row] = []
     for kind in PAIR_KINDS:
-        by_family: dict[str, list[Row]] = {}
-        for row in sorted((row for row in rows if row["kind"] == kind), key=_draw):
-            by_family.setdefault(row["family"], []).append(row)
-        left = caps[kind]
-        for place, family in enumerate(sorted(by_family, key=lambda name: (len(by_family[name]), name))):
-            share = left // (len(by_family) - place)
-            kept += by_family[family][:share]
-            left -= min(share, len(by_family[family]))
+        own = sorted((row for row in rows if row["kind"] == kind), key=lambda row: _lot_of(row["source"], row["query"]))
+        kept += share_out(own, caps[kind], of=lambda row: row["family"])
     return list({row["pair_id"]: row for row in kept}.values())
 
 
-def _draw(row: Row) -> tuple[int, str]:
-    """Written questions before made ones, then by chance: the id is a hash."""
-    return int(not row["source"].startswith("written")), row["pair_id"].partition(":")[2]
+def share_out(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
+    """The first so many items in all: every group gives as many as the others, as far as it has them."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(of(item), []).append(item)
+    kept: list[Item] = []
+    for place, name in enumerate(sorted(groups, key=lambda name: (len(groups[name]), name))):
+        share = (count - len(kept)) // (len(groups) - place)
+        kept += groups[name][:share]
+    return kept
+
+
+def _lot(draft: Draft) -> tuple[bool, str]:
+    return _lot_of(draft.source, draft.query)
+
+
+def _lot_of(source: str, query: str) -> tuple[bool, str]:
+    return not source.startswith("written"), hashlib.sha256(f"{source}\0{query}".encode()).hexdigest()

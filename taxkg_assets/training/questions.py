@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,10 +13,9 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.training.corpus import Corpus, Passage, squeeze
 from taxkg_assets.training.naming import name_form
+from taxkg_assets.training.phrasing import Wording, agree, find_head, is_subject
 
-_WORD = re.compile(r"[A-Za-z][\w'’-]*")
-_TITLED = re.compile(r"\b[A-Z][a-z'’]+(?:-[A-Z]?[a-z]+)?\b(?! (?:\d|[A-Z]\b))")
-_LEFTOVER = re.compile(r"[{}]|\s(?=[?.,])")
+_LEFTOVER = re.compile(r"[{}]|\s(?=[?.,])|\([^)]*$|^[^(]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +26,6 @@ class Question:
     register: str
     rule_id: str
     evidence: str
-
-
-class Wording:
-    """Knows which words of the corpus are written small, so that a heading can stand in the middle of a sentence."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._small: set[str] = set()
-        for passage in corpus.passages.values():
-            self._small.update(word for word in _WORD.findall(passage.text) if word.islower())
-
-    def soften(self, heading: str) -> str:
-        """A heading in the letters of running text: names and abbreviations keep their capitals."""
-        return _TITLED.sub(lambda match: match[0].lower() if match[0].lower() in self._small else match[0], heading)
 
 
 def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Iterator[Question]:
@@ -55,7 +41,10 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
             if match is not None:
                 groups = _groups(rule, match.groupdict(), wording=wording)
                 yield from _ask(rule, {**names, **groups} if groups else {}, evidence=heading, place=passage.chunk_id)
-    sentences = [squeeze(passage.text[start:end]) for start, end in find_sentence_parts(passage.text)]
+    if any(rule.pattern.search(heading) for rule in load_rules("scenarios", "examples")):
+        return
+    text = passage.text.removeprefix(corpus.nodes[passage.anchor_id].text if passage.anchor_id else "").strip()
+    sentences = [squeeze(text[start:end]) for start, end in find_sentence_parts(text)]
     for sentence in sentences:
         for rule in load_rules("scenarios", "sentences"):
             match = rule.pattern.search(sentence)
@@ -65,7 +54,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
                 break
     if names["subject"]:
         for rule in load_rules("scenarios", "subjects"):
-            said = next((sentence for sentence in sentences if rule.pattern.search(sentence)), None)
+            said = next((s for s in sentences if rule.pattern.search(s) and _speaks_of(s, names["subject"])), None)
             if said is not None:
                 yield from _ask(rule, names, evidence=said, place=passage.chunk_id)
 
@@ -92,28 +81,20 @@ def _limits() -> Mapping[str, Any]:
 
 def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str]:
     subject = wording.soften(heading)
-    words = subject.split()
-    is_subject = 0 < len(words) <= _limits()["subject_words"] and not any(
-        rule.pattern.search(heading) for rule in (*load_rules("training", "empty_headings"), *_not_subjects())
-    )
-    is_many = bool(words) and _head(words).endswith("s") and not _head(words).endswith(("ss", "us", "is"))
     return {
-        "subject": subject if is_subject else "",
-        "is": "are" if is_many else "is",
+        "subject": subject if is_subject(heading) else "",
+        **agree(subject),
         "form": name_form(passage.form),
         "key": (passage.anchor_key or "").replace("_", " "),
     }
 
 
-def _head(words: Sequence[str]) -> str:
-    """The word that a noun phrase is about: the one before its first preposition."""
-    stop = next((n for n, word in enumerate(words) if n and word in _limits()["prepositions"]), len(words))
-    return words[stop - 1]
-
-
-@cache
-def _not_subjects() -> tuple[Rule, ...]:
-    return (*load_rules("scenarios", "not_subjects"), *load_rules("scenarios", "headings"))
+def _speaks_of(sentence: str, subject: str) -> bool:
+    """Whether a sentence is about the subject of its heading: it names it, or begins with a word that stands for it."""
+    stem = find_head(subject).lower()[: _limits()["stem_letters"]]
+    return stem in sentence.lower() or any(
+        rule.pattern.search(sentence) for rule in load_rules("scenarios", "anaphors")
+    )
 
 
 def _groups(rule: Rule, groups: Mapping[str, str], *, wording: Wording) -> dict[str, str]:

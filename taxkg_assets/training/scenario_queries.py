@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps, normalize
 from taxkg_assets.training.legs import Floats, Legs, find_rank, score_passages
-from taxkg_assets.training.questions import Wording, find_questions
+from taxkg_assets.training.phrasing import Wording
+from taxkg_assets.training.questions import find_questions
 
 Row = dict[str, Any]
 
@@ -119,6 +121,7 @@ def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[Asked]:
 def _make(corpus: Corpus) -> Iterator[Asked]:
     """What the rules ask of passages; of those that say the same of the last one, and of one passage so many by lot."""
     wording, limits = Wording(corpus), load_family("scenarios")["limits"]
+    drawn: list[Asked] = []
     newest = {group: chunk_ids[-1] for group, chunk_ids in corpus.twins.items()}
     for passage in corpus.passages.values():
         if newest[passage.twin_group] != passage.chunk_id:
@@ -134,7 +137,17 @@ def _make(corpus: Corpus) -> Iterator[Asked]:
             )
             for question in find_questions(corpus, passage, wording=wording)
         ]
-        yield from sorted(made, key=lambda asked: asked.query_id.partition(":")[2])[: limits["of_passage"]]
+        drawn += sorted(made, key=_draw)[: limits["of_passage"]]
+    taken: Counter[tuple[str, str]] = Counter()
+    for question in sorted(drawn, key=_draw):
+        taken[question.generator, question.register] += 1
+        if taken[question.generator, question.register] <= limits["of_rule"]:
+            yield question
+
+
+def _draw(asked: Asked) -> str:
+    """By lot: the id ends with a hash."""
+    return asked.query_id.partition(":")[2]
 
 
 def _made(passage: Passage, query: str, *, register: str, generator: str, evidence: str, created_by: str) -> Asked:
@@ -163,14 +176,14 @@ def _unique(asked: Sequence[Asked]) -> list[Asked]:
 def _search(corpus: Corpus, asked: Sequence[Asked], *, legs: Legs) -> list[Row]:
     """Search for each question and keep those that find their own passage, or one that says the same, far enough up."""
     place = {chunk_id: row for row, chunk_id in enumerate(legs.chunk_ids)}
-    least = load_family("scenarios")["limits"]["most_rank"]
+    limits = load_family("scenarios")["limits"]
     rows = []
     for question, scored in zip(asked, score_passages(legs, [q.query for q in asked]), strict=True):
         passage = corpus.passages[question.chunk_id]
         right = [place[c] for c in (*corpus.twins[passage.twin_group], *question.also)]
         lexical, dense = _best_rank(scored.lexical, right), _best_rank(scored.dense, right)
-        rank = min(lexical, dense)
-        if question.created_by == "written" or rank <= least:
+        is_found = min(lexical, dense) <= limits["most_rank"] and max(lexical, dense) <= limits["worst_rank"]
+        if question.created_by == "written" or is_found:
             rows.append(_describe(question, passage, lexical=lexical, dense=dense))
     return rows
 

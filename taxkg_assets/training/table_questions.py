@@ -13,7 +13,6 @@ from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import Tables
 from taxkg_assets.training.corpus import Corpus, squeeze
 from taxkg_assets.training.drafts import Draft
-from taxkg_assets.training.naming import name_document
 
 Cell = Mapping[str, Any]
 _LETTER = re.compile(r"^[A-Z]$")
@@ -24,23 +23,31 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
     rules = load_family("training")["tables"]
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
         passages = corpus.holding.get(table["table_id"], ())
-        cells = [cell for cell in table["cells"] if _can_be_asked(cell)]
+        heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
+        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _can_be_asked(c)]
+        if len(_title_words(table["title"])) < rules["title_words"]:
+            continue
         chosen = sorted(cells, key=lambda cell: _draw(table["table_id"], cell))[: rules["cells"]]
         for cell in sorted(chosen, key=lambda cell: (cell["row_ix"], cell["col_ix"])):
             holding = tuple(c for c in passages if _holds(corpus.passages[c].text, cell))
             if holding:
                 place = f"{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
-                yield Draft("table", _ask(corpus, table, cell), holding[:1], f"cell:{place}", table["table_id"])
+                yield Draft("table", _ask(table, cell), holding[:1], f"cell:{place}", table["table_id"])
 
 
-def _ask(corpus: Corpus, table: Mapping[str, Any], cell: Cell) -> str:
+def _ask(table: Mapping[str, Any], cell: Cell) -> str:
     rules = load_family("training")["tables"]
-    title = squeeze(table["title"]) or name_document(corpus, table["document_id"])
-    title = re.sub(r"^(?:Table|Worksheet|Exhibit|Chart)\s+[\dA-Z-]+[.:—]?\s*", "", title) or title
+    title = " ".join(_title_words(table["title"]))
     patterns = rules["questions"]
     pattern = patterns[_draw(table["table_id"], cell)[0] % len(patterns)]
     asked: str = pattern.format(row=_row_words(cell["row_path"]), column=_column_words(cell["col_path"]), table=title)
     return squeeze(asked)
+
+
+def _title_words(title: str) -> list[str]:
+    """A title without its number, and no longer than people would say it."""
+    title = load_rules("training", "table_numbers")[0].pattern.sub("", squeeze(title))
+    return title.split()[: load_family("training")["tables"]["most_title_words"]]
 
 
 def _row_words(path: str) -> str:

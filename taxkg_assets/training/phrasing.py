@@ -1,0 +1,63 @@
+"""Headings in running text: their letters, their number, and whether they name something that can be asked about."""
+
+from __future__ import annotations
+
+import re
+
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.training.corpus import Corpus
+
+_WORD = re.compile(r"[A-Za-z][\w'’-]*")
+_TITLED = r"[A-Z][a-z'’]+(?:-[A-Z]?[a-z]+)?(?![\w’'])(?! (?:\d|[A-Z]\b|[A-Z]{2}))"
+_NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
+
+
+class Wording:
+    """Knows the corpus's words, and which of them are written small."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._words = frozenset(word for p in corpus.passages.values() for word in _WORD.findall(p.text))
+
+    def knows(self, word: str) -> bool:
+        """Whether documents use a word just as it is written, an abbreviation for example."""
+        return word in self._words
+
+    def soften(self, heading: str) -> str:
+        """A heading in the letters of running text: names and abbreviations keep their capitals."""
+        return _NAME.sub(self._soften_run, heading)
+
+    def _soften_run(self, run: re.Match[str]) -> str:
+        """Words with capitals in a row; one before a name belongs to it (`New York`)."""
+        words = run[0].split(" ")
+        is_name = [self._is_name(word) for word in words]
+        kept = [name or after for name, after in zip(is_name, [*is_name[1:], False], strict=True)]
+        return " ".join(word if keep else word.lower() for word, keep in zip(words, kept, strict=True))
+
+    def _is_name(self, word: str) -> bool:
+        small = word.lower()
+        return not ({small, small.removesuffix("s"), small.partition("-")[0]} & self._words)
+
+
+def is_subject(heading: str) -> bool:
+    """Whether a heading names something that can be asked about."""
+    rules = [
+        *load_rules("training", "empty_headings"),
+        *load_rules("scenarios", "not_subjects"),
+        *load_rules("scenarios", "headings"),
+    ]
+    is_short = 0 < len(heading.split()) <= load_family("scenarios")["limits"]["subject_words"]
+    return is_short and not any(rule.pattern.search(heading) for rule in rules)
+
+
+def find_head(phrase: str) -> str:
+    """The word that a noun phrase is about: the one before its first preposition."""
+    words, prepositions = phrase.split(), load_family("scenarios")["limits"]["prepositions"]
+    stop = next((n for n, word in enumerate(words) if n and word in prepositions), len(words))
+    return words[stop - 1] if words else ""
+
+
+def agree(phrase: str) -> dict[str, str]:
+    """The verbs that go with a noun phrase: `are` and `do`, or `is` and `does`."""
+    head = find_head(phrase)
+    is_many = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    return {"is": "are", "do": "do"} if is_many else {"is": "is", "do": "does"}
