@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.documents import CorpusError
-from benchmarks.ranker import QUESTIONS
+from benchmarks.questions import read_questions
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.index import SearchIndex, build_neighbour_index, find_nearest
 from taxkg_assets.retrieval.search import Parts, Searcher
@@ -73,7 +73,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         searcher = open_release(Settings().home).searcher
     except NotReleasedError as missing:
         raise CorpusError(str(missing)) from missing
-    questions = [json.loads(line)["query"] for line in QUESTIONS.read_text(encoding="utf8").splitlines()][:ASKED]
+    questions = [str(row["query"]) for row in read_questions()][:ASKED]
     sizes = [_measure(searcher, questions, has_lance=False)]
     for count in (int(text) for text in os.environ.get("TAXKG_BENCH_CHUNKS", "50000").split(",") if text):
         sizes.append(_measure(_repeat(searcher, count), questions, has_lance=True))

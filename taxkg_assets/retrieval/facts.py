@@ -83,6 +83,24 @@ class PassageFacts:
         return shared
 
     @cached_property
+    def is_example(self) -> Floats:
+        """1 for rows that tell an example."""
+        pattern = load_rules("ranking", "examples")[0].pattern.pattern
+        tells: Floats = (
+            (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
+            .to_numpy()
+            .astype(np.float64)
+        )
+        return tells
+
+    @cached_property
+    def has_figure(self) -> Floats:
+        """1 for rows that print an amount, a share or a date."""
+        pattern = load_rules("ranking", "figures")[0].pattern.pattern
+        prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
+        return prints
+
+    @cached_property
     def form_keys(self) -> Mapping[str, frozenset[str]]:
         """Keys of the headings that each form's passages stand under, and of the codes that they list."""
         found: dict[str, set[str]] = {}

@@ -27,6 +27,7 @@ class Signals:
     is_linked: Floats
     by_document: Mapping[str, Floats]
     document_number: Ints
+    by_section: Floats
 
 
 def find_features(
@@ -40,6 +41,7 @@ def find_features(
     held = [frozenset(facts.columns["terms"][row].split(" ")) for row in rows]
     headings = [_heading_terms(facts.columns["heading_path"][row]) for row in rows]
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
+    numbers = {term: 1.0 for term in wanted if term[0].isdigit()}
     return {
         "lexical": signals.lexical,
         "vector": signals.vector,
@@ -47,6 +49,11 @@ def find_features(
         "coverage": np.array([score_overlap(wanted, own) for own in held]),
         "heading": np.array([score_overlap(wanted, own) for own in headings]),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
+        "around": np.array([score_overlap(wanted, _terms_around(row, facts)) for row in rows]),
+        "number": np.array([score_overlap(numbers, own) for own in held]),
+        "section_vector": signals.by_section,
+        "example": facts.is_example[signals.rows],
+        "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
         "edge": signals.is_linked,
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
@@ -55,6 +62,17 @@ def find_features(
         "table": facts.is_table[signals.rows],
         "boilerplate": facts.is_boilerplate[signals.rows],
     }
+
+
+def _terms_around(row: int, facts: PassageFacts) -> frozenset[str]:
+    """Terms of a row and of its neighbours under the same heading."""
+    last = len(facts.columns["terms"]) - 1
+    near = [
+        facts.columns["terms"][other]
+        for other in range(max(0, row - 1), min(last, row + 1) + 1)
+        if facts.anchor_number[other] == facts.anchor_number[row]
+    ]
+    return frozenset(" ".join(near).split(" "))
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:
@@ -94,9 +112,11 @@ def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> d
         "key": key,
         "other_key": np.array([float(_is_other_key(own, route)) for own in keys]),
         "key_of_form": key * np.maximum(form, 0.0),
-        "own_side": np.array([float(bool(route.perspective) and own == route.perspective) for own in sides]),
-        "other_side": np.array([float(own == _OTHER_SIDE.get(route.perspective)) for own in sides]),
-        "general": np.array([float(route.perspective == "filer" and own in ("publication", "other")) for own in sides]),
+        "own_side": np.array([route.certainty * (own == route.perspective) for own in sides]),
+        "other_side": np.array([route.certainty * (own == _OTHER_SIDE.get(route.perspective)) for own in sides]),
+        "general": np.array(
+            [route.certainty * (route.perspective == "filer" and own in ("publication", "other")) for own in sides]
+        ),
         "face": np.array(
             [
                 float(own == "face" and facts.columns["level"][row] != "table")

@@ -25,6 +25,7 @@ class Route:
     revisions: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     perspective: str = ""
+    certainty: float = 0.0
     wants_draft: bool = False
     places: tuple[str, ...] = ()
     unknown_forms: tuple[str, ...] = ()
@@ -100,6 +101,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         revisions=revisions,
         keys=keys,
         perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
+        certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
         wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
         places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
         unknown_forms=tuple(form for form in unknown if not named[form]),

@@ -110,7 +110,8 @@ class Searcher:
         """Widen candidates to passages, without repeats, until there are `k`."""
         if level in UNIT_LEVELS and (opened := self._levels[level]) is not None:
             return self._assemble_units(opened, ranking, k=k)
-        windows = Windows(self.passages, level=level if self.parts.parents else "paragraph")
+        ranked = [candidate.row for candidate in ranking.candidates]
+        windows = Windows(self.passages, level=level if self.parts.parents else "paragraph", ranked=ranked)
         results: list[Result] = []
         for candidate in self._demote_duplicates(ranking.candidates):
             if len(results) == k:
@@ -315,7 +316,25 @@ class Searcher:
             is_linked=np.array([float(row in steps) for row in rows.tolist()]),
             by_document=legs.documents,
             document_number=self.facts.number_of[rows],
+            by_section=self._score_sections(rows, legs.meaning),
         )
+
+    def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
+        """How near each row's section as a whole is to the question: 1 for the nearest, falling with the distance."""
+        anchors = self.passages.anchor_number[rows]
+        near = (self._section_vectors[anchors] @ meaning).astype(np.float64)
+        reach: float = load_family("ranking")["section_reach"]
+        scores: Floats = np.clip((near - near.max(initial=0.0) + reach) / reach, 0.0, 1.0)
+        return scores
+
+    @cached_property
+    def _section_vectors(self) -> Vectors:
+        """The mean direction of each section's passages."""
+        numbers = self.passages.anchor_number
+        sums: Vectors = np.zeros((int(numbers.max(initial=-1)) + 1, self.index.vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, numbers, self.index.vectors)
+        unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return unit
 
     def _nodes(self, row: int) -> list[str]:
         anchor_id = self._anchor_ids[row]
@@ -371,7 +390,17 @@ class Searcher:
         )
 
 
-_SHARED = ("facts", "passages", "catalog", "_neighbours", "_row_of", "_anchor_ids", "_document_vectors", "_title_words")
+_SHARED = (
+    "facts",
+    "passages",
+    "catalog",
+    "_neighbours",
+    "_row_of",
+    "_anchor_ids",
+    "_document_vectors",
+    "_section_vectors",
+    "_title_words",
+)
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of neighbouring chunks handed over as one passage."""
+    """Chunks of one place of a document handed over as one passage."""
 
     text: str
     page: int
@@ -24,38 +25,72 @@ class Windows:
     """Grows windows over the rows of an index; a row goes into one window only.
 
     Levels: paragraph hands over the hit itself; section its whole anchor; page and document what stands there, cut to
-    the budget; auto the hit with its neighbours under the same heading, then under the heading above.
+    the budget; auto the hit with what the ranker found besides it under the same heading or the heading above, and
+    with its neighbours there.
+
+    Attributes: ranked: candidate rows, best first.
     """
 
     facts: PassageFacts
     level: str = "auto"
+    ranked: Sequence[int] = ()
     used: set[int] = field(default_factory=set)
 
     def grow(self, row: int) -> Window | None:
         """Widen a hit; None if an earlier window already holds it."""
         if row in self.used:
             return None
-        low = high = row
-        words = self.facts.word_counts
-        budget = int(load_family("ranking")["windows"]["words"]) - words[row]
-        for scope in self._scopes(row):
-            for step in (1, -1):
-                while True:
-                    following = high + 1 if step > 0 else low - 1
-                    if not self._may_join(row, following, scope) or words[following] > budget:
-                        break
-                    budget -= words[following]
-                    low, high = min(low, following), max(high, following)
-        self.used.update(range(low, high + 1))
+        limits = load_family("ranking")["windows"]
+        chosen = {row}
+        if self.level == "auto" and self._scopes(row):
+            self._take_ranked(row, chosen, budget=limits["words"])
+            self._take_neighbours(row, chosen, budget=limits["neighbours"])
+        else:
+            self._take_neighbours(row, chosen, budget=limits["words"])
+        rows = sorted(chosen)
+        self.used.update(rows)
         self.used.update(self._same_unit(row))
         columns = self.facts.columns
-        boxes = self.facts.rows["bboxes"][low : high + 1].to_list()
         return Window(
-            text="\n".join(columns["text"][low : high + 1]),
-            page=columns["page"][low],
-            bboxes=tuple(box for own in boxes for box in own),
-            chunk_ids=tuple(columns["chunk_id"][low : high + 1]),
+            text="\n".join(self._print(rows, hit=row)),
+            page=columns["page"][rows[0]],
+            bboxes=tuple(box for own in self.facts.rows["bboxes"][rows].to_list() for box in own),
+            chunk_ids=tuple(columns["chunk_id"][held] for held in rows),
         )
+
+    def _take_ranked(self, row: int, chosen: set[int], *, budget: int) -> None:
+        """Add what the ranker liked under the same heading or the heading above, as far as the budget goes."""
+        words = self.facts.word_counts
+        left = budget - words[row]
+        for other in self.ranked[: load_family("ranking")["windows"]["ranked"]]:
+            is_near = self._may_join(row, other, "anchor") or self._may_join(row, other, "parent")
+            if other != row and is_near and words[other] <= left:
+                chosen.add(other)
+                left -= words[other]
+
+    def _take_neighbours(self, row: int, chosen: set[int], *, budget: int) -> None:
+        """Add what stands after and before the hit, as far as the budget goes."""
+        words = self.facts.word_counts
+        left = budget - sum(words[held] for held in chosen)
+        for scope in self._scopes(row):
+            for step in (1, -1):
+                following = row + step
+                while following in chosen or (self._may_join(row, following, scope) and words[following] <= left):
+                    if following not in chosen:
+                        chosen.add(following)
+                        left -= words[following]
+                    following += step
+
+    def _print(self, rows: Sequence[int], *, hit: int) -> Iterator[str]:
+        """The rows' texts in reading order, the heading before what stands under another one than the hit."""
+        anchors, columns = self.facts.anchor_number, self.facts.columns
+        before = anchors[hit]
+        for row in rows:
+            heading = columns["heading_path"][row].rpartition(" > ")[2]
+            if self.level == "auto" and anchors[row] not in (before, anchors[hit]) and heading:
+                yield heading
+            before = anchors[row]
+            yield columns["text"][row]
 
     def _scopes(self, row: int) -> tuple[str, ...]:
         if self.facts.columns["level"][row] == "table" or self.level in ("paragraph", "table"):

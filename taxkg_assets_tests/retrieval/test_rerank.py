@@ -33,7 +33,7 @@ ROW: dict[str, Any] = {
 def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
     one = np.zeros(1)
-    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]))
+    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one)
     found = find_features(signals, route, wanted={"harbour": 2.0, "dues": 2.0}, terms=["harbour", "rent"], facts=facts)
     return {name: float(values[0]) for name, values in found.items()}
 
@@ -53,15 +53,18 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({"text": "Quay dues"}, Route(keys=("code_Q",)), "key", 0.0),
         ({}, Route(keys=("box_1b",)), "other_key", 1.0),
         ({"anchor_key": None}, Route(keys=("box_1b",)), "other_key", 0.0),
-        ({}, Route(perspective="filer"), "other_side", 1.0),
-        ({}, Route(perspective="recipient"), "own_side", 1.0),
-        ({"perspective": "publication"}, Route(perspective="filer"), "general", 1.0),
+        ({}, Route(perspective="filer", certainty=0.8), "other_side", 0.8),
+        ({}, Route(perspective="recipient", certainty=1.0), "own_side", 1.0),
+        ({"perspective": "publication"}, Route(perspective="filer", certainty=1.0), "general", 1.0),
         ({"text": "Box 1a."}, Route(), "short", 1.0),
         ({"perspective": "face"}, Route(), "face", 1.0),
         ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
         ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
         ({}, Route(), "phrase", 1.0),
         ({"terms": "rent harbour"}, Route(), "phrase", 0.0),
+        ({"text": "Example 2. A harbour."}, Route(), "example", 1.0),
+        ({"text": "It is $40."}, Route(wants_amount=True), "figure", 1.0),
+        ({"text": "It is $40."}, Route(), "figure", 0.0),
     ],
 )
 def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: str, value: float) -> None:

@@ -1,0 +1,151 @@
+"""The guardrail's weights: what tells questions that the corpus answers from those that it does not.
+
+Three sorts of questions: written ones that a document answers; written ones that none does; and the first sort asked of
+an index without the documents of their form, which leaves what is nearest to an answer and is none.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from benchmarks.questions import Judge, Row, draw_folds, find_elements
+from taxkg_assets.retrieval.answer import find_evidence
+from taxkg_assets.retrieval.index import SearchIndex
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.settings import Settings
+
+ANSWERABLE, LACKING, WITHOUT_FORM = "answerable", "lacking", "without its form"
+DRAWN = {ANSWERABLE: 700, WITHOUT_FORM: 420}
+SHARE = {ANSWERABLE: 0.5, LACKING: 0.4, WITHOUT_FORM: 0.1}
+"""What each sort weighs together; of the third some are answered by other documents, so it counts little."""
+FOLDS = 6
+PULL = 0.003
+SILENCED = 0.06
+"""Share of the answerable written questions that may fall below the relevance from which guidance is given."""
+PRIORS = {
+    "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
+    "unknown_form": -2.0, "unmentioned_form": -2.0,
+}  # fmt: skip
+HELPS = frozenset({"cosine", "key_match", "score", "agreement", "coverage", "spread_coverage", "hit_coverage",
+                   "phrase", "legs", "mean_cosine", "gap"})  # fmt: skip
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for and against an answer to one question, and of which sort the question is."""
+
+    sort: str
+    kind: str
+    values: dict[str, float]
+
+
+def fit_guardrail(judge: Judge, questions: Sequence[Row], *, seed: int = 3) -> dict[str, float]:
+    """Weights with fixed signs, near their priors; the bias sets relevance 7 where few answerable ones fall below."""
+    found = gather_evidence(judge, questions, seed=seed)
+    rng = random.Random(seed)
+    folds = [rng.randrange(FOLDS) for _ in found]
+    names = sorted(load_family("guardrail")["weights"].keys() - {"bias"})
+    held_out = np.zeros(len(found))
+    for fold in range(FOLDS):
+        weights = fit_logistic([e for e, own in zip(found, folds, strict=True) if own != fold], names)
+        for place, (evidence, own) in enumerate(zip(found, folds, strict=True)):
+            if own == fold:
+                held_out[place] = score_evidence(evidence, weights)
+    print(render_silence(found, held_out), file=sys.stderr)
+    return fit_logistic(found, names)
+
+
+def gather_evidence(judge: Judge, questions: Sequence[Row], *, seed: int) -> list[Evidence]:
+    """Ask all questions that the corpus lacks, and some of the others, with and without the documents of their form."""
+    rng = random.Random(seed)
+    families = {str(row["id"]): judge.find_family(row) for row in questions if find_elements(row)}
+    answered = [row for row in questions if families.get(str(row["id"]))]
+    found = [
+        Evidence(LACKING, str(row.get("kind", "")), _ask(judge.searcher, row))
+        for row in questions
+        if not find_elements(row)
+    ]
+    drawn = rng.sample(answered, min(DRAWN[ANSWERABLE], len(answered)))
+    found += [Evidence(ANSWERABLE, str(row.get("register", "")), _ask(judge.searcher, row)) for row in drawn]
+    for fold in draw_folds([str(families[str(row["id"])]) for row in answered], FOLDS):
+        searcher = _leave_out(judge, fold)
+        own = [row for row in answered if families[str(row["id"])] in fold]
+        drawn = rng.sample(own, min(DRAWN[WITHOUT_FORM] // FOLDS, len(own)))
+        found += [Evidence(WITHOUT_FORM, str(row.get("register", "")), _ask(searcher, row)) for row in drawn]
+    return found
+
+
+def _ask(searcher: Searcher, row: Row) -> dict[str, float]:
+    ranking = searcher.rank(str(row["query"]))
+    return find_evidence(searcher, str(row["query"]), ranking, results=searcher.assemble(ranking))
+
+
+def _leave_out(judge: Judge, families: frozenset[str]) -> Searcher:
+    index = judge.searcher.index
+    stays = np.array([judge.families[document] not in families for document in index.rows["document_id"]])
+    rest = SearchIndex(
+        rows=index.rows.filter(pl.Series(stays)), vectors=index.vectors[stays], model_hash=index.model_hash
+    )
+    return Searcher(index=rest, encoder=judge.searcher.encoder)
+
+
+def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, float]:
+    """Logistic weights with fixed signs, each sort of question weighing its share; then the bias is set."""
+    from scipy.optimize import minimize
+
+    values = np.array([[evidence.values.get(name, 0.0) for name in names] for evidence in found])
+    truth = np.array([evidence.sort == ANSWERABLE for evidence in found], dtype=np.float64)
+    sizes = {sort: sum(evidence.sort == sort for evidence in found) for sort in SHARE}
+    weight = np.array([SHARE[evidence.sort] / sizes[evidence.sort] for evidence in found])
+    prior = np.array([PRIORS.get(name, 0.0) for name in names])
+
+    def loss(own: Floats) -> tuple[float, Floats]:
+        grade = 1 / (1 + np.exp(-(values @ own[:-1] + own[-1])))
+        cost = -(weight * (truth * np.log(grade + 1e-12) + (1 - truth) * np.log(1 - grade + 1e-12))).sum()
+        away, error = own[:-1] - prior, weight * (grade - truth)
+        slope = np.append(values.T @ error + 2 * PULL * away, error.sum())
+        return float(cost + PULL * float(away @ away)), slope
+
+    bounds = [(0.0, None) if name in HELPS else (None, 0.0) for name in names] + [(None, None)]
+    best = minimize(loss, np.append(prior, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
+    grades = (values @ best[:-1] + best[-1])[truth == 1]
+    guide_at = Settings().guidance_relevance / 10
+    bias = best[-1] + math.log(guide_at / (1 - guide_at)) - float(np.quantile(grades, SILENCED))
+    named = {name: round(float(value), 2) for name, value in zip(names, best[:-1], strict=True)}
+    return {"bias": round(float(bias), 2), **named}
+
+
+def score_evidence(evidence: Evidence, weights: dict[str, float]) -> float:
+    """Relevance 0 to 10 under some weights."""
+    total = weights["bias"] + sum(weights[name] * evidence.values.get(name, 0.0) for name in weights if name != "bias")
+    return 10 / (1 + math.exp(-total))
+
+
+def render_silence(found: Sequence[Evidence], grades: Floats) -> str:
+    """By bound on relevance: how many of each sort fall below it; then the kinds of lacking questions at the bound."""
+    guide_at = Settings().guidance_relevance
+
+    def share(bound: float, sort: str, kind: str | None = None) -> float:
+        own = [
+            grade < bound for e, grade in zip(found, grades, strict=True) if e.sort == sort and kind in (None, e.kind)
+        ]
+        return sum(own) / max(1, len(own))
+
+    lines = ["silent below | " + " | ".join(SHARE)]
+    lines += [
+        f"{bound:>12} | " + " | ".join(f"{share(bound, sort):.3f}" for sort in SHARE)
+        for bound in (3, 4, 5, 6, guide_at, 7.5, 8, 8.5, 9)
+    ]
+    kinds = sorted({evidence.kind for evidence in found if evidence.sort == LACKING})
+    lines += [f"  {kind or 'various'}: {share(guide_at, LACKING, kind):.2f}" for kind in kinds]
+    return "\n".join(lines)
