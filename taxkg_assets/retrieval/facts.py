@@ -85,7 +85,7 @@ class PassageFacts:
     @cached_property
     def is_example(self) -> Floats:
         """1 for rows that tell an example."""
-        pattern = load_rules("ranking", "examples")[0].pattern.pattern
+        pattern = load_rules("ranking", "examples")[0].written
         tells: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
@@ -96,7 +96,7 @@ class PassageFacts:
     @cached_property
     def has_figure(self) -> Floats:
         """1 for rows that print an amount, a share or a date."""
-        pattern = load_rules("ranking", "figures")[0].pattern.pattern
+        pattern = load_rules("ranking", "figures")[0].written
         prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
         return prints
 
