@@ -63,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
     parser.add_argument("--pairs", type=int, default=4000, help="folds: most examples a fold learns from")
     parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
+    parser.add_argument("--pool", type=int, default=0, help="folds: passages of each leg encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
@@ -95,8 +96,9 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
     if options.gold is None:
         raise CorpusError("name the questions with gold: --gold FOLDER/queries.jsonl")
     choice = Choice(pairs=options.pairs, dev=options.dev)
-    study, left_out = open_study(open_corpus(options.home), options.gold, choice=choice, near_misses=options.most)
-    tune = open_tuner(epochs=options.epochs)
+    corpus = open_corpus(options.home)
+    study, left_out = open_study(corpus, options.gold, choice=choice, near_misses=options.most, pool=options.pool)
+    tune = open_tuner(corpus, epochs=options.epochs)
     folder = options.out / "folds"
     for fold in build_folds(study.questions, study.families, count=options.folds):
         if options.only and fold.number not in options.only:

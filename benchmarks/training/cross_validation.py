@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.folds import Choice, Fold, choose_examples, filter_examples, find_family
 from benchmarks.training.near_misses import (
@@ -26,6 +28,7 @@ from taxkg_assets.evaluation.metrics import Result, find_required, score_query
 from taxkg_assets.evaluation.near_misses import NearMiss
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.training.examples import Example
 
@@ -66,6 +69,8 @@ class Study:
     query_families: Mapping[str, str]
     near_misses: Sequence[NearMiss]
     choice: Choice
+    pool: int = 0
+    """Passages of each leg that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
 
     @property
     def family_of_text(self) -> dict[str, str]:
@@ -88,16 +93,17 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         query_families=study.query_families,
     )
     train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice)
-    identity = _identify(train, dev, asked, tune=tune, seed=seed)
+    identity = _identify(train, dev, asked, tune=tune, seed=seed, pool=study.pool)
     path = out / f"fold-{fold.number}-seed-{seed}.json"
     if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
         return dict(held)
     began = time.monotonic()
     tuned = tune(train, dev, seed=seed, out=out / f"model-{fold.number}-{seed}")
     trained = time.monotonic() - began
-    base, other = open_searchers(study.corpus, tuned)
-    systems = open_systems(base, other, tuned=tuned)
     near = [item for item in study.near_misses if study.families[item.document_id] in fold.families]
+    pool = find_pool(study, asked, near)
+    base, other = open_searchers(study.corpus, tuned, pool=pool)
+    systems = open_systems(base, other, tuned=tuned)
     found = {
         "identity": identity,
         "fold": fold.number,
@@ -106,6 +112,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         "examples": len(train),
         "kinds": dict(Counter(example.kind for example in train)),
         "dev": len(dev),
+        "pool": len(pool),
         "removed": asdict(removed),
         "training_s": trained,
         "training": dict(tuned.facts),
@@ -122,12 +129,36 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
     return found
 
 
-def open_searchers(corpus: Corpus, tuned: Tuned) -> tuple[Searcher, Searcher]:
+def find_pool(study: Study, asked: Sequence[Question], near: Sequence[NearMiss]) -> list[int]:
+    """Rows that the tuned encoder encodes: what either leg brings up for any question of the fold, and gold.
+
+    The others it can never find. What neither leg finds for any of many questions would hardly become the best answer
+    to one; the base has all rows to be right about, and to be wrong with.
+    """
+    corpus = study.corpus
+    if not study.pool:
+        return list(range(len(corpus.passages)))
+    index, encoder = corpus.searcher.index, corpus.searcher.encoder
+    rows = {corpus.row_of[chunk_id] for item in near for chunk_id in (item.right, item.near)}
+    places = {(passage["document"], passage["page"]) for question in asked for passage in question["gold"]}
+    on_page = corpus.rows.select("document_id", "page").iter_rows()
+    rows |= {row for row, place in enumerate(on_page) if place in places}
+    for question in asked:
+        by_vector = index.vectors @ encoder.encode_query(question["query"])
+        by_term = index.lexical.score_rows(find_terms(question["query"]))
+        for scores in (by_vector, by_term):
+            rows |= set(np.argsort(-scores, kind="stable")[: study.pool].tolist())
+    return sorted(rows)
+
+
+def open_searchers(corpus: Corpus, tuned: Tuned, *, pool: Sequence[int]) -> tuple[Searcher, Searcher]:
     """The search as released, and the same with the tuned encoder's vectors; questions are encoded once."""
     base = replace(corpus.searcher, encoder=RememberingEncoder(corpus.searcher.encoder))
+    vectors = np.zeros_like(corpus.searcher.index.vectors)
+    vectors[list(pool)] = tuned.encoder.encode_passages([corpus.passages[row] for row in pool])
     index = replace(
         corpus.searcher.index,
-        vectors=tuned.encoder.encode_passages(corpus.passages),
+        vectors=vectors,
         model_hash=tuned.encoder.model_hash,
         units=None,
         unit_vectors=None,
@@ -208,10 +239,10 @@ def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> b
 
 
 def _identify(
-    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, tune: Tuner, seed: int
+    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, tune: Tuner, seed: int, pool: int
 ) -> str:
     """Digest of all that decides what a fold finds."""
-    said = [tune.identity, str(seed), *(question["id"] for question in asked)]
+    said = [tune.identity, str(seed), str(pool), *(question["id"] for question in asked)]
     for example in (*train, *dev):
         said += [example.query, example.positive, *example.negatives, str(example.weight)]
     return hashlib.sha256("\x1f".join(said).encode()).hexdigest()[:32]

@@ -18,7 +18,9 @@ from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
 
 
-def open_study(corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int) -> tuple[Study, dict[str, int]]:
+def open_study(
+    corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int
+) -> tuple[Study, dict[str, int]]:
     """Read a home and a file of questions; and count what was left out because it repeats a question."""
     if not gold.is_file():
         raise CorpusError(f"{gold} is not there: name the questions with gold by --gold.")
@@ -37,6 +39,7 @@ def open_study(corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int) 
         query_families=dict(clean.select("pair_id", "query_family").iter_rows()),
         near_misses=open_near_misses(corpus, most=near_misses),
         choice=choice,
+        pool=pool,
     )
     return study, {"pairs": pairs.height, "repeat a question": pairs.height - clean.height}
 

