@@ -65,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
     parser.add_argument("--pool", type=int, default=0, help="folds: passages of each leg encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
+    parser.add_argument("--frozen", type=int, help="folds: lowest layers that keep their weights")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
@@ -98,7 +99,7 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
     choice = Choice(pairs=options.pairs, dev=options.dev)
     corpus = open_corpus(options.home)
     study, left_out = open_study(corpus, options.gold, choice=choice, near_misses=options.most, pool=options.pool)
-    tune = open_tuner(corpus, epochs=options.epochs)
+    tune = open_tuner(corpus, epochs=options.epochs, frozen=options.frozen)
     folder = options.out / "folds"
     for fold in build_folds(study.questions, study.families, count=options.folds):
         if options.only and fold.number not in options.only:

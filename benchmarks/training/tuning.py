@@ -22,8 +22,9 @@ from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.model import train_encoder
 
+ALPHAS = (1.0, 0.6)
 DEV_NEGATIVES, WEIGHED = 3, 60
-"""Negatives of a development question that it is ranked against, and questions that weigh the reranker: folds are many."""
+"""Negatives of a development question that it is ranked against, and questions that weigh the reranker."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,12 @@ class ProductTuner:
         return lists
 
 
-def open_tuner(corpus: Corpus, *, epochs: float | None) -> ProductTuner:
-    """The settings of the home, another number of epochs aside."""
+def open_tuner(corpus: Corpus, *, epochs: float | None, frozen: int | None) -> ProductTuner:
+    """The settings of the home, another number of epochs or of layers that keep their weights aside."""
     home = Home(home=str(corpus.home))
     settings = encoder_settings(home)
     steps = replace(settings.steps, evaluations=1, epochs=settings.steps.epochs if epochs is None else epochs)
-    return ProductTuner(
-        corpus=corpus, settings=replace(settings, steps=steps, alphas=(1.0, 0.6)), depth=home.settings.reranker_depth
-    )
+    settings = replace(settings, steps=steps, alphas=ALPHAS)
+    if frozen is not None:
+        settings = replace(settings, frozen_layers=frozen)
+    return ProductTuner(corpus=corpus, settings=settings, depth=home.settings.reranker_depth)
