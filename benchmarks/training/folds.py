@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.evaluation.matching import is_quoted
@@ -42,6 +42,8 @@ class Choice:
 
     pairs: int = 4000
     dev: int = 120
+    negatives: int = 2
+    """Hardest negatives of each."""
     scenario_share: float = 0.6
     """Share of the pairs that are questions, where there are enough; the rest is dealt evenly to the other kinds."""
     seed: int = 0
@@ -104,7 +106,7 @@ def filter_examples(
         else:
             left = tuple(text for text in example.negatives if family_of_text.get(text) not in held)
             why["negatives"] += len(example.negatives) - len(left)
-            kept.append(Example(**{**_fields(example), "negatives": left}))
+            kept.append(replace(example, negatives=left))
     return kept, Removed(why["held_out"], why["gold"], why["same_question"], why["negatives"])
 
 
@@ -121,18 +123,15 @@ def choose_examples(
     for place, kind in enumerate(other):
         rest = (choice.pairs - len(chosen)) // (len(other) - place)
         chosen += _draw([e for e in left if e.kind == kind], rest, draw)
-    return sorted(chosen, key=lambda e: e.pair_id), _draw(dev, choice.dev, draw)
+    train = [replace(e, negatives=e.negatives[: choice.negatives]) for e in sorted(chosen, key=lambda e: e.pair_id)]
+    return train, _draw(dev, choice.dev, draw)
 
 
 def _draw(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:
     return draw.sample(list(examples), count) if len(examples) > count else list(examples)
 
 
-def is_same_question(query: str, asked: Iterable[Collection[str]]) -> bool:
-    """Whether a training question is one of those asked, or nearly."""
+def is_same_question(query: str, asked: Iterable[frozenset[str]], *, least: float = SAME_QUESTION) -> bool:
+    """Whether a training question is one of those asked, or nearly: so large a share of the terms is in both."""
     own = frozenset(find_terms(query))
-    return any(len(own & set(other)) >= SAME_QUESTION * len(own | set(other)) for other in asked if own or other)
-
-
-def _fields(example: Example) -> dict[str, Any]:
-    return {name: getattr(example, name) for name in Example.__slots__}
+    return any(len(own & other) >= least * len(own | other) for other in asked if own or other)

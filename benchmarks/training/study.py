@@ -11,11 +11,15 @@ import polars as pl
 from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus, read_jsonl
 from benchmarks.training.cross_validation import Study
-from benchmarks.training.folds import Choice
+from benchmarks.training.folds import Choice, is_same_question
 from benchmarks.training.near_misses import open_near_misses
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
+
+LEAST_SHARED = 0.2
+"""Share of its terms that a text has in common with a question that it could repeat."""
 
 
 def open_study(
@@ -45,11 +49,15 @@ def open_study(
 
 
 def find_repeats(queries: Sequence[str], questions: Sequence[Mapping[str, Any]], *, corpus: Corpus) -> set[str]:
-    """Short sides that repeat a question word for word or nearly so, whatever fold it is asked in."""
-    distinct = sorted(set(queries))
+    """Short sides that repeat a question word for word or nearly so, whatever fold it is asked in.
+
+    Only those that share a fifth of their words with one are encoded, for the others are far from all.
+    """
     asked = [question["query"] for question in questions]
-    found = find_overlaps(distinct, asked, encode=corpus.searcher.encoder.encode_passages)
-    return {distinct[place] for place in found}
+    words = [frozenset(find_terms(query)) for query in asked]
+    near = [query for query in sorted(set(queries)) if is_same_question(query, words, least=LEAST_SHARED)]
+    found = find_overlaps(near, asked, encode=corpus.searcher.encoder.encode_passages)
+    return {near[place] for place in found}
 
 
 def read_examples(pairs: pl.DataFrame, negatives: pl.DataFrame) -> list[Example]:

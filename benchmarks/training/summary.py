@@ -79,6 +79,8 @@ def average_systems(scores: pl.DataFrame) -> pl.DataFrame:
 def gather_accuracies(folds: Sequence[Found]) -> list[Accuracy]:
     """Near misses of all folds, each told apart by a model that never saw its form."""
     first = [found for found in first_of_each(folds) if found["near_misses"]]
+    if not first:
+        return []
     items = [
         NearMiss(row["kind"], row["wording"], "", row["form"], "", "", "")
         for found in first
@@ -134,8 +136,8 @@ def render_summary(folds: Sequence[Found]) -> str:
     parts = ["## systems\n", _render_means(means), "\n## gains over all questions\n", render_gains(found["gains"])]
     parts += ["\n## gains over questions whose passages are all of held out families\n", render_gains(found["unseen"])]
     parts += ["\n## gains by type of question\n", render_gains(found["types"])]
-    if any(own["near_misses"] for own in folds):
-        parts += ["\n## near misses\n", render_accuracies(gather_accuracies(folds))]
+    if accuracies := gather_accuracies(folds):
+        parts += ["\n## near misses\n", render_accuracies(accuracies)]
     parts += ["\n## folds\n", _render_frame(found["folds"])]
     if found["seeds"].height:
         parts += ["\n## seeds\n", _render_frame(found["seeds"])]
