@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from benchmarks.documents import CorpusError
-from benchmarks.training import labels
+from benchmarks.training import labels, throughput
 from benchmarks.training.corpus import open_corpus
 from benchmarks.training.cross_validation import run_fold
 from benchmarks.training.folds import Choice, build_folds
@@ -142,4 +142,16 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
     return text, {"rates": rates, "negatives": asdict(of_negatives), "pairs": asdict(of_pairs)}
 
 
-PARTS = {"folds": run_folds, "labels": run_labels, "near-misses": run_near_misses, "report": run_report}
+def run_throughput(options: argparse.Namespace) -> tuple[str, Any]:
+    """Passages a second, each way to run the encoder."""
+    speeds = throughput.run(open_corpus(options.home))
+    return throughput.render(speeds), [asdict(speed) for speed in speeds]
+
+
+PARTS = {
+    "folds": run_folds,
+    "labels": run_labels,
+    "near-misses": run_near_misses,
+    "report": run_report,
+    "throughput": run_throughput,
+}

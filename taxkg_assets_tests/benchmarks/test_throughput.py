@@ -1,0 +1,27 @@
+"""What is told of a way to run an encoder: its speed against the first, and how far its vectors are off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.training.corpus import Corpus
+from benchmarks.training.throughput import Vectors, measure, render
+from taxkg_assets_tests.retrieval.conftest import TermEncoder
+
+
+def test_ways_are_compared_with_the_first(corpus: Corpus) -> None:
+    exact = TermEncoder().encode_passages
+
+    def blurred(texts: Sequence[str]) -> Vectors:
+        vectors = exact(texts).copy()
+        vectors[:, 0] += 0.5
+        unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
+
+    found = {speed.name: speed for speed in measure(corpus, ways={"exact": exact, "blurred": blurred}, sample=8)}
+    assert (found["exact"].ratio, found["exact"].same_first) == (1.0, 1.0)
+    assert found["exact"].least_cosine > 0.9999
+    assert 0 < found["blurred"].least_cosine < 0.99
+    assert "| blurred |" in render(list(found.values()))
