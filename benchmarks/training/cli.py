@@ -65,7 +65,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
     parser.add_argument("--pool", type=int, default=0, help="folds: passages of each leg encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
+    parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
     parser.add_argument("--frozen", type=int, help="folds: lowest layers that keep their weights")
+    parser.add_argument("--alphas", type=float, nargs="+", help="folds: shares of tuned weights that are tried")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
@@ -98,8 +100,10 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
         raise CorpusError("name the questions with gold: --gold FOLDER/queries.jsonl")
     choice = Choice(pairs=options.pairs, dev=options.dev)
     corpus = open_corpus(options.home)
-    study, left_out = open_study(corpus, options.gold, choice=choice, near_misses=options.most, pool=options.pool)
-    tune = open_tuner(corpus, epochs=options.epochs, frozen=options.frozen)
+    study, left_out = open_study(
+        corpus, options.gold, choice=choice, near_misses=options.most, pool=options.pool, source=options.source
+    )
+    tune = open_tuner(corpus, epochs=options.epochs, frozen=options.frozen, alphas=options.alphas)
     folder = options.out / "folds"
     for fold in build_folds(study.questions, study.families, count=options.folds):
         if options.only and fold.number not in options.only:

@@ -23,12 +23,16 @@ LEAST_SHARED = 0.2
 
 
 def open_study(
-    corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int
+    corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int, source: str = ""
 ) -> tuple[Study, dict[str, int]]:
-    """Read a home and a file of questions; and count what was left out because it repeats a question."""
+    """Read a home and a file of questions; and count what was left out because it repeats a question.
+
+    Args: source: how the sources of the pairs begin that are learned from, to try some of them alone.
+    """
     if not gold.is_file():
         raise CorpusError(f"{gold} is not there: name the questions with gold by --gold.")
-    pairs, negatives = corpus.table("pairs"), corpus.table("hard_negatives")
+    pairs = corpus.table("pairs").filter(pl.col("source").str.starts_with(source) | (pl.col("split") == "dev"))
+    negatives = corpus.table("hard_negatives")
     known = set(corpus.rows["document_id"])
     questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
     overlaps = find_repeats(pairs["query"].to_list(), questions, corpus=corpus)

@@ -88,12 +88,14 @@ class ProductTuner:
         return lists
 
 
-def open_tuner(corpus: Corpus, *, epochs: float | None, frozen: int | None) -> ProductTuner:
-    """The settings of the home, another number of epochs or of layers that keep their weights aside."""
+def open_tuner(
+    corpus: Corpus, *, epochs: float | None, frozen: int | None, alphas: Sequence[float] | None
+) -> ProductTuner:
+    """The settings of the home, but for those that are given."""
     home = Home(home=str(corpus.home))
     settings = encoder_settings(home)
     steps = replace(settings.steps, evaluations=1, epochs=settings.steps.epochs if epochs is None else epochs)
-    settings = replace(settings, steps=steps, alphas=ALPHAS)
+    settings = replace(settings, steps=steps, alphas=tuple(alphas or ALPHAS))
     if frozen is not None:
         settings = replace(settings, frozen_layers=frozen)
     return ProductTuner(corpus=corpus, settings=settings, depth=home.settings.reranker_depth)
