@@ -101,7 +101,12 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
     choice = Choice(pairs=options.pairs, dev=options.dev)
     corpus = open_corpus(options.home)
     study, left_out = open_study(
-        corpus, options.gold, choice=choice, near_misses=options.most, pool=options.pool, source=options.source
+        corpus,
+        options.gold,
+        choice=choice,
+        near_misses=options.most,
+        pool=options.pool,
+        source=options.source,
     )
     tune = open_tuner(corpus, epochs=options.epochs, frozen=options.frozen, alphas=options.alphas)
     folder = options.out / "folds"
