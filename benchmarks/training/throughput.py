@@ -145,10 +145,10 @@ def open_exported(encoder: SentenceEncoder, path: Path) -> Encode:
     return encode
 
 
-def run(corpus: Corpus) -> list[Speed]:
+def run(corpus: Corpus, *, sample: int) -> list[Speed]:
     """Measure the released encoder."""
     with tempfile.TemporaryDirectory() as folder:
-        return measure(corpus, ways=open_ways(corpus.searcher.encoder, Path(folder)))
+        return measure(corpus, ways=open_ways(corpus.searcher.encoder, Path(folder)), sample=sample)
 
 
 def render(speeds: Sequence[Speed]) -> str:
