@@ -12,9 +12,20 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from taxkg_assets.extraction.word_screen import open_screen
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
+SCREENED = (
+    ("relations", "cues"),
+    ("polarity", "clause_ends"),
+    ("polarity", "subordinate"),
+    ("polarity", "main_clause_starts"),
+    ("polarity", "inserted_clause_ends"),
+    ("polarity", "trailing_clause_ends"),
+    ("polarity", "coordinate"),
+)
+"""Rules that are asked about every sentence with a mention."""
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
@@ -55,12 +66,15 @@ def without_ellipses(text: str) -> str:
     return text
 
 
-def find_clauses(sentence: str) -> list[Clause]:
-    """Split a sentence, its parentheses taken out, into clauses; the first begins at 0."""
+def find_clauses(sentence: str, *, held: int) -> list[Clause]:
+    """Split a sentence, its parentheses taken out, into clauses; the first begins at 0.
+
+    Args: held: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    """
     clauses = [Clause(0, MAIN)]
     is_leading = is_inserted = False
     begin = 0
-    for place in sorted(_find_breaks(sentence), key=lambda place: (place.at, place.sort != MAIN, place.sort)):
+    for place in sorted(_find_breaks(sentence, held=held), key=lambda place: (place.at, place.sort != MAIN, place.sort)):
         last = clauses[-1]
         said = sentence[last.start : place.gap]
         kind = _next_kind(place, last=last, said=said, is_leading=is_leading, is_inserted=is_inserted)
@@ -115,28 +129,26 @@ def _may_open(rule_id: str, said: str) -> bool:
     return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(said)
 
 
-def _find_breaks(sentence: str) -> Iterator[_Break]:
-    small = sentence.lower()
-    for _, match in _match_all("clause_ends", sentence, small):
+def _find_breaks(sentence: str, *, held: int) -> Iterator[_Break]:
+    for _, match in _match_all("clause_ends", sentence, held=held):
         yield _Break(match.end(), match.start(), MAIN)
-    subordinate = list(_match_all("subordinate", sentence, small))
+    subordinate = list(_match_all("subordinate", sentence, held=held))
     for rule, match in subordinate:
         asked = any(ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements"))
         kind = ASIDE if asked or rule.id == ASIDE else CONDITION
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
     # Where no clause is subordinate, none ends: most sentences are spared the dearest patterns.
     for group in ("main_clause_starts", "inserted_clause_ends", "trailing_clause_ends") if subordinate else ():
-        for rule, match in _match_all(group, sentence, small):
+        for rule, match in _match_all(group, sentence, held=held):
             yield _Break(match.end(), match.start(), group, rule_id=rule.id)
-    for rule, match in _match_all("coordinate", sentence, small):
+    for rule, match in _match_all("coordinate", sentence, held=held):
         yield _Break(match.end(), match.start(), rule.id)
 
 
-def _match_all(group: str, sentence: str, small: str) -> Iterator[tuple[Rule, re.Match[str]]]:
-    for rule in load_rules("polarity", group):
-        if rule.may_match(small):
-            for match in rule.pattern.finditer(sentence):
-                yield rule, match
+def _match_all(group: str, sentence: str, *, held: int) -> Iterator[tuple[Rule, re.Match[str]]]:
+    for rule in open_screen(SCREENED).find_rules(("polarity", group), held):
+        for match in rule.pattern.finditer(sentence):
+            yield rule, match
 
 
 def _has_verb(said: str) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from taxkg_assets.extraction.clauses import (
     CONDITION,
+    SCREENED,
     find_clauses,
     is_negated,
     read_clause,
@@ -19,8 +20,9 @@ from taxkg_assets.extraction.clauses import (
     without_ellipses,
     without_parentheses,
 )
+from taxkg_assets.extraction.word_screen import open_screen
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import POLARITIES
 
 _SILENT = ("negated_mention", "plain_mention")
@@ -47,41 +49,73 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
     return min(low, start), max(high, end)
 
 
-def find_relation(sentence: str, *, kind: str, start: int, end: int, lead: str = "") -> Relation:
-    """Decide what a sentence says about the mention that stands at `start` to `end` of it.
+@dataclass(slots=True)
+class Asked:
+    """A mention in its sentence, about which something is asked.
 
-    Args:     sentence: the sentence. start, end: the mention's list of targets, half-open in the sentence.
-              lead: the sentence that leads the list in which this one is an item; it speaks where the item is silent.
+    `start` and `end` are the mention's list of targets, half-open in the sentence; `lead` is the sentence that leads
+    the list in which this one is an item: it speaks where the item is silent.
+    """
+
+    sentence: str
+    kind: str
+    start: int
+    end: int
+    lead: str = ""
+
+
+def find_relations(asked: Sequence[Asked]) -> list[Relation]:
+    """Decide what each sentence says about the mention in it.
+
     Source:   rules/relations.yaml, first match decides; rules/polarity.yaml.
     """
-    inner = read_parenthesis(sentence, start=start, end=end)
-    if inner is not None:
-        return find_relation(sentence[slice(*inner)], kind=kind, start=start - inner[0], end=end - inner[0])
-    before = without_ellipses(without_parentheses(sentence[:start].replace("@", " ")))
-    if kind in ("box", "line"):
+    inmost = [_step_inside(one) for one in asked]
+    marked = [_mark(one) for one in inmost]
+    held = open_screen(SCREENED).read([before + after for before, after in marked])
+    return [
+        _find_relation(one, before=before, after=after, held=words)
+        for one, (before, after), words in zip(inmost, marked, held, strict=True)
+    ]
+
+
+def _step_inside(asked: Asked) -> Asked:
+    """Leave what stands around a parenthesis that says something of its own about the mention."""
+    inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
+    while inner is not None:
+        low, high = inner
+        asked = Asked(asked.sentence[low:high], asked.kind, asked.start - low, asked.end - low)
+        inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
+    return asked
+
+
+def _mark(asked: Asked) -> tuple[str, str]:
+    """Write the mention as `@`: the sentence before it with the mark, and after it."""
+    before = without_ellipses(without_parentheses(asked.sentence[: asked.start].replace("@", " ")))
+    if asked.kind in ("box", "line"):
         before = re.sub(load_family("polarity")["form_before_target"], "", before)
-    after = without_ellipses(without_parentheses(sentence[end:].replace("@", " ")))
-    marked = f"{before}@{after}"
-    clause, sort = read_clause(marked, find_clauses(marked), at=len(before))
+    return before + "@", without_ellipses(without_parentheses(asked.sentence[asked.end :].replace("@", " ")))
+
+
+def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relation:
+    marked = before + after
+    clause, sort = read_clause(marked, find_clauses(marked, held=held), at=len(before) - 1)
     scopes = {"sentence": marked, "clause": clause}
-    small = {name: scope.lower() for name, scope in scopes.items()}
-    for rule in _cues(kind):
+    small = clause.lower()
+    # Where a clause goes on after an inserted one, its two parts may make a word that the sentence does not hold.
+    screened = open_screen(SCREENED).find_rules(("relations", "cues"), held) if clause in marked else None
+    for rule in load_rules("relations", "cues") if screened is None else screened:
         extra = rule.extra
-        if not rule.may_match(small[extra["scope"]]):
+        if asked.kind not in extra.get("kinds", (asked.kind,)):
             continue
-        if _holds(extra.get("needs"), scopes["clause"], sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
-            led = _find_lead(lead, kind=kind) if rule.id in _SILENT and not _gives_order(marked) else None
+        if extra["scope"] == "clause" and clause is not marked and not rule.may_match(small):
+            continue
+        if _holds(extra.get("needs"), clause, sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
+            is_silent = rule.id in _SILENT and not _gives_order(marked)
+            led = _find_lead(asked.lead, kind=asked.kind) if is_silent else None
             if led is not None:
                 return led
-            polarity = _read_polarity(extra["polarity"], scopes["clause"])
-            return Relation(extra["relation"], polarity, rule.id)
+            return Relation(extra["relation"], _read_polarity(extra["polarity"], clause), rule.id)
     raise AssertionError("rules/relations.yaml ends with a rule that always matches")
-
-
-@cache
-def _cues(kind: str) -> tuple[Rule, ...]:
-    """Give the cues that can say something of a kind of mention, in the order in which they are asked."""
-    return tuple(rule for rule in load_rules("relations", "cues") if kind in rule.extra.get("kinds", (kind,)))
 
 
 def _holds(need: str | None, clause: str, *, sort: str) -> bool:

@@ -7,7 +7,7 @@ document's mentions of itself. Which node a reference reaches is decided in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import polars as pl
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.mentions import Headings, Mention, find_held_words, find_mentions
-from taxkg_assets.extraction.polarity import Relation, find_relation, find_sentence_at
+from taxkg_assets.extraction.polarity import Asked, find_relations, find_sentence_at
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentences
@@ -39,6 +39,18 @@ class _Owner:
     document_form: str
 
 
+@dataclass(slots=True)
+class _Pointed:
+    """One target that a text names: the sentence that names it, half-open in the text, and what is asked of it."""
+
+    section: dict[str, Any]
+    mention: Mention
+    start: int
+    end: int
+    is_self: bool
+    asked: Asked
+
+
 def build_references(
     sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors], *, identity: Identity
 ) -> dy.DataFrame[References]:
@@ -52,7 +64,7 @@ def build_references(
     """
     tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
     headings = Headings(_collect_headings(tree))
-    rows: list[dict[str, Any]] = []
+    found: list[_Pointed] = []
     led_by, lead = None, ""
     separators = _find_separators(tree)
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
@@ -73,9 +85,8 @@ def build_references(
             mentions = _inherit_forms(mentions)
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
         is_led = is_item and led_by == section["anchor_id"]
-        rows.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
-    frame = pl.DataFrame(rows, schema=dtypes(References), orient="row").sort(_KEY)
-    return validated(frame, References)
+        found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
+    return validated(_frame(found).sort(_KEY), References)
 
 
 def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
@@ -101,12 +112,12 @@ def _is_lawlike(heading: str) -> bool:
 
 def _read_section(
     section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
     led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""
     seen: set[tuple[int, str, str]] = set()
-    said_of: dict[tuple[int, int, tuple[int, int], str], Relation] = {}
+    asked_of: dict[tuple[int, int, tuple[int, int], str], Asked] = {}
     for mention in mentions:
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         mention = _localise(mention, own_forms=owner.forms)
@@ -114,30 +125,42 @@ def _read_section(
             continue
         seen.add((start, mention.kind, mention.target))
         listed = (start, end, mention.group, mention.kind)
-        if listed not in said_of:
+        asked = asked_of.get(listed)
+        if asked is None:
             low, high = mention.group[0] - start, mention.group[1] - start
-            said_of[listed] = find_relation(text[start:end], kind=mention.kind, start=low, end=high, lead=led_by)
-        said = said_of[listed]
-        yield {
-            "document_id": section["document_id"],
-            "page": _find_page(section, mention.start),
-            "element_id": section["element_id"],
-            "anchor_id": section["anchor_id"],
-            "start": start,
-            "end": end,
-            "mention_start": mention.start,
-            "mention_end": mention.end,
-            "kind": mention.kind,
-            "target": mention.target,
-            "target_form": mention.target_form,
-            "evidence": text[start:end],
-            "is_self": _is_self(mention, owner=owner) and not _is_elsewhere(text, mention),
-            "relation": said.relation,
-            "polarity": said.polarity,
-            "confidence": min(mention.confidence, said.confidence),
-            "rule_id": f"{mention.rule_id}.{said.rule_id}",
-            "created_by": "regex",
-        }
+            asked = asked_of[listed] = Asked(text[start:end], mention.kind, low, high, led_by)
+        is_self = _is_self(mention, owner=owner) and not _is_elsewhere(text, mention)
+        yield _Pointed(section, mention, start, end, is_self, asked)
+
+
+def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
+    """Make rows of what was found, once it is known what each sentence says of its mentions."""
+    # The targets of one list share a question.
+    asked = list({id(one.asked): one.asked for one in found}.values())
+    said_of = {id(one): said for one, said in zip(asked, find_relations(asked), strict=True)}
+    said = [said_of[id(one.asked)] for one in found]
+    mentions = [one.mention for one in found]
+    columns = {
+        "document_id": [one.section["document_id"] for one in found],
+        "page": [_find_page(one.section, one.mention.start) for one in found],
+        "element_id": [one.section["element_id"] for one in found],
+        "anchor_id": [one.section["anchor_id"] for one in found],
+        "start": [one.start for one in found],
+        "end": [one.end for one in found],
+        "mention_start": [mention.start for mention in mentions],
+        "mention_end": [mention.end for mention in mentions],
+        "kind": [mention.kind for mention in mentions],
+        "target": [mention.target for mention in mentions],
+        "target_form": [mention.target_form for mention in mentions],
+        "evidence": [one.asked.sentence for one in found],
+        "is_self": [one.is_self for one in found],
+        "relation": [one.relation for one in said],
+        "polarity": [one.polarity for one in said],
+        "confidence": [min(one.confidence, of.confidence) for one, of in zip(mentions, said, strict=True)],
+        "rule_id": [f"{one.rule_id}.{of.rule_id}" for one, of in zip(mentions, said, strict=True)],
+        "created_by": ["regex"] * len(found),
+    }
+    return pl.DataFrame(columns, schema=dtypes(References))
 
 
 def _find_page(section: dict[str, Any], at: int) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.mentions import Headings, find_mentions
-from taxkg_assets.extraction.polarity import find_relation
+from taxkg_assets.extraction.polarity import Asked, find_relations
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.schemas import Anchors, References, Sections
@@ -119,7 +119,7 @@ def test_a_box_knows_the_form_it_is_on() -> None:
 )
 def test_the_clause_decides_relation_and_polarity(sentence: str, relation: str, polarity: str) -> None:
     at = sentence.index("@")
-    said = find_relation(sentence.replace("@", "box 9"), kind="box", start=at, end=at + 5)
+    (said,) = find_relations([Asked(sentence.replace("@", "box 9"), "box", at, at + 5)])
     assert (said.relation, said.polarity) == (relation, polarity)
 
 

@@ -1,0 +1,48 @@
+"""Which of many rules can match at all in which of many texts, found in one pass over all the texts.
+
+To ask every rule about every sentence takes longer than to search for the few that can match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import polars as pl
+
+from taxkg_assets.rules.loader import Rule, load_rules
+
+Groups = tuple[tuple[str, str], ...]
+
+
+class Screen:
+    """Knows the words that the rules of some groups need; a set of words is one number, a bit for each word."""
+
+    def __init__(self, groups: Groups) -> None:
+        """Take the families and groups of rules."""
+        rules = {name: load_rules(*name) for name in groups}
+        words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
+        self._bits = {word: 1 << ix for ix, word in enumerate(sorted(words))}
+        self._rules = {
+            name: [(rule, [self._number(one) for one in rule.word_groups]) for rule in of_group]
+            for name, of_group in rules.items()
+        }
+
+    def read(self, texts: Sequence[str]) -> list[int]:
+        """Read which of the words each text holds, case aside."""
+        small = pl.Series([text.lower() for text in texts], dtype=pl.String)
+        held = small.str.extract_many(list(self._bits), overlapping=True).to_list()
+        return [self._number(set(words)) for words in held]
+
+    def find_rules(self, name: tuple[str, str], held: int) -> list[Rule]:
+        """Find the rules of a group that can match in a text that holds these words, in the group's order."""
+        return [rule for rule, needed in self._rules[name] if all([held & words for words in needed])]
+
+    def _number(self, words: Iterable[str]) -> int:
+        return sum(self._bits[word] for word in words)
+
+
+@cache
+def open_screen(groups: Groups) -> Screen:
+    """The screen of some groups of rules, made once a process."""
+    return Screen(groups)
