@@ -22,21 +22,30 @@ class Screen:
         """Take the families and groups of rules."""
         rules = {name: load_rules(*name) for name in groups}
         words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
-        self._bits = {word: 1 << ix for ix, word in enumerate(sorted(words))}
+        self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
         self._rules = {
-            name: [(rule, [self._number(one) for one in rule.word_groups]) for rule in of_group]
-            for name, of_group in rules.items()
+            name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()
         }
+
+    def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
+        """The most telling group of words, and the others; a rule that needs none is always asked."""
+        first, *others = [self._number(one) for one in rule.word_groups] or [-1]
+        return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """Read which of the words each text holds, case aside."""
         small = pl.Series([text.lower() for text in texts], dtype=pl.String)
         held = small.str.extract_many(list(self._bits), overlapping=True).to_list()
-        return [self._number(set(words)) for words in held]
+        return [1 | self._number(set(words)) for words in held]
 
     def find_rules(self, name: tuple[str, str], held: int) -> list[Rule]:
         """Find the rules of a group that can match in a text that holds these words, in the group's order."""
-        return [rule for rule, needed in self._rules[name] if all([held & words for words in needed])]
+        usable = []
+        for rule, first, others in self._rules[name]:
+            # The lowest bit is set in every text, for rules that need no word.
+            if held & first and (not others or all(held & words for words in others)):
+                usable.append(rule)
+        return usable
 
     def _number(self, words: Iterable[str]) -> int:
         return sum(self._bits[word] for word in words)
