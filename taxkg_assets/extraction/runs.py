@@ -5,9 +5,10 @@ A run never crosses a wide gap or a dotted leader; a list mark stays with its te
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Span
@@ -147,10 +148,16 @@ def join_text(runs: Iterable[Run]) -> str:
 
 
 def _matches(group: str, text: str) -> bool:
-    for rule in load_rules("tables", group):  # noqa: SIM110 - a generator costs as much as the search
-        if rule.pattern.search(text):
+    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the search
+        if search(text):
             return True
     return False
+
+
+@cache
+def _searches(group: str) -> tuple[Callable[[str], re.Match[str] | None], ...]:
+    """Give the searches of a group of rules: they are asked about every span of a page."""
+    return tuple(rule.pattern.search for rule in load_rules("tables", group))
 
 
 def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
@@ -195,8 +202,8 @@ def _with_marks_joined(runs: list[Run]) -> list[Run]:
         last = joined[-1] if joined else None
         if (
             last is not None
-            and abs(last.middle - run.middle) <= 3.0
             and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
+            and abs(last.middle - run.middle) <= 3.0
             and _matches("bullets", last.text)
         ):
             joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
