@@ -8,7 +8,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ _COPIES = 5
 _TURNS = 3
 # The parser alone is given more to read, so that both are timed over seconds.
 _PARSER_TIMES = 3
+_NUMBERS, _SUMS = 1_000_000, 40
 _MUPDF: Any = pymupdf
 
 
@@ -34,7 +35,8 @@ _MUPDF: Any = pymupdf
 class Scaling:
     """The same pages read by one process and by two, by the pool that a build uses; starting the processes left out.
 
-    `parser_one_s`, `parser_two_s`: the parser alone in processes that share nothing, which is what the machine allows.
+    `parser_…`: the parser alone in processes that share nothing. `control_…`: sums of numbers, which need no memory and
+    no file: what the machine's two cores are worth at the time.
     """
 
     pages: int
@@ -42,15 +44,25 @@ class Scaling:
     two_s: tuple[float, ...]
     parser_one_s: tuple[float, ...]
     parser_two_s: tuple[float, ...]
+    control_one_s: tuple[float, ...]
+    control_two_s: tuple[float, ...]
     load_before: float
 
     @property
     def speedup(self) -> float:
-        return statistics.median(one / two for one, two in zip(self.one_s, self.two_s, strict=True))
+        return _speedup(self.one_s, self.two_s)
 
     @property
     def parser_speedup(self) -> float:
-        return statistics.median(one / two for one, two in zip(self.parser_one_s, self.parser_two_s, strict=True))
+        return _speedup(self.parser_one_s, self.parser_two_s)
+
+    @property
+    def control_speedup(self) -> float:
+        return _speedup(self.control_one_s, self.control_two_s)
+
+
+def _speedup(one_s: Sequence[float], two_s: Sequence[float]) -> float:
+    return statistics.median(one / two for one, two in zip(one_s, two_s, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,7 @@ def measure_scaling(documents: Sequence[Document]) -> Scaling:
     load_before = os.getloadavg()[0]
     own: dict[int, list[float]] = {1: [], 2: []}
     parser: dict[int, list[float]] = {1: [], 2: []}
+    control: dict[int, list[float]] = {1: [], 2: []}
     paths = [d.path for d in sorted(documents, key=lambda d: -d.page_count) for _ in range(_COPIES)]
     with tempfile.TemporaryDirectory() as folder:
         blank = Path(folder) / "blank.pdf"
@@ -81,17 +94,34 @@ def measure_scaling(documents: Sequence[Document]) -> Scaling:
                 place = Path(folder) / f"{turn}-{workers}"
                 start_s = _read_seconds([blank] * workers, workers=workers, folder=place / "start")
                 own[workers].append(_read_seconds(paths, workers=workers, folder=place / "read") - start_s)
-                parser[workers].append(_parse_seconds(paths * _PARSER_TIMES, workers=workers))
+                parser[workers].append(_share_seconds(_parse, paths * _PARSER_TIMES, workers=workers))
+                control[workers].append(_share_seconds(_count, [_NUMBERS] * _SUMS, workers=workers))
     pages = _COPIES * sum(d.page_count for d in documents)
-    return Scaling(pages, tuple(own[1]), tuple(own[2]), tuple(parser[1]), tuple(parser[2]), load_before)
+    return Scaling(
+        pages=pages,
+        one_s=tuple(own[1]),
+        two_s=tuple(own[2]),
+        parser_one_s=tuple(parser[1]),
+        parser_two_s=tuple(parser[2]),
+        control_one_s=tuple(control[1]),
+        control_two_s=tuple(control[2]),
+        load_before=load_before,
+    )
 
 
-def _parse_seconds(paths: Sequence[Path], *, workers: int) -> float:
+def _share_seconds(do: Callable[[Any], None], pieces: Sequence[Any], *, workers: int) -> float:
+    """Seconds in which processes that share nothing do all pieces of work between them."""
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        pool.map(_parse, [paths[0]] * workers, chunksize=1)
+        pool.map(do, [pieces[0]] * workers, chunksize=1)
         start = time.perf_counter()
-        pool.map(_parse, paths, chunksize=1)
+        pool.map(do, pieces, chunksize=1)
         return time.perf_counter() - start
+
+
+def _count(numbers: int) -> None:
+    total = 0
+    for number in range(numbers):
+        total += number * number % 7
 
 
 def _parse(path: Path) -> None:

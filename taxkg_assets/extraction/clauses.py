@@ -74,7 +74,9 @@ def find_clauses(sentence: str, *, held: int) -> list[Clause]:
     clauses = [Clause(0, MAIN)]
     is_leading = is_inserted = False
     begin = 0
-    for place in sorted(_find_breaks(sentence, held=held), key=lambda place: (place.at, place.sort != MAIN, place.sort)):
+    for place in sorted(
+        _find_breaks(sentence, held=held), key=lambda place: (place.at, place.sort != MAIN, place.sort)
+    ):
         last = clauses[-1]
         said = sentence[last.start : place.gap]
         kind = _next_kind(place, last=last, said=said, is_leading=is_leading, is_inserted=is_inserted)

@@ -110,9 +110,7 @@ def _is_lawlike(heading: str) -> bool:
     )
 
 
-def _read_section(
-    section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str
-) -> Iterator[_Pointed]:
+def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
     led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""

@@ -23,9 +23,7 @@ class Screen:
         rules = {name: load_rules(*name) for name in groups}
         words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
-        self._rules = {
-            name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()
-        }
+        self._rules = {name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()}
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """The most telling group of words, and the others; a rule that needs none is always asked."""
