@@ -17,10 +17,11 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import chunking, extraction, graph, reliability, retrieval, rules, serving
+from benchmarks import accuracy, chunking, extraction, graph, reliability, retrieval, rules, serving
 from benchmarks.documents import CorpusError
 
 BENCHMARKS = {
+    "accuracy": accuracy,
     "chunking": chunking,
     "extraction": extraction,
     "graph": graph,

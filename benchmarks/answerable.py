@@ -29,14 +29,13 @@ SHARE = {ANSWERABLE: 0.5, LACKING: 0.4, WITHOUT_FORM: 0.1}
 """What each sort weighs together; of the third some are answered by other documents, so it counts little."""
 FOLDS = 6
 PULL = 0.003
-SILENCED = 0.06
+SILENCED = 0.08
 """Share of the answerable written questions that may fall below the relevance from which guidance is given."""
 PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
-    "unknown_form": -2.0, "unmentioned_form": -2.0,
+    "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "key_match", "score", "agreement", "coverage", "spread_coverage", "hit_coverage",
-                   "phrase", "legs", "mean_cosine", "gap"})  # fmt: skip
+HELPS = frozenset({"cosine", "key_match", "score", "agreement", "legs", "mean_cosine", "gap"})
 Floats = npt.NDArray[np.float64]
 
 

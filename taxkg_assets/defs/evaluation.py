@@ -29,6 +29,7 @@ from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.search import DEFAULT_PARTS, Parts, Searcher
+from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -51,6 +52,7 @@ LEFT_OUT: Mapping[str, Parts] = {
     "without lay terms": Parts(lay_terms=False),
     "without features": Parts(rerank=False),
     "without parents": Parts(parents=False),
+    "without cells": Parts(cells=False),
     "without lexical leg": Parts(lexical=False),
     "without vector leg": Parts(vector=False),
 }
@@ -78,6 +80,10 @@ def build_runs_on_index(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     index: dy.DataFrame[schemas.Index],
     edges: dy.DataFrame[schemas.Edges],
+    documents: dy.DataFrame[schemas.Documents],
+    tables: dy.DataFrame[schemas.Tables],
+    nodes: dy.DataFrame[schemas.Nodes],
+    sections: dy.DataFrame[schemas.Sections],
     *,
     settings: Settings,
     encoder: SentenceEncoder,
@@ -91,6 +97,7 @@ def build_runs_on_index(
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
         proposer=reader,
+        open_tables=lambda: build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections),
     )
     return build_eval_runs(eval_queries, open_systems(searcher, settings))
 

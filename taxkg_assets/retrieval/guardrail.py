@@ -45,6 +45,7 @@ def find_evidence(
     held = frozenset().union(*terms[: depth["years"]])
     shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
     leaders = results[: depth["agreement"]]
+    deep = ranking.candidates[: depth["mean"]][-1]
     return {
         "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
         "key_match": float(any(covers_key(row.anchor_key, route.keys) for row in results[: depth["keys"]])),
@@ -56,8 +57,13 @@ def find_evidence(
         "missing_year": float(_lacks_years(route, facts, held)),
         "missing_edition": float(_lacks_edition(route, facts)),
         "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
+        "foreign_country": float(_is_abroad(question, shown)),
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
-        "lost_name": _share_of_lost_names(question, shown),
+        "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
+        "unknown_words": _share_unknown(ranking),
+        "legs": _score_legs(ranking),
+        "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
+        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / load_family("guardrail")["full_gap"]),
         "score": min(1.0, max(0.0, ranking.candidates[0].score / load_family("guardrail")["full_score"])),
         "agreement": sum(row.document == leaders[0].document for row in leaders) / len(leaders),
     }
@@ -73,14 +79,22 @@ def _lacks_years(route: Route, facts: DocumentFacts, held: frozenset[str]) -> bo
     return bool(route.years) and not any(year in known or str(year) in held for year in route.years)
 
 
-def _share_of_lost_names(question: str, text: str) -> float:
-    """Share of the names and abbreviations in a question that the passages do not print."""
-    names = {
-        match.group().casefold()
-        for rule in load_rules("guardrail", "names")
-        for match in rule.pattern.finditer(question)
-    }
-    return sum(name not in text for name in names) / len(names) if names else 0.0
+def _is_abroad(question: str, shown: str) -> bool:
+    """The question names another country, and the passages do not."""
+    named = [match.group().casefold() for rule in load_rules("router", "countries")
+             for match in rule.pattern.finditer(question)]  # fmt: skip
+    return any(name not in shown for name in named)
+
+
+def _share_unknown(ranking: Ranking) -> float:
+    """Share of the question's words that no document prints."""
+    return sum(not weight for weight in ranking.wanted.values()) / len(ranking.wanted) if ranking.wanted else 1.0
+
+
+def _score_legs(ranking: Ranking) -> float:
+    """How high both legs rank the first passage: 1 where it is the first of each."""
+    first, unranked = ranking.candidates[0], load_family("ranking")["legs"]["depth"]
+    return (1 / (first.lexical_rank or unranked) + 1 / (first.vector_rank or unranked)) / 2
 
 
 def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:

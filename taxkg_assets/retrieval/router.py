@@ -90,7 +90,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         for rule in load_rules("router", "forms")
         for match in rule.pattern.finditer(question)
     }
-    unknown = sorted(form for form in named if form not in catalog.printed)
+    unknown = sorted(form for form in named if not _is_printed(form, catalog))
     balance = sum(
         rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
     )
@@ -112,6 +112,10 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     )
 
 
+def _is_printed(form: str, catalog: Catalog) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", catalog.printed) is not None
+
+
 def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
     """The form that alone has all the boxes and lines asked for; none where several have them."""
     asked = {key for key in keys if key.startswith(("box_", "line_"))}
@@ -120,11 +124,19 @@ def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...
 
 
 def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
-    """Boxes and codes asked for that the form does not have; nothing is known of a form without keyed headings."""
+    """Boxes and codes asked for that the form does not have, and lines beyond its last one.
+
+    Instructions head some lines only, so that one within their range may well be there; nothing is known of a form
+    without keyed headings.
+    """
     own = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
     kinds = {key.split("_")[0].removesuffix("es") for key in own}
     asked = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
-    return tuple(key for key in asked if not _is_key_of(key, own))
+    missing = [key for key in asked if not _is_key_of(key, own)]
+    numbers = [int(found) for key in own if key.startswith("line") for found in re.findall(r"\d+", key)]
+    lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
+    beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
+    return tuple(missing + beyond)
 
 
 def _is_key_of(key: str, own: frozenset[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,8 @@ from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_level, find_route
+from taxkg_assets.retrieval.table_entry import TableCatalogue
+from taxkg_assets.retrieval.table_lookup import find_cells, find_unit, score_tables
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
@@ -54,6 +56,7 @@ class Parts:
     graph: bool = False
     parents: bool = True
     hyde: bool = False
+    cells: bool = True
 
 
 DEFAULT_PARTS = Parts()
@@ -63,7 +66,8 @@ DEFAULT_PARTS = Parts()
 class Searcher:
     """Everything a search needs, opened once: the index, the encoder, the edges of the graph and a model if there are.
 
-    Without a proposer nobody is asked: what rules would propose, the search does by itself.
+    Without a proposer nobody is asked: what rules would propose, the search does by itself. Without tables no cell is
+    looked up, and rows of tables are ranked by their words alone.
     """
 
     index: SearchIndex
@@ -71,6 +75,7 @@ class Searcher:
     edges: dy.DataFrame[schemas.Edges] | None = None
     parts: Parts = DEFAULT_PARTS
     proposer: Proposer | None = None
+    open_tables: Callable[[], TableCatalogue] | None = None
 
     def search(
         self,
@@ -104,7 +109,51 @@ class Searcher:
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         legs = self._score_legs(query, terms, route, allowed)
-        return self._rerank(legs, route, wanted=wanted, terms=terms)
+        ranking = self._rerank(legs, route, wanted=wanted, terms=terms)
+        return self._put_cell_first(query, ranking) if self.parts.cells else ranking
+
+    def _put_cell_first(self, query: str, ranking: Ranking) -> Ranking:
+        """The ranking led by the unit that prints the cell a question asks for, where headers leave no doubt of it."""
+        limits = load_family("ranking")["cells"]
+        is_table = self.passages.is_table
+        leaders = ranking.candidates[: limits["looked_at"]]
+        if self.tables is None or not any(is_table[candidate.row] for candidate in leaders):
+            return ranking
+        matches = find_cells(
+            query,
+            self.tables,
+            k=1,
+            forms=ranking.route.forms,
+            names_place=bool(ranking.route.places),
+            priors=score_tables(ranking, rows=self.index.rows),
+        )
+        if not matches or matches[0].score < limits["least_score"]:
+            return ranking
+        units = {row: self.passages.columns["text"][row] for row in self._table_rows.get(matches[0].table_id, ())}
+        row = find_unit(matches[0], texts=units)
+        places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
+        if not places:
+            return ranking
+        order = [*places, *(place for place in range(len(ranking.candidates)) if place not in places)]
+        own = replace(ranking.candidates[places[0]], score=ranking.candidates[0].score)
+        return replace(
+            ranking,
+            candidates=(own, *(ranking.candidates[place] for place in order[1:])),
+            features={name: values[order] for name, values in ranking.features.items()},
+        )
+
+    @cached_property
+    def tables(self) -> TableCatalogue | None:
+        """The tables of the corpus, taken apart when first asked for."""
+        return self.open_tables() if self.open_tables else None
+
+    @cached_property
+    def _table_rows(self) -> dict[str, list[int]]:
+        """The rows of the index that print each table."""
+        found: dict[str, list[int]] = {}
+        for row in np.flatnonzero(self.passages.is_table).tolist():
+            found.setdefault(self.passages.columns["node_ids"][row][0], []).append(row)
+        return found
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`."""
@@ -399,6 +448,8 @@ _SHARED = (
     "_anchor_ids",
     "_document_vectors",
     "_section_vectors",
+    "_table_rows",
+    "tables",
     "_title_words",
 )
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")

@@ -7,12 +7,20 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.table_entry import TableContext
+from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 MENTIONS = 4
+
+
+def build_catalogue(
+    *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
+) -> TableCatalogue:
+    """All tables of a corpus, taken apart with their surroundings for look-ups."""
+    contexts = build_contexts(tables=tables, documents=documents, nodes=nodes, sections=sections)
+    return build_table_catalogue(tables.iter_rows(named=True), contexts)
 
 
 def build_contexts(

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import polars as pl
+
+from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import SEPARATOR, TableCatalogue, TableEntry, continues_rule, leaf_of
 from taxkg_assets.retrieval.table_question import Question, read_question
 from taxkg_assets.retrieval.table_scores import score_cell
@@ -133,3 +136,27 @@ def _whole_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> s
             break
         value += f" {leaf[:1].lower()}{leaf[1:]} {other['text']}"
     return value
+
+
+def score_tables(ranking: Ranking, *, rows: pl.DataFrame) -> dict[str, float]:
+    """What a search thinks of each table, as a share of the table it likes best."""
+    found: dict[str, float] = {}
+    node_ids, levels = rows["node_ids"], rows["level"]
+    for candidate in ranking.candidates:
+        if levels[candidate.row] == "table":
+            table_id = node_ids[candidate.row][0]
+            found[table_id] = max(found.get(table_id, 0.0), candidate.score)
+    best = max(found.values(), default=0.0)
+    return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+
+
+def find_unit(match: CellMatch, *, texts: Mapping[int, str]) -> int | None:
+    """The unit of the index that prints a cell's row; the table's first where that cannot be told.
+
+    Args: texts: the table's units by row number, in order.
+    """
+    named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
+    for row, text in texts.items():
+        if any(all(piece in line for piece in named) for line in text.splitlines()):
+            return row
+    return next(iter(texts), None)

@@ -18,6 +18,7 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.release import find_current
 from taxkg_assets.retrieval.search import DEFAULT_PARTS, Searcher
+from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.schemas import Edges
 
 
@@ -65,6 +66,12 @@ class Released:
             edges=Edges.cast(self.table("edges")),
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=open_reader(home),
+            open_tables=lambda: build_catalogue(
+                tables=self.table("tables"),
+                documents=self.table("documents"),
+                nodes=self.table("nodes"),
+                sections=self.table("sections"),
+            ),
         )
 
 

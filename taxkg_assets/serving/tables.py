@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.router import build_catalog, find_route
 from taxkg_assets.retrieval.search import Searcher, tidy_query
-from taxkg_assets.retrieval.table_context import build_contexts
 from taxkg_assets.retrieval.table_entry import TableCatalogue, build_table_catalogue
-from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells
+from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit, score_tables
 from taxkg_assets.serving.released import Released
 
 _CORNERS = ("x0", "y0", "x1", "y1")
@@ -31,7 +29,7 @@ class TableDesk:
         Each has the columns of every result row, and `title`, `row`, `column`, `value` and `row_values`.
         """
         question = tidy_query(question)
-        ranking = self.released.searcher.rank(question, document=document)
+        ranking = self._searcher.rank(question, document=document)
         route = find_route(question, catalog=self._forms)
         matches = find_cells(
             question,
@@ -39,7 +37,7 @@ class TableDesk:
             k=k,
             forms=route.forms,
             names_place=bool(route.places),
-            priors=score_tables(self.released.searcher, ranking),
+            priors=score_tables(ranking, rows=self._searcher.index.rows),
         )
         return [self._row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
 
@@ -62,13 +60,13 @@ class TableDesk:
 
     @cached_property
     def _catalogue(self) -> TableCatalogue:
-        contexts = build_contexts(
-            tables=self.released.table("tables"),
-            documents=self.released.table("documents"),
-            nodes=self.released.table("nodes"),
-            sections=self.released.table("sections"),
-        )
-        return build_table_catalogue(self._tables.values(), contexts)
+        return self._searcher.tables or build_table_catalogue(())
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        """The release's search without its own look-up of cells."""
+        whole = self.released.searcher
+        return whole.with_parts(replace(whole.parts, cells=False))
 
     def _only(self, document: str) -> TableCatalogue:
         return TableCatalogue(tuple(e for e in self._catalogue.entries if e.row["document_id"] == document))
@@ -104,23 +102,8 @@ class TableDesk:
         """The unit of the index that prints the cell's row; the table's first where that cannot be told."""
         rows = self.released.searcher.index.rows
         mine = rows.filter(pl.col("chunk_id").str.starts_with(f"table:{match.table_id}")).sort("chunk_ix")
-        named = [piece for piece in (*match.row_path.split(" > "), match.cell["text"]) if piece]
-        for chunk_id, text in mine.select("chunk_id", "text").iter_rows():
-            if any(all(piece in line for piece in named) for line in text.splitlines()):
-                return str(chunk_id)
-        return str(mine["chunk_id"][0]) if mine.height else ""
-
-
-def score_tables(searcher: Searcher, ranking: Ranking) -> dict[str, float]:
-    """What the search thinks of each table, as a share of the table it likes best."""
-    found: dict[str, float] = {}
-    node_ids, levels = searcher.index.rows["node_ids"], searcher.index.rows["level"]
-    for candidate in ranking.candidates:
-        if levels[candidate.row] == "table":
-            table_id = node_ids[candidate.row][0]
-            found[table_id] = max(found.get(table_id, 0.0), candidate.score)
-    best = max(found.values(), default=0.0)
-    return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+        unit = find_unit(match, texts=dict(enumerate(mine["text"])))
+        return "" if unit is None else str(mine["chunk_id"][unit])
 
 
 def _say(title: str, match: CellMatch) -> str:

@@ -22,6 +22,7 @@ def _grade(searcher: Searcher, question: str) -> float:
         "harbour rent in box 1a in 1994",
         "box 9c of Form 2077-ZED, harbour rent",
         "should I buy harbour rent in box 1a of Form 2077-ZED",
+        "did my employer already send box 1a of Form 2077-ZED with the harbour rent",
     ],
 )
 def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str) -> None:

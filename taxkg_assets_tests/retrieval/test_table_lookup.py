@@ -11,7 +11,7 @@ import pytest
 from taxkg_assets.extraction.pages import read_source
 from taxkg_assets.extraction.tables import build_tables
 from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
-from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells
+from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit
 from taxkg_assets_tests.extraction import table_pdfs
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -215,3 +215,14 @@ def test_candidates_come_ranked_with_their_rows() -> None:
     assert [match.value for match in found[:2]] in (["7", "36"], ["36", "7"])
     assert dict(found[0].row)["Winter"] == "19"
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
+
+
+def test_the_unit_of_a_cell_prints_its_row() -> None:
+    match = find_cells(
+        "weekly fee for one boat, household of 3, 30% of the median", build_table_catalogue([FEES]), k=1
+    )[0]
+    texts = {4: "HOUSEHOLD SIZE 2: | Weekly Fee - 1 Boat | $8", 9: "HOUSEHOLD SIZE 3: | Weekly Fee - 1 Boat | $9"}
+    assert match.value == "$9"
+    assert find_unit(match, texts=texts) == 9
+    assert find_unit(match, texts={4: "elsewhere", 9: "nor here"}) == 4
+    assert find_unit(match, texts={}) is None

@@ -1,0 +1,114 @@
+"""Accuracy: the release's answers to every query set, on both halves of the document families.
+
+Whoever tunes looks at the development half only; what the other half says is a check. The split is drawn from the
+families alone, so that it stays the same while the search changes.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.documents import CorpusError
+from benchmarks.questions import draw_folds, find_form_families
+from taxkg_assets.defs.gold import open_query_sets
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.evaluation.eval_queries import build_eval_queries
+from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.evaluation.metrics import METRICS, score_runs
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
+from taxkg_assets.serving.released import NotReleasedError, Released, open_release
+from taxkg_assets.settings import Settings
+
+HALVES = ("development", "check")
+RESULTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Means by query set, half and metric, each with the number of its questions; means by type over both halves."""
+
+    means: dict[str, dict[str, dict[str, tuple[float, int]]]]
+
+    def write(self, folder: Path) -> str:
+        """Write `accuracy.json` and `accuracy.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = render(self)
+        (folder / "accuracy.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "accuracy.md").write_text(text, encoding="utf8")
+        return text
+
+
+def render(report: Report) -> str:
+    """One table a query set: a row a metric, a column a half."""
+    lines = ["# accuracy"]
+    for name, slices in report.means.items():
+        lines += ["", f"## {name}", "", f"| | {' | '.join(slices)} |", "|---" * (1 + len(slices)) + "|"]
+        for metric in METRICS:
+            cells = [f"{own[metric][0]:.3f} ({own[metric][1]})" if metric in own else "" for own in slices.values()]
+            lines.append(f"| {metric} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Ask the release of TAXKG_HOME the questions of all query sets, those of TAXKG_GOLD among them; no repetitions."""
+    settings = Settings()
+    try:
+        released = open_release(settings.home)
+    except NotReleasedError as missing:
+        raise CorpusError(str(missing)) from missing
+    documents = Documents.cast(released.table("documents"))
+    queries = build_eval_queries(
+        open_query_sets(Home(home=settings.home)),
+        documents,
+        sections=Sections.cast(released.table("sections")),
+        anchors=Anchors.cast(released.table("anchors")),
+    )
+    scores = score_runs(queries, build_eval_runs(queries, {"full": _open_system(released, settings)}))
+    scores = scores.join(split_by_family(queries, documents.rows(named=True)), on=["query_set", "query_id"])
+    means = {
+        str(name): {
+            **{half: _average(own.filter(pl.col("half") == half)) for half in HALVES},
+            "both": _average(own),
+            **{str(kind): _average(mine) for (kind,), mine in sorted(own.partition_by("type", as_dict=True).items())},
+        }
+        for (name,), own in sorted(scores.partition_by("query_set", as_dict=True).items())
+    }
+    return Report(means)
+
+
+def _open_system(released: Released, settings: Settings) -> Any:
+    def answer(question: str) -> Ranking:
+        found = ask(released.searcher, question, settings=settings, k=RESULTS, is_worded=False)
+        return Ranking([row.model_dump() for row in found.results], found.abstained, found.confidence)
+
+    return answer
+
+
+def split_by_family(queries: EvalQueries | Any, documents: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The half of each question: families of the document that answers it, or tempts to, the largest first."""
+    known = find_form_families(documents)
+    rows = []
+    for query in queries.iter_rows(named=True):
+        passages = query["gold"] or query["near_miss"] or [{"document": query["query_id"]}]
+        document = passages[0]["document"]
+        rows.append((query["query_set"], query["query_id"], known.get(document, document.split("--")[0])))
+    frame = pl.DataFrame(rows, schema=["query_set", "query_id", "family"], orient="row")
+    development = {
+        str(name): draw_folds(own["family"].to_list(), 2)[0]
+        for (name,), own in frame.partition_by("query_set", as_dict=True).items()
+    }
+    halves = [HALVES[family not in development[name]] for name, family in frame.select("query_set", "family").rows()]
+    return frame.with_columns(half=pl.Series(halves, dtype=pl.String))
+
+
+def _average(scores: pl.DataFrame) -> dict[str, tuple[float, int]]:
+    found = scores.drop_nulls("value").partition_by("metric", as_dict=True)
+    return {str(metric): (statistics.fmean(own["value"]), own.height) for (metric,), own in sorted(found.items())}
