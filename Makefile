@@ -33,7 +33,8 @@ check: .venv/installed ## format, lint, types, import contracts, spelling
 	$(BIN)/typos
 
 golden: .venv/installed ## rewrite the golden files from today's output
-	TAXKG_REWRITE_GOLDEN=1 $(BIN)/python -m pytest taxkg_assets_tests/golden taxkg_assets_tests/architecture/test_snapshot.py
+	TAXKG_REWRITE_GOLDEN=1 $(BIN)/python -m pytest taxkg_assets_tests/golden taxkg_assets_tests/architecture/test_snapshot.py \
+		taxkg_assets_tests/llm/providers/test_transcripts.py
 
 bench: .venv/installed ## run the benchmarks
 	$(BIN)/python -m benchmarks

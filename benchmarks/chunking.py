@@ -35,7 +35,7 @@ from taxkg_assets.settings import Settings
 
 NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")
 LAYOUTS = ("as printed", "without layout")
-CHUNKERS = ("fixed", "structural", "semantic")
+CHUNKERS = ("fixed", "structural", "semantic", "routed, three tiers")
 FIXED_WORDS, K = 110, 3
 Frames = dict[str, pl.DataFrame]
 Query = dict[str, Any]
@@ -203,12 +203,13 @@ def _stack(read: dict[str, Extraction]) -> Frames:
 
 
 def chunk(frames: Frames, *, chunker: str, encoder: Encoder) -> dy.DataFrame[schemas.Chunks]:
-    """Cut the documents: by structure, by meaning, or into runs of equally many words."""
-    way = "semantic" if chunker == "semantic" else "structural"
+    """Cut the documents: by structure, by meaning, as a build routes them, or into runs of equally many words."""
+    way = {"semantic": "semantic", "routed, three tiers": "auto"}.get(chunker, "structural")
+    context = "three_tier" if way == "auto" else "structured"
     made = build_chunks(
         **frames,
         reviews=schemas.Reviews.create_empty(),
-        settings=Settings(chunker=way),
+        settings=Settings.model_validate({"chunker": way, "context": context}),
         proposer=RuleProposer(),
         encode=_once(encoder),
     )

@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     chunker: Literal["auto", "structural", "semantic"] = Field(
         default="auto", description="who cuts documents: by structure, by meaning, or as each layout allows"
     )
+    context: Literal["structured", "three_tier"] = Field(
+        default="structured", description="what stands before a chunk when it is embedded: its place, or three tiers"
+    )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
     tiers: dict[str, int] = Field(

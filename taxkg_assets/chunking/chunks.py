@@ -58,7 +58,8 @@ def build_chunks(
     Returns:  one row per unit; every row of `sections` lies in at least one accepted one.
     Source:   sizes in rules/chunking.yaml, routing in rules/semantic.yaml.
     """
-    owners = Owners(documents.rows(named=True), anchors.rows(named=True))
+    has_tiers = settings.context == "three_tier"
+    owners = Owners(documents.rows(named=True), anchors.rows(named=True), has_tiers=has_tiers)
     table_rows = {row["table_id"]: row for row in tables.rows(named=True)}
     weak = _route(sections, anchors, chunker=settings.chunker)
     decisions = {(row["chunk_id"], row["text_hash"]): row for row in reviews.rows(named=True)}

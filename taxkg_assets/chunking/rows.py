@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +25,20 @@ class Owner:
     anchor_key: str | None
     perspective: str
     form: str
+    corpus: str = ""
+    outline: tuple[str, ...] = ()
 
 
 class Owners:
     """Headings and inherited properties of each anchor, found once."""
 
-    def __init__(self, documents: Sequence[dict[str, Any]], anchors: Sequence[dict[str, Any]]) -> None:
+    def __init__(
+        self, documents: Iterable[dict[str, Any]], anchors: Iterable[dict[str, Any]], *, has_tiers: bool = False
+    ) -> None:
         self._documents = {row["document_id"]: row for row in documents}
         self._anchors = {row["anchor_id"]: row for row in anchors}
+        self._corpus = _describe_corpus(self._documents.values()) if has_tiers else ""
+        self._outlines = _find_outlines(self._anchors.values()) if has_tiers else {}
         self._known: dict[tuple[str, str | None], Owner] = {}
 
     def find(self, document_id: str, anchor_id: str | None) -> Owner:
@@ -54,7 +60,25 @@ class Owners:
             anchor_key=next((row["key"] for row in path if row["key"]), None),
             perspective=path[0]["perspective"] if path else _PERSPECTIVE_OF[document["doc_type"]],
             form=next((row["form"] for row in path if row["form"]), document["form"]),
+            corpus=self._corpus,
+            outline=self._outlines.get(document_id, ()),
         )
+
+
+def _describe_corpus(documents: Iterable[Mapping[str, Any]]) -> str:
+    """The first tier: what all documents together are about."""
+    forms = sorted({row["form"] for row in documents if row["form"]})
+    return f"Tax forms, instructions and law: {', '.join(forms[: load_family('chunking')['tiers']['forms']])}"
+
+
+def _find_outlines(anchors: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """The second tier's outlines: the first headings of each document that stand under no other."""
+    most, found = load_family("chunking")["tiers"]["headings"], dict[str, list[str]]()
+    for row in sorted(anchors, key=lambda row: row["anchor_id"]):
+        own = found.setdefault(row["document_id"], [])
+        if row["parent_anchor_id"] is None and row["heading"] not in own and len(own) < most:
+            own.append(row["heading"])
+    return {document_id: tuple(headings) for document_id, headings in found.items()}
 
 
 _PERSPECTIVE_OF = {
@@ -109,7 +133,11 @@ def _context(owner: Owner) -> str:
     if document["is_draft"]:
         about.append("draft")
     about.append(load_family("chunking")["perspectives"][owner.perspective])
-    return " > ".join([", ".join(part for part in about if part), *owner.headings])
+    place = ", ".join(part for part in about if part)
+    if not owner.corpus:
+        return " > ".join([place, *owner.headings])
+    outline = f": {'; '.join(owner.outline)}" if owner.outline else ""
+    return "\n".join(part for part in (owner.corpus, f"{place}{outline}", " > ".join(owner.headings)) if part)
 
 
 def count_tokens(text: str) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -57,6 +58,18 @@ class PassageFacts:
     def perspectives(self) -> npt.NDArray[np.str_]:
         """Whom each row addresses."""
         return np.array(self.rows["perspective"].to_list())
+
+    @cached_property
+    def labels(self) -> list[frozenset[str]]:
+        """Terms of the tags and entities of each row; only units that were cut by meaning have some."""
+        both = self.rows.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
+        return [frozenset(find_terms(text)) if text else frozenset() for text in both]
+
+    def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
+        """Rows that carry a tag or name an entity, whatever its capitals."""
+        wanted = tag.strip().casefold()
+        both = self.rows.select(pl.col("tags").list.concat("entities")).to_series()
+        return np.array([any(wanted == own.casefold() for own in row) for row in both], dtype=np.bool_)
 
     @cached_property
     def word_counts(self) -> list[int]:

@@ -59,6 +59,7 @@ def find_features(
         "document": _share_of_group(signals.fused, signals.document_number),
         **{name: values[signals.document_number] for name, values in signals.by_document.items()},
         **_score_route(rows, route, facts=facts),
+        "tagged": np.array([score_overlap(wanted, facts.labels[row]) for row in rows]),
         "table": facts.is_table[signals.rows],
         "boilerplate": facts.is_boilerplate[signals.rows],
     }

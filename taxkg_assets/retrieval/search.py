@@ -86,16 +86,23 @@ class Searcher:
         year: int | None = None,
         level: str = "auto",
         document: str | None = None,
+        tag: str | None = None,
     ) -> list[Result]:
-        """Rank passages for a question; `form`, `year` and `document` filter, `level` sets the size of a passage.
+        """Rank passages for a question; `form`, `year`, `document` and `tag` filter, `level` sets a passage's size.
 
         Level auto follows what the question is after: documents, sections, or passages with their surroundings.
         """
-        ranking = self.rank(query, form=form, year=year, document=document)
+        ranking = self.rank(query, form=form, year=year, document=document, tag=tag)
         return self.assemble(ranking, k=k, level=find_level(ranking.route.intent) if level == "auto" else level)
 
     def rank(
-        self, query: str, *, form: str | None = None, year: int | None = None, document: str | None = None
+        self,
+        query: str,
+        *,
+        form: str | None = None,
+        year: int | None = None,
+        document: str | None = None,
+        tag: str | None = None,
     ) -> Ranking:
         """Order candidate rows without assembling passages."""
         query = tidy_query(query)
@@ -106,6 +113,8 @@ class Searcher:
         if year:
             route = replace(route, years=(year,))
         allowed = self._allowed(route if form else None, year=year, document=document)
+        if tag:
+            allowed &= self.passages.find_tagged(tag)
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         legs = self._score_legs(query, terms, route, allowed)

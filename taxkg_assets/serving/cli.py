@@ -159,6 +159,7 @@ def search(
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
     level: Annotated[Level, typer.Option("--level", help="Size of a passage.")] = Level.auto,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
     queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
     home: HomeOption = "",
@@ -173,8 +174,9 @@ def search(
     check_question(query, queries, output)
     released = open_release(home_of(home))
     searcher = released.searcher
-    check_filters(released, form=form, year=year, document=document)
+    check_filters(released, form=form, year=year, document=document, tag=tag)
     filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
+    filters |= {"tag": tag} if tag else {}
     if queries is not None and output is not None:
         from taxkg_assets.serving.batch import search_line
 

@@ -12,7 +12,12 @@ class FilterError(Exception):
 
 
 def check_filters(
-    released: Released, *, form: str | None = None, year: int | None = None, document: str | None = None
+    released: Released,
+    *,
+    form: str | None = None,
+    year: int | None = None,
+    document: str | None = None,
+    tag: str | None = None,
 ) -> None:
     """Refuse a filter that no document answers to, instead of finding nothing.
 
@@ -32,3 +37,7 @@ def check_filters(
     if form and not released.searcher.knows_form(form):
         forms = documents.filter(pl.col("form") != "")["form"].unique().sort()
         raise FilterError(f"No form {form!r} in the release. Forms: {', '.join(forms)}.")
+    if tag and not released.searcher.passages.find_tagged(tag).any():
+        tags = released.searcher.index.rows["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].head(12)
+        known = ", ".join(tags) or "none, as no document was cut by meaning"
+        raise FilterError(f"No passage has the tag {tag!r} or names such an entity. Frequent tags: {known}.")

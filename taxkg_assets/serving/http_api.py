@@ -52,6 +52,7 @@ class SearchRequest(_Request):
     form: str | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
     year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
     document: str | None = Field(default=None, max_length=200, description="only this document")
+    tag: str | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
     level: Level = "auto"
 
 
@@ -162,7 +163,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/v1/search", summary="Ranked passages with page and rectangles")
     def search(asked: SearchRequest, response: Response) -> list[Result]:
         started = time.perf_counter()
-        filters = {"form": asked.form, "year": asked.year, "document": asked.document}
+        filters = {"form": asked.form, "year": asked.year, "document": asked.document, "tag": asked.tag}
         found = service.search(asked.question, k=asked.k, level=asked.level, **filters)
         _note(service, response, asked.question, found, filters=filters, started=started)
         return found

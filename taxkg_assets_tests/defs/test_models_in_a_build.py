@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +141,35 @@ def test_an_outage_loses_no_call_and_a_full_record_makes_none(
     assert _make(home).equals(first)
     assert len(healthy.sent) == asked
     assert describe_proposer(home)["calls"] == len(bodies)
+
+
+def _make_in_a_process(home: str) -> None:
+    _make(Home(home=home))
+
+
+def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
+    home: Home, serve: Callable[[Answerer], Loopback]
+) -> None:
+    child = multiprocessing.get_context("spawn").Process(target=_make_in_a_process, args=(str(home.store.home),))
+
+    def kills_at_the_third(sent: Sent, number: int) -> Answer:
+        if number == 2:
+            assert child.pid is not None
+            os.kill(child.pid, signal.SIGKILL)
+        return _like_the_rules(sent)
+
+    first = serve(kills_at_the_third)
+    child.start()
+    child.join(300)
+    assert child.exitcode == -signal.SIGKILL
+    assert (len(first.sent), len(Journal(home.store).read())) == (3, 2)
+
+    second = serve(_like_the_rules)
+    chunks = _make(home)
+    assert set(chunks.filter(pl.col("level") == "paragraph")["created_by"]) == {"llm"}
+    answered = {json.dumps(sent.body) for sent in first.sent[:2]}
+    assert answered.isdisjoint(json.dumps(sent.body) for sent in second.sent)
+    assert len(Journal(home.store).read()) == 2 + len(second.sent)
 
 
 def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[Answerer], Loopback]) -> None:

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.retrieval.embeddings import build_embeddings
+from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.index import (
+    SearchIndex,
     build_index,
     build_index_rows,
     find_unindexed_terms,
@@ -19,6 +20,7 @@ from taxkg_assets.retrieval.index import (
     score_self_check,
 )
 from taxkg_assets.retrieval.levels import build_units
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
@@ -70,3 +72,24 @@ def test_a_chunk_of_an_unknown_document_is_an_error(
     fewer = schemas.Documents.validate(documents.filter(pl.col("document_id") != "town-code"))
     with pytest.raises(ValueError, match="town-code"):
         build_index_rows(chunks=chunks, documents=fewer, embeddings=embeddings, model_hash="terms-1")
+
+
+def test_tags_and_entities_are_columns_to_filter_by(tmp_path: Path, index_rows: pl.DataFrame) -> None:
+    tagged = (
+        pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(["harbour dues"])).otherwise(pl.lit([], pl.List(pl.String)))
+    )
+    rows = index_rows.with_columns(tags=tagged, entities=tagged)
+    connection, _ = _build(tmp_path, rows)
+    table = connection.open_table(rows["level"][3])
+    for column in ("tags", "entities"):
+        found = table.search().where(f"array_has({column}, 'harbour dues')").to_list()
+        assert [row["chunk_id"] for row in found] == [rows["chunk_id"][3]]
+    vectors = stack_vectors(rows["vector"])
+    index = SearchIndex(rows=rows.drop("vector"), vectors=vectors, model_hash=TermEncoder().model_hash)
+    searcher = Searcher(index=index, encoder=TermEncoder())
+    question = str(rows["text"][3])
+    assert {row.chunk_id for row in searcher.search(question, tag="Harbour Dues", level="paragraph")} == {
+        rows["chunk_id"][3]
+    }
+    assert len(searcher.search(question, level="paragraph")) > 1
+    assert searcher.search(question, tag="mooring") == []

@@ -27,6 +27,8 @@ ROW: dict[str, Any] = {
     "page": 1,
     "document_id": "f2077zed--2031",
     "irs_name": "f2077zed",
+    "tags": ["rent"],
+    "entities": ["box 1a"],
 }
 
 
@@ -60,6 +62,9 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({"perspective": "face"}, Route(), "face", 1.0),
         ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
         ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({"tags": ["harbour dues"]}, Route(), "tagged", 1.0),
+        ({"entities": ["Harbour Board"]}, Route(), "tagged", 0.5),
+        ({}, Route(), "tagged", 0.0),
         ({}, Route(), "phrase", 1.0),
         ({"terms": "rent harbour"}, Route(), "phrase", 0.0),
         ({"text": "Example 2. A harbour."}, Route(), "example", 1.0),
