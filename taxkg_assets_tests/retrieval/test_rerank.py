@@ -62,7 +62,7 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({"perspective": "face"}, Route(), "face", 1.0),
         ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
         ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
-        ({"tags": ["harbour dues"]}, Route(), "tagged", 1.0),
+        ({"tags": ["harbour"]}, Route(), "tagged", 0.5),
         ({"entities": ["Harbour Board"]}, Route(), "tagged", 0.5),
         ({}, Route(), "tagged", 0.0),
         ({}, Route(), "phrase", 1.0),
