@@ -22,6 +22,12 @@ class Settings(BaseSettings):
     )
     gold: str = Field(default="", description="more folders with labelled documents, joined by the path separator")
     workers: int = Field(default=2, ge=1, description="processes that read documents side by side")
+    engine: Literal["local", "spark"] = Field(
+        default="local", description="who reads documents: processes of this machine, or a Spark cluster"
+    )
+    spark_master: str = Field(
+        default="", description="address of the cluster's master; empty for the session that runs already"
+    )
     document_seconds: float = Field(default=300.0, gt=0, description="wall-clock limit for reading one document")
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
     max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
@@ -111,6 +117,8 @@ _OPERATIONAL = (
     "work",
     "gold",
     "workers",
+    "engine",
+    "spark_master",
     "document_seconds",
     "document_memory_mb",
     "max_pages",

@@ -17,8 +17,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.defs.engine import open_engine
 from taxkg_assets.defs.progress import stage_progress
-from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.reader import Job, Limits, Outcome
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
@@ -218,8 +219,8 @@ def _read(home: Home, jobs: Sequence[Job]) -> list[Outcome]:
     with stage_progress("documents", len(jobs)) as progress:
         progress.advance("documents", len(cached))
         with timed("parse") if missing else nullcontext():
-            outcomes = read_documents(
-                missing, workers=settings.workers, limits=limits, on_done=lambda _: progress.advance("documents")
+            outcomes = open_engine(settings).read(
+                missing, limits=limits, on_done=lambda _: progress.advance("documents")
             )
     if missing:
         keep_times(home.store)

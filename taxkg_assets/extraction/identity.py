@@ -163,25 +163,10 @@ def _find_designation(
             votes[key] += share * found.weight
             printed.setdefault(key, found.printed)
     if not votes:
-        alone = _read_span_alone(source, limits=limits)
-        return alone or _read_designation(
-            _squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", "")))
-        )
+        return _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
     # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
     (doc_type, form), weight = max(votes.items(), key=lambda item: item[1])
     return _Designation(doc_type=doc_type, form=form, printed=printed[doc_type, form], weight=weight)
-
-
-def _read_span_alone(source: Source, *, limits: dict[str, Any]) -> _Designation | None:
-    """Read a designation that a neighbour's words run into, by itself: in a face a line parts the two, not a gap."""
-    if source.is_text_file:
-        return None
-    edge = limits["edge_frac"]
-    for page in source.pages[: limits["head_pages"]]:
-        for span in page.spans:
-            if not edge < span.y1 / page.height_pt < 1 - edge and (found := _read_designation(span.text.strip())):
-                return found
-    return None
 
 
 def _read_designation(text: str) -> _Designation | None:

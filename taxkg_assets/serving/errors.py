@@ -14,8 +14,10 @@ from pydantic import ValidationError
 from pydantic_settings.exceptions import SettingsError
 from rich.markup import escape
 
+from taxkg_assets.defs.engine import EngineError
 from taxkg_assets.defs.gold import GoldError
 from taxkg_assets.defs.models import ModelError
+from taxkg_assets.defs.place import PlaceError
 from taxkg_assets.defs.proposers import ProposerSettingError
 from taxkg_assets.defs.store import HomeBusyError
 from taxkg_assets.prompts.contract import ProposerError
@@ -56,7 +58,9 @@ EXPECTED = (
     FetchError,
     FilterError,
     GoldError,
+    EngineError,
     ModelError,
+    PlaceError,
     ProposerError,
     NotWaitingError,
     ProposerSettingError,

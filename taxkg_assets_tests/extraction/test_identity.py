@@ -110,12 +110,6 @@ def test_silence_stays_silence() -> None:
     assert (found.doc_type, found.form, found.revision, found.tax_year) == ("other", "", "", None)
 
 
-def test_a_form_is_named_beside_words_that_run_into_its_name() -> None:
-    label = ("Box 2b Amount that nobody has determined", 8.0, 60.0)
-    found = read_identity(_source("face", _page(1, label, ("Form 1099-ZZ", 8.0, 60.0), *_BODY)))
-    assert (found.doc_type, found.form) == ("form", "1099-ZZ")
-
-
 @pytest.mark.corpus
 def test_real_documents_by_their_pages_alone(corpus: Path) -> None:
     with (corpus / "corpus" / "MANIFEST.csv").open(encoding="utf8", newline="") as lines:

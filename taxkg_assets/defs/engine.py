@@ -1,0 +1,48 @@
+"""Who reads many documents: processes of this machine, or a Spark cluster. One interface, two members.
+
+Both run the same reading process with the same limits; a document's frames end up in the folder that its job names,
+and what became of it is told in the same words, so that everything after does not know who read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.settings import Settings
+
+
+class EngineError(Exception):
+    """The engine of the settings cannot be had; the message says what is missing."""
+
+
+class Engine(Protocol):
+    """Reads documents side by side."""
+
+    def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        """Read all jobs, biggest worry first as given; outcomes come in the order of the jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """So many processes of this machine."""
+
+    workers: int
+
+    def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
+
+
+def open_engine(settings: Settings) -> Engine:
+    """The engine that the settings name."""
+    if settings.engine == "local":
+        return LocalEngine(settings.workers)
+    try:
+        from taxkg_assets.defs.spark import SparkEngine
+    except ImportError as missing:
+        raise EngineError(
+            "TAXKG_ENGINE=spark needs pyspark and Java: pip install taxkg[spark], or unset it."
+        ) from missing
+    return SparkEngine(settings.spark_master)
