@@ -17,6 +17,7 @@ import dataframely as dy
 import polars as pl
 
 Table = TypeVar("Table", bound=dy.Schema)
+RERANKERS = ("late", "cross")
 ROLES = (
     "DocTitle",
     "SectionHeader",
@@ -553,6 +554,51 @@ class HardNegatives(dy.Schema):
     is_false = dy.Bool(nullable=True, description="the judge: it answers after all; null outside the judged sample")
     judged_by = _text("rules or a model's name; empty outside the judged sample")
     judgement = _text("the judge's reason; empty outside the judged sample")
+
+
+class Model(dy.Schema):
+    """One trained encoder, measured against its base on form families that it has not seen."""
+
+    name = _key("`encoder-` and the beginning of its hash")
+    path = _text("folder, relative to the home")
+    base = _text("model that it was tuned from")
+    base_hash = _text("SHA-256 of the base's weights, shortened")
+    sha256 = _text("SHA-256 of the weights")
+    settings = _text("JSON object: how it was trained")
+    pairs = dy.Int32(min=1, description="pairs it learned from")
+    steps = dy.Int32(min=0, description="steps of training, to the end or to the early stop")
+    alpha = _frac("share of the tuned weights in the mixture with the base")
+    dev_questions = dy.Int32(min=1, description="development questions")
+    base_score = _frac("nDCG@10 of the base on the development questions")
+    own_score = _frac("nDCG@10 of this model on the same")
+    gain = dy.Float64(description="mean difference")
+    gain_low = dy.Float64(nullable=True, description="lower end of its interval, by families; null if there is but one")
+    gain_high = dy.Float64(nullable=True, description="upper end")
+    gain_by_kind = _text("JSON object: gain by kind of question")
+    is_chosen = dy.Bool(description="in use from the next build on; otherwise the base is kept")
+    reason = _text("why it was chosen or not")
+
+
+class Reranker(dy.Schema):
+    """One model that looks at the best passages a second time, measured in the pipeline against doing without."""
+
+    name = _key("`late` or `cross`, and the beginning of its hash")
+    kind = dy.String(regex=_one_of(RERANKERS), description=" | ".join(RERANKERS))
+    path = _text("folder, relative to the home; empty where it is the base, or a model by name")
+    base = _text("model that it is, or was tuned from")
+    sha256 = _text("SHA-256 of the weights; empty for a model by name")
+    settings = _text("JSON object: how it was trained")
+    depth = dy.Int32(min=1, description="passages that it looks at")
+    weight = dy.Float64(min=0, description="what its score counts beside the ranker's")
+    dev_questions = dy.Int32(min=1, description="development questions")
+    base_score = _frac("nDCG@10 of the pipeline without it")
+    own_score = _frac("nDCG@10 of the pipeline with it")
+    gain = dy.Float64(description="mean difference")
+    gain_low = dy.Float64(nullable=True, description="lower end of its interval, by families; null if there is but one")
+    gain_high = dy.Float64(nullable=True, description="upper end")
+    gain_by_kind = _text("JSON object: gain by kind of question")
+    is_chosen = dy.Bool(description="in use from the next build on")
+    reason = _text("why it was chosen or not")
 
 
 # -------------------------------------------------------------------------------------------------- retrieval

@@ -10,7 +10,7 @@ from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs._table import Verdict, gate, table
-from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest, frame_digest
@@ -24,7 +24,7 @@ def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
     def encode(texts: Sequence[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            known.update(zip(new, open_encoder(home).encode_passages(new), strict=True))
+            known.update(zip(new, open_base(home).encode_passages(new), strict=True))
         return np.array([known[text] for text in texts])
 
     return encode
@@ -52,7 +52,7 @@ chunks = table(
         "proposer": lambda home: TimedProposer(open_proposer(home)),
         "encode": lambda home: timed_call("cohesion", open_cohesion(home)),
     },
-    fingerprint=lambda home: digest(model_hash(home), proposer_fingerprint(home), _decided(home)),
+    fingerprint=lambda home: digest(base_hash(home), proposer_fingerprint(home), _decided(home)),
 )
 
 

@@ -1,7 +1,7 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dataframely as dy
@@ -11,8 +11,9 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.indexes import open_index
-from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.models import is_tuned, model_hash, open_base, open_encoder
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.timing import read_times
@@ -26,8 +27,11 @@ from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
+from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.retrieval.levels import build_units
+from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import DEFAULT_PARTS, Parts, Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.rules.floors import load_floors
@@ -46,7 +50,8 @@ RESULTS = 50
 
 
 FULL, WITH_GRAPH = "full", "with graph"
-NOT_BUILT = ("cross-encoder", "tuned model")
+ONCE, ON_BASE = "without reranker", "on the base model"
+DENSE_BASE = "dense, base model"
 LEFT_OUT: Mapping[str, Parts] = {
     "without router": Parts(router=False),
     "without lay terms": Parts(lay_terms=False),
@@ -56,6 +61,23 @@ LEFT_OUT: Mapping[str, Parts] = {
     "without lexical leg": Parts(lexical=False),
     "without vector leg": Parts(vector=False),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The encoder that the one in use was tuned from, with its vectors."""
+
+    encoder: SentenceEncoder
+    embeddings: dy.DataFrame[schemas.Embeddings]
+    summaries: dy.DataFrame[schemas.Summaries]
+
+
+def open_base_of(home: Home) -> Base | None:
+    """The base for comparison; None where it is in use itself."""
+    if not is_tuned(home):
+        return None
+    embeddings, summaries = (home.store.read(name) for name in ("embeddings", "summaries"))
+    return Base(open_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
@@ -73,7 +95,26 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         return system
 
     parted = {name: open_system(parts) for name, parts in {**LEFT_OUT, WITH_GRAPH: Parts(graph=True)}.items()}
+    if searcher.reranker is not None:
+        parted[ONCE] = open_system(Parts(reranker=False))
     return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
+
+
+def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> Mapping[str, System]:
+    """Vectors alone and the whole pipeline without a reranker, as they were before the encoder was tuned."""
+    vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
+    rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
+    units = build_units(rows, summaries=base.summaries).sort("level", "document_id", "chunk_ix", "chunk_id")
+    index = replace(
+        searcher.index,
+        vectors=vectors,
+        model_hash=base.encoder.model_hash,
+        units=units.drop("vector"),
+        unit_vectors=stack_vectors(units["vector"]),
+    )
+    before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
+    found = open_systems(before, settings)
+    return {DENSE_BASE: found["dense"], ON_BASE: found[FULL]}
 
 
 def build_runs_on_index(
@@ -89,6 +130,8 @@ def build_runs_on_index(
     encoder: SentenceEncoder,
     store: Store,
     reader: Proposer | None,
+    reranker: Reranker | None,
+    base: Base | None,
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     searcher = Searcher(
@@ -98,8 +141,10 @@ def build_runs_on_index(
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
         proposer=reader,
         open_tables=lambda: build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections),
+        reranker=reranker,
     )
-    return build_eval_runs(eval_queries, open_systems(searcher, settings))
+    before = open_base_systems(searcher, settings, base=base) if base is not None else {}
+    return build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
 
 
 def asks_model(home: Home) -> bool:
@@ -118,9 +163,18 @@ eval_runs = table(
     build_runs_on_index,
     group="evaluation",
     stages=("evaluation", "retrieval"),
-    handles={"encoder": open_encoder, "store": lambda home: home.store, "reader": open_judge},
+    handles={
+        "encoder": open_encoder,
+        "store": lambda home: home.store,
+        "reader": open_judge,
+        "reranker": open_reranker,
+        "base": open_base_of,
+    },
     fingerprint=lambda home: digest(
-        model_hash(home), home.settings.judging(), proposer_fingerprint(home) if asks_model(home) else ""
+        model_hash(home),
+        reranker_hash(home),
+        home.settings.judging(),
+        proposer_fingerprint(home) if asks_model(home) else "",
     ),
 )
 
@@ -131,6 +185,23 @@ ABLATION = (
     *(Step(name.removeprefix("without "), name, FULL) for name in LEFT_OUT),
     Step("graph expansion", FULL, WITH_GRAPH),
 )
+TRAINED = (
+    Step("tuned model, vectors alone", DENSE_BASE, "dense"),
+    Step("tuned model", ON_BASE, ONCE),
+    Step("tuned model", ON_BASE, FULL),
+    Step("reranker", ONCE, FULL),
+)
+
+
+def find_steps(systems: Collection[str]) -> list[Step]:
+    """What can be compared: of the parts that training makes, those that ran."""
+    ran = [step for step in TRAINED if {step.system_without, step.system_with} <= set(systems)]
+    return [*ABLATION, *{step.component: step for step in reversed(ran)}.values()]
+
+
+def find_missing(steps: Collection[Step]) -> list[str]:
+    """Parts that training makes and that are not there to be compared."""
+    return sorted({step.component for step in TRAINED} - {step.component for step in steps})
 
 
 def build_report_and_pages(
@@ -143,14 +214,15 @@ def build_report_and_pages(
 ) -> dy.DataFrame[schemas.EvalReport]:
     """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
     report = build_eval_report(eval_queries, eval_runs, documents=documents)
-    ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=ABLATION)
+    steps = find_steps(eval_runs["system"].unique().to_list())
+    ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=steps)
     pages = render_report(
         report,
         eval_queries=eval_queries,
         ablation=ablation,
         silence=score_silence(eval_queries, eval_runs, system=FULL),
         floors=load_floors("eval_report"),
-        not_built=NOT_BUILT,
+        not_built=find_missing(steps),
         guide_at=settings.guidance_relevance / 10,
     )
     store.place.write("reports/evaluation.md", pages.markdown.encode())

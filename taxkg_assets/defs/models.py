@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.sources.scan import sha256_of
@@ -15,18 +17,68 @@ PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
+MODELS = "models"
+"""Folder of a home's trained models."""
+
+
 class ModelError(Exception):
     """A model that is not there, or not what it says it is."""
 
 
 def open_encoder(home: Home) -> SentenceEncoder:
-    """The encoder of the setting `model`; loaded once a process."""
-    return _load(home.settings.model, _stored_hash(home.settings.model))
+    """The encoder in use: the home's chosen one, else the base; loaded once a process."""
+    name = _name_in_use(home)
+    return _load(name, _stored_hash(name))
 
 
 def model_hash(home: Home) -> str:
-    """Hash of the encoder's weights, without loading it."""
+    """Hash of the weights of the encoder in use, without loading it."""
+    return _stored_hash(_name_in_use(home))
+
+
+def open_base(home: Home) -> SentenceEncoder:
+    """The encoder of the setting `model`: what chunks are cut by and pairs are made by, and what training begins from.
+
+    Were the chosen one used there, training would change what it learns from, and never come to rest.
+    """
+    return _load(home.settings.model, _stored_hash(home.settings.model))
+
+
+def base_hash(home: Home) -> str:
+    """Hash of the base's weights, without loading it."""
     return _stored_hash(home.settings.model)
+
+
+def is_tuned(home: Home) -> bool:
+    """Whether the encoder in use is one that training has chosen over the base."""
+    return model_hash(home) != base_hash(home)
+
+
+def open_encoder_of(home: Home, hashed: str) -> SentenceEncoder | None:
+    """The encoder that an index was made with, chosen today or not; None where it is not here."""
+    place = home.store.place
+    kept = [name for name in place.children(MODELS) if name.startswith("encoder-")]
+    names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
+    name = next((name for name in names if _stored_hash(name) == hashed), None)
+    return None if name is None else _load(name, hashed)
+
+
+def read_chosen(home: Home, table: str, *, version: int | None = None) -> dict[str, Any] | None:
+    """The row of a model that training has chosen over doing without; None where it has not."""
+    if version == -1 or not home.store.exists(table):
+        return None
+    chosen = home.store.read(table, version=version).filter(pl.col("is_chosen"))
+    return chosen.row(0, named=True) if chosen.height else None
+
+
+def _name_in_use(home: Home) -> str:
+    """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
+    chosen = read_chosen(home, "model")
+    if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
+        return home.settings.model
+    if not home.store.place.children(chosen["path"]):
+        raise ModelError(f"The chosen model {chosen['path']} is not there any more: run `taxkg train` again.")
+    return str(home.store.place.copy_of(chosen["path"]))
 
 
 def _folder(name: str) -> Path | None:
@@ -55,6 +107,16 @@ def _model_hash(name: str) -> str:
     return hashed[:16]
 
 
+def open_folder(folder: Path) -> Any:
+    """The model of a folder as the encoder has it, loaded once a process."""
+    return _load(str(folder), _stored_hash(str(folder))).model
+
+
+def open_untrained(home: Home) -> Any:
+    """The base loaded anew, for training to change."""
+    return _load.__wrapped__(home.settings.model, base_hash(home)).model
+
+
 @cache
 def _load(name: str, hashed: str) -> SentenceEncoder:
     folder = _folder(name)
@@ -72,7 +134,8 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
         raise ModelError(
             f"The model {name!r} could not be loaded: {missing}. Give a folder or a hub name."
         ) from missing
-    return SentenceEncoder(model=model, model_name=name or PACKAGED_NAME, model_hash=hashed, is_bfloat16=has_bfloat16())
+    shown = (folder.name if folder.name.startswith("encoder-") else name) if folder and name else name or PACKAGED_NAME
+    return SentenceEncoder(model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16())
 
 
 def _stored_hash(name: str) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.indexes import has_index, open_index
-from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
@@ -32,7 +32,19 @@ from taxkg_assets.retrieval.summaries import build_summaries
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
-SERVED = ("documents", "elements", "anchors", "faces", "sections", "tables", "registry", "nodes", "edges", "chunks")
+SERVED = (
+    "documents",
+    "elements",
+    "anchors",
+    "faces",
+    "sections",
+    "tables",
+    "registry",
+    "nodes",
+    "edges",
+    "chunks",
+    "reranker",
+)
 KEPT_RELEASES = 3
 
 embeddings = table(
@@ -42,9 +54,10 @@ embeddings = table(
     handles={
         "old": lambda home: home.store.read_or_empty("embeddings"),
         "encoder": open_encoder,
+        "base": lambda home: open_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
     },
-    fingerprint=model_hash,
+    fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
 )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
-from taxkg_assets.defs.models import model_hash, open_encoder
+from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.store import digest
@@ -40,7 +40,7 @@ def _written_files() -> list[Path]:
 
 def open_legs(home: Home) -> PassageLegs:
     """Both legs over the home's accepted passages; opened once for the three tables."""
-    return _open_legs(home.store.home.as_posix(), home.store.version("chunks"), model_hash(home))
+    return _open_legs(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
 
 
 @lru_cache(maxsize=1)
@@ -48,12 +48,12 @@ def _open_legs(path: str, chunks_version: int, hashed: str) -> PassageLegs:
     home = Home(home=path)
     chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
     old = Embeddings.cast(home.store.read_or_empty("embeddings"))
-    return build_passage_legs(chunks, old, encoder=open_encoder(home))
+    return build_passage_legs(chunks, old, encoder=open_base(home))
 
 
 def _made_with(home: Home) -> str:
     """Encoder, judge, and the questions that people wrote."""
-    return digest(model_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
+    return digest(base_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
 
 
 HANDLES = {"legs": open_legs, "proposer": open_proposer}

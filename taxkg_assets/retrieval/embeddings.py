@@ -27,17 +27,27 @@ def build_embeddings(
     old: dy.DataFrame[schemas.Embeddings] | None,
     *,
     encoder: Encoder,
+    base: Encoder | None = None,
     progress: Progress | None = None,
 ) -> dy.DataFrame[schemas.Embeddings]:
     """Keep the vectors of texts that are still there, encode the new ones, drop the rest.
 
     Args:     chunks: only accepted ones are encoded. old: the table as it stands; None for a first build.
-    Returns:  one row per distinct text of `chunks` for this encoder; equal to a build without `old`.
+              base: encoder that `encoder` was tuned from, where it was: what is learned is made and measured by it.
+    Returns:  one row per distinct text of `chunks` and encoder; equal to a build without `old`.
     """
     accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
     wanted = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
     wanted = wanted.unique("text_hash", keep="first").sort("text_hash")
     known: pl.DataFrame = schemas.Embeddings.create_empty() if old is None else old
+    parts = [_encode_missing(wanted, known, encoder=one, progress=progress) for one in (encoder, base) if one]
+    return schemas.Embeddings.validate(pl.concat(parts).sort("model_hash", "text_hash"))
+
+
+def _encode_missing(
+    wanted: pl.DataFrame, known: pl.DataFrame, *, encoder: Encoder, progress: Progress | None
+) -> pl.DataFrame:
+    """The vectors of one encoder: those that are known, and those that were missing."""
     kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
     missing = wanted.join(kept, on="text_hash", how="anti")
     vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
@@ -49,7 +59,7 @@ def build_embeddings(
         },
         schema=schemas.Embeddings.create_empty().schema,
     )
-    return schemas.Embeddings.validate(pl.concat([kept, made]).sort("model_hash", "text_hash"))
+    return pl.concat([kept, made])
 
 
 def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:

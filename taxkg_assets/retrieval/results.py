@@ -54,6 +54,8 @@ class Candidate:
     vector_rank: int | None
     cosine: float
     step: Step | None
+    lost: float | None = None
+    """What a reranker took from the score; None where none looked."""
 
 
 @dataclass(frozen=True, slots=True)

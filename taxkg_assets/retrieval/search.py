@@ -21,6 +21,7 @@ from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
 from taxkg_assets.retrieval.hyde import imagine_passage
 from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level, name_children
+from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, build_catalog, find_lay_terms, find_level, find_route
 from taxkg_assets.retrieval.table_entry import TableCatalogue
@@ -53,6 +54,7 @@ class Parts:
     router: bool = True
     lay_terms: bool = True
     rerank: bool = True
+    reranker: bool = True
     graph: bool = False
     parents: bool = True
     hyde: bool = False
@@ -76,6 +78,7 @@ class Searcher:
     parts: Parts = DEFAULT_PARTS
     proposer: Proposer | None = None
     open_tables: Callable[[], TableCatalogue] | None = None
+    reranker: Reranker | None = None
 
     def search(
         self,
@@ -118,7 +121,7 @@ class Searcher:
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         legs = self._score_legs(query, terms, route, allowed)
-        ranking = self._rerank(legs, route, wanted=wanted, terms=terms)
+        ranking = self._look_again(query, self._rerank(legs, route, wanted=wanted, terms=terms))
         return self._put_cell_first(query, ranking) if self.parts.cells else ranking
 
     def _put_cell_first(self, query: str, ranking: Ranking) -> Ranking:
@@ -163,6 +166,28 @@ class Searcher:
         for row in np.flatnonzero(self.passages.is_table).tolist():
             found.setdefault(self.passages.columns["node_ids"][row][0], []).append(row)
         return found
+
+    def _look_again(self, query: str, ranking: Ranking) -> Ranking:
+        """The best candidates in the order that a reranker gives them; the others stay below."""
+        if self.reranker is None or not self.parts.reranker or not ranking.candidates:
+            return ranking
+        depth = self.reranker.depth
+        lost = self.reranker.look(query, [self.read_passage(found.row) for found in ranking.candidates[:depth]])
+        floor = float(lost.min())
+        looked = [
+            replace(found, score=found.score + float(lost[place]), lost=float(lost[place]))
+            if place < depth
+            else replace(found, score=found.score + floor)
+            for place, found in enumerate(ranking.candidates)
+        ]
+        order = sorted(range(len(looked)), key=lambda place: (-looked[place].score, place))
+        features = {name: values[order] for name, values in ranking.features.items()}
+        return replace(ranking, candidates=tuple(looked[place] for place in order), features=features)
+
+    def read_passage(self, row: int) -> str:
+        """A row's text as it was embedded: context, then its own words."""
+        context, text = self.index.rows["context"][row], self.index.rows["text"][row]
+        return f"{context}\n{text}"
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`."""
@@ -439,6 +464,9 @@ class Searcher:
                 "lexical_rank": candidate.lexical_rank,
                 "vector_rank": candidate.vector_rank,
                 "rerank_score": round(candidate.score, 4),
+                "reranker": {"name": self.reranker.name, "lost": round(candidate.lost, 4)}
+                if self.reranker is not None and candidate.lost is not None
+                else None,
                 "cosine": round(candidate.cosine, 4),
                 "coverage": round(rerank.score_overlap(ranking.wanted, frozenset(row["terms"].split(" "))), 4),
                 "route": ranking.route.describe(),

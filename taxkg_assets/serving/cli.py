@@ -48,6 +48,14 @@ class Sources(StrEnum):
     drop = "drop"
 
 
+class Kind(StrEnum):
+    """What is trained."""
+
+    encoder = "encoder"
+    reranker = "reranker"
+    all = "all"
+
+
 class Level(StrEnum):
     """Sizes of a passage."""
 
@@ -429,6 +437,31 @@ def review(
         raise typer.BadParameter("name the chunks, as `taxkg review list` shows them")
     count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
     print_json({"decided": count}) if as_json else out.print(f"{count} decided; `taxkg build` brings it to the index.")
+
+
+@app.command()
+def train(
+    kind: Annotated[Kind, typer.Option("--kind", help="What to train.")] = Kind.all,
+    home: HomeOption = "",
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Train encoder and reranker on the graph; the base is kept where they do not beat it. Goes on after a kill."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.bars import Bars
+    from taxkg_assets.serving.train import read_models
+    from taxkg_assets.serving.train import train as run_training
+
+    with Bars():
+        result = run_training(home_of(home), kind=kind.value, log_level="DEBUG" if verbose else "CRITICAL")
+    models = read_models(home_of(home))
+    if as_json:
+        print_json({**asdict(result), "models": models})
+    else:
+        render.build_result(result, out=out)
+        render.models(models, out=out)
+    if not result.is_done:
+        raise typer.Exit(FAILED)
 
 
 @app.command()

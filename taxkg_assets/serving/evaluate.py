@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.defs.evaluation import ABLATION, FULL, NOT_BUILT, open_systems
+from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
 from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -55,13 +55,14 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
     )
     runs = build_eval_runs(queries, open_systems(released.searcher, Settings()))
     report = build_eval_report(queries, runs, documents=documents)
-    ablation = score_ablation(queries, runs, documents=documents, steps=ABLATION)
+    steps = find_steps(runs["system"].unique().to_list())
+    ablation = score_ablation(queries, runs, documents=documents, steps=steps)
     pages = render_report(
         report,
         eval_queries=queries,
         ablation=ablation,
         silence=score_silence(queries, runs, system=FULL),
-        not_built=NOT_BUILT,
+        not_built=find_missing(steps),
         guide_at=Settings().guidance_relevance / 10,
         title=f"Retrieval on {gold.name}",
     )

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.indexes import open_index
-from taxkg_assets.defs.models import open_encoder
+from taxkg_assets.defs.models import open_encoder, open_encoder_of
 from taxkg_assets.defs.proposers import open_reader
+from taxkg_assets.defs.rerankers import open_reranker
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import read_index
@@ -52,14 +53,16 @@ class Released:
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
         home = Home(home=str(self.store.home))
-        encoder = open_encoder(home)
-        if encoder.model_hash != self.row["model_hash"]:
+        encoder = open_encoder_of(home, self.row["model_hash"])
+        if encoder is None:
+            own = open_encoder(home)
             raise NotReleasedError(
                 f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
-                f"machine and its settings give {encoder.model_name} ({encoder.model_hash}): run `taxkg build`, "
+                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
                 "or set TAXKG_MODEL back."
             )
         index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
+        versions = json.loads(self.row["table_versions"])
         return Searcher(
             index=index,
             encoder=encoder,
@@ -72,6 +75,7 @@ class Released:
                 nodes=self.table("nodes"),
                 sections=self.table("sections"),
             ),
+            reranker=open_reranker(home, version=versions.get("reranker", -1)),
         )
 
 

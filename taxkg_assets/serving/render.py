@@ -294,3 +294,18 @@ def freed(rows: Sequence[Freed], *, is_dry: bool, out: Console) -> None:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
     word = "may be deleted" if is_dry else "deleted"
     out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)
+
+
+def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Trained models with what they gain on families that they have not seen, and whether they are in use."""
+    shown = Table("model", "base", "questions", "nDCG@10", "gain", "interval", "", title="Models", title_justify="left")
+    for row in rows:
+        is_known = row["gain_low"] is not None
+        interval = f"{row['gain_low']:+.3f} … {row['gain_high']:+.3f}" if is_known else "–"
+        word = "[green]chosen" if row["is_chosen"] else f"base kept: {row['reason']}"
+        score = f"{row['base_score']:.3f} → {row['own_score']:.3f}"
+        shown.add_row(row["name"], row["base"], str(row["dev_questions"]), score, f"{row['gain']:+.3f}", interval, word)
+    if rows:
+        out.print(shown)
+    else:
+        out.print("No model was trained: too few pairs, or no form family to measure on.", highlight=False)

@@ -18,7 +18,8 @@ class Tokens:
 
     tokenizer: Any
     max_tokens: int
-    remembered: dict[str | tuple[str, str], list[int]] = field(default_factory=dict)
+    remembered: dict[str, list[int]] = field(default_factory=dict)
+    remembered_pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
 
     def find_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with the model's own marks at both ends."""
@@ -28,14 +29,17 @@ class Tokens:
             self.remembered.update(zip(missing, found, strict=True))
         return [self.remembered[text] for text in texts]
 
-    def find_pair_ids(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-        """Token ids of a question and a passage in one row; only the passage is cut."""
-        missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.remembered))
+    def find_pair_features(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
+        """Token ids of a question and a passage in one row, and which of both each belongs to."""
+        missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.remembered_pairs))
         if missing:
             first, second = [pair[0] for pair in missing], [pair[1] for pair in missing]
-            found = self.tokenizer(first, second, truncation="longest_first", max_length=self.max_tokens)["input_ids"]
-            self.remembered.update(zip(missing, found, strict=True))
-        return [self.remembered[pair] for pair in pairs]
+            found = self.tokenizer(first, second, truncation=True, max_length=self.max_tokens)
+            kinds = found.get("token_type_ids") or [[0] * len(row) for row in found["input_ids"]]
+            self.remembered_pairs.update(
+                {pair: (row, kind) for pair, row, kind in zip(missing, found["input_ids"], kinds, strict=True)}
+            )
+        return [self.remembered_pairs[pair] for pair in pairs]
 
     @property
     def pad_id(self) -> int:

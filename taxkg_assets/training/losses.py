@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,3 +62,25 @@ def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSett
     own = guide[torch.arange(len(guide)), right][:, None]
     limit = own - settings.margin if settings.name == "gist" else own * (1 - settings.margin)
     return guide <= limit
+
+
+def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Mean over a question's tokens of the cosine to the nearest token of the passage; question by passage.
+
+    Args:   queries, passages: one matrix of token vectors each, of any number of tokens.
+    Source: Khattab and Zaharia 2020 (arXiv 2004.12832), late interaction; a mean, so that lengths compare.
+    """
+    asked, asked_mask = _stack(queries)
+    held, held_mask = _stack(passages)
+    cosines = torch.einsum("qid,pjd->qpij", asked, held)
+    nearest = cosines.masked_fill(~held_mask[None, :, None, :], -1.0).amax(dim=3)
+    counted = asked_mask[:, None, :]
+    return (nearest * counted).sum(dim=2) / counted.sum(dim=2)
+
+
+def _stack(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token vectors of unit length as one padded tensor, and which of them are tokens."""
+    padded = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True).float()
+    lengths = torch.tensor([len(row) for row in rows])
+    is_token = torch.arange(padded.shape[1])[None, :] < lengths[:, None]
+    return torch.nn.functional.normalize(padded, dim=2), is_token

@@ -1,0 +1,234 @@
+"""Assets of the stage `training` that are models: the tuned encoder and the reranker, and the law that they keep."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.indexes import open_index
+from taxkg_assets.defs.models import (
+    MODELS,
+    base_hash,
+    has_bfloat16,
+    model_hash,
+    open_base,
+    open_encoder,
+    open_encoder_of,
+    open_untrained,
+    read_chosen,
+)
+from taxkg_assets.defs.progress import stage_meter
+from taxkg_assets.defs.rerankers import open_scorer
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import digest
+from taxkg_assets.evaluation.significance import score_interval
+from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets.training.card import render_cross_card
+from taxkg_assets.training.contrast import EncoderSettings
+from taxkg_assets.training.examples import Example
+from taxkg_assets.training.gain import WORST
+from taxkg_assets.training.losses import LossSettings
+from taxkg_assets.training.model import Workshop, build_model
+from taxkg_assets.training.reranker import (
+    Bench,
+    Candidate,
+    RankedList,
+    RerankerSettings,
+    build_reranker,
+    describe_settings,
+    train_reranker,
+)
+from taxkg_assets.training.steps import StepSettings
+
+DEV_PAIRS, DEV_QUESTIONS = 400, 160
+QUESTIONS = "scenario"
+TRAINED_HERE = ("late", "cross", "none")
+
+
+def encoder_settings(home: Home) -> EncoderSettings:
+    """How this home trains its encoder."""
+    settings = home.settings
+    return EncoderSettings(
+        steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
+        loss=LossSettings(name=settings.train_loss),
+        is_bfloat16=has_bfloat16(),
+    )
+
+
+def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float | None, float | None]:
+    """Ends of the interval of a mean, by form families."""
+    found = score_interval(values, clusters, seed=0, stream=("training",))
+    return found.low, found.high
+
+
+def open_workshop(home: Home) -> Workshop:
+    """What the training of the encoder needs."""
+    return Workshop(
+        open_base=lambda: open_untrained(home),
+        base_name=open_base(home).model_name,
+        base_hash=base_hash(home).removesuffix("-bf16"),
+        folder=home.store.folder("cache", "training"),
+        keep=lambda folder, name: keep_model(home, folder, name),
+        interval=measure_interval,
+        encoder=encoder_settings(home),
+        pairs=home.settings.train_pairs,
+        dev=DEV_PAIRS,
+        progress=stage_meter("model"),
+    )
+
+
+def keep_model(home: Home, folder: Path, name: str) -> str:
+    """Move a finished model to where the home keeps models; gives its path there."""
+    path = f"{MODELS}/{name}"
+    home.store.place.adopt(folder, path)
+    return path
+
+
+def open_bench(home: Home) -> Bench:
+    """What the weighing of rerankers needs."""
+
+    def read_lists(dev: Sequence[Example]) -> list[RankedList]:
+        return rank_questions(home, [example for example in dev if example.kind == QUESTIONS][:DEV_QUESTIONS])
+
+    def open_candidates(examples: Sequence[Example], dev: Sequence[Example]) -> list[Candidate]:
+        name = home.settings.reranker
+        if name == "none":
+            return []
+        if name not in TRAINED_HERE:
+            scorer = open_scorer(home, kind="cross", path="", name=name)
+            return [Candidate("cross", "", name, "", "{}", scorer.score)]
+        found = [open_late(home)]
+        return [*found, train_cross(home, examples, dev)] if name == "cross" else found
+
+    return Bench(
+        read_lists=read_lists,
+        open_candidates=open_candidates,
+        interval=measure_interval,
+        depth=home.settings.reranker_depth,
+        pairs=home.settings.train_pairs,
+        dev=DEV_PAIRS,
+    )
+
+
+def open_late(home: Home) -> Candidate:
+    """The encoder in use, looking token by token."""
+    chosen = read_chosen(home, "model")
+    encoder = open_encoder(home)
+    path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
+    scorer = open_scorer(home, kind="late", path=path, name=encoder.model_name)
+    return Candidate("late", path, encoder.model_name, model_hash(home), "{}", scorer.score)
+
+
+def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
+    """A cross-encoder that begins from the encoder in use."""
+    from sentence_transformers import CrossEncoder
+
+    settings = RerankerSettings(is_bfloat16=has_bfloat16())
+    chosen = read_chosen(home, "model")
+    start = (
+        str(home.store.place.copy_of(chosen["path"])) if chosen else open_base(home).model[0].auto_model.name_or_path
+    )
+    trained = train_reranker(
+        examples,
+        [example for example in dev if example.negatives],
+        base=CrossEncoder(start, num_labels=1, device="cpu"),
+        settings=settings,
+        out=home.store.folder("cache", "training") / "cross",
+        progress=stage_meter("reranker"),
+    )
+    base = chosen["name"] if chosen else open_base(home).model_name
+    (trained.folder / "README.md").write_text(render_cross_card(trained, base=base, kinds=examples), encoding="utf8")
+    path = keep_model(home, trained.folder, f"cross-{trained.sha256[:12]}")
+    scorer = open_scorer(home, kind="cross", path=path, name=base)
+    return Candidate("cross", path, base, trained.sha256, describe_settings(settings), scorer.score)
+
+
+def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
+    """The best passages of the pipeline as it stands for development questions whose answer is among them."""
+    named = home.store.read("index")
+    encoder = open_encoder_of(home, named["model_hash"].item())
+    if encoder is None:
+        return []
+    index = read_index(open_index(home.store, named["path"].item()), model_hash=encoder.model_hash)
+    searcher = Searcher(index=index, encoder=encoder, edges=schemas.Edges.cast(home.store.read("edges")))
+    answers: dict[str, set[str]] = {}
+    columns = home.store.read("pairs").select("query", "chunk_id", "also").iter_rows()
+    for query, chunk_id, also in columns:
+        answers.setdefault(query, set()).update([chunk_id, *also])
+    chunk_ids = index.rows["chunk_id"].to_list()
+    lists = []
+    for example in {example.query: example for example in dev}.values():
+        best = searcher.rank(example.query).candidates[: home.settings.reranker_depth]
+        is_right = np.array([chunk_ids[found.row] in answers[example.query] for found in best], dtype=np.bool_)
+        if is_right.any():
+            passages = tuple(searcher.read_passage(found.row) for found in best)
+            scores = np.array([found.score for found in best])
+            lists.append(RankedList(example.query, example.kind, example.family, passages, scores, is_right))
+    return lists
+
+
+model = table(
+    schemas.Model,
+    build_model,
+    group="training",
+    handles={"workshop": open_workshop},
+    fingerprint=lambda home: digest(base_hash(home), home.settings.training(), *_lost(home, "model")),
+)
+reranker = table(
+    schemas.Reranker,
+    build_reranker,
+    group="training",
+    stages=("retrieval",),
+    handles={"bench": open_bench},
+    fingerprint=lambda home: digest(base_hash(home), home.settings.training(), *_lost(home, "reranker")),
+)
+
+
+def _lost(home: Home, name: str) -> list[str]:
+    """Folders of models that a table names and that are not there: such a model is trained again."""
+    paths = [path for path in home.store.read_or_empty(name)["path"].to_list() if path]
+    return [path for path in paths if not home.store.place.children(path)]
+
+
+@gate(on="model")
+def the_chosen_encoder_beats_its_base(model: dy.DataFrame[schemas.Model], home: Home) -> Verdict:
+    """An encoder is in use only if its gain is above 0 with its interval, and its folder holds what was measured."""
+    return _judge(model, home)
+
+
+@gate(on="reranker")
+def the_chosen_reranker_beats_doing_without(reranker: dy.DataFrame[schemas.Reranker], home: Home) -> Verdict:
+    """A reranker is in use only if its gain is above 0 with its interval, and its folder holds what was measured."""
+    return _judge(reranker, home)
+
+
+def _judge(models: pl.DataFrame, home: Home) -> Verdict:
+    chosen = models.filter(pl.col("is_chosen"))
+    offending = [
+        row["name"]
+        for row in chosen.iter_rows(named=True)
+        if (row["gain_low"] or 0.0) <= 0 or not _is_whole(home, row["path"], row["sha256"])
+    ]
+    figures = {f"{row['name']} gain": row["gain"] for row in models.iter_rows(named=True)}
+    reasons = "; ".join(f"{row['name']}: {row['reason']}" for row in models.iter_rows(named=True))
+    note = reasons or "nothing trained: too few pairs, or no development families"
+    return Verdict(
+        chosen.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
+        models.height,
+        note=f"{note} (no kind of question may lose more than {-WORST})",
+        figures=figures,
+    )
+
+
+def _is_whole(home: Home, path: str, hashed: str) -> bool:
+    """The weights in the folder are those that were measured; a model by name or the base has no folder of its own."""
+    if not path:
+        return True
+    weights = home.store.place.copy_of(path) / "model.safetensors"
+    return weights.is_file() and hashed.startswith(sha256_of(weights)[:16])

@@ -1,0 +1,60 @@
+"""Which pairs a model learns from: questions first, the other kinds in equal parts, no more than there is time for."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+
+from taxkg_assets.training.examples import Example
+
+QUESTIONS = "scenario"
+QUESTION_SHARE = 0.6
+"""Share of the pairs that are questions, where there are enough; what is asked of the model later are questions."""
+
+
+def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Example]:
+    """Pairs with their negatives, hardest first, in the order of their ids."""
+    hardest = hard_negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
+    held = dict(hardest.iter_rows())
+    return [
+        Example(
+            query=row["query"],
+            positive=row["passage"],
+            negatives=tuple(held.get(row["pair_id"], ())),
+            kind=row["kind"],
+            family=row["family"],
+            weight=row["weight"],
+            pair_id=row["pair_id"],
+        )
+        for row in pairs.sort("pair_id").iter_rows(named=True)
+    ]
+
+
+def choose_examples(
+    pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, most: int, dev: int, seed: int = 0
+) -> tuple[list[Example], list[Example]]:
+    """At most so many examples to train on, and to measure by; kinds other than questions in equal parts."""
+    examples = read_examples(pairs, hard_negatives)
+    split = dict(pairs.select("pair_id", "split").iter_rows())
+    sides = [[e for e in examples if split[e.pair_id] == side] for side in ("train", "dev")]
+    draw = random.Random(seed)
+    chosen, measured = (_draw_by_kind(side, most, draw) for side, most in zip(sides, (most, dev), strict=True))
+    return chosen, measured
+
+
+def _draw_by_kind(examples: list[Example], most: int, draw: random.Random) -> list[Example]:
+    by_kind: dict[str, list[Example]] = {}
+    for example in examples:
+        by_kind.setdefault(example.kind, []).append(example)
+    asked = by_kind.pop(QUESTIONS, [])
+    others = sorted(by_kind, key=lambda kind: (len(by_kind[kind]), kind))
+    spared = sum(len(by_kind[kind]) for kind in others)
+    chosen = _draw(asked, max(round(most * QUESTION_SHARE), most - spared), draw)
+    for place, kind in enumerate(others):
+        chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - place), draw)
+    return sorted(chosen, key=lambda example: example.pair_id)
+
+
+def _draw(examples: list[Example], count: int, draw: random.Random) -> list[Example]:
+    return draw.sample(examples, count) if len(examples) > count else list(examples)

@@ -1,0 +1,254 @@
+"""The second look, trained and weighed: a cross-encoder on the pairs, or the encoder's tokens; what its word counts.
+
+Here: training a cross-encoder, weighing a scorer beside the pipeline's own order. Not here: the pipeline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import torch
+
+from taxkg_assets import schemas
+from taxkg_assets.training.batches import Tokens, pad_rows, split_by_length
+from taxkg_assets.training.choice import choose_examples
+from taxkg_assets.training.dense_scores import QueryScore, mean_of, score_question
+from taxkg_assets.training.examples import Example
+from taxkg_assets.training.gain import Interval, judge_gain
+from taxkg_assets.training.model import STATE, TrainedModel, hash_weights, identify_training
+from taxkg_assets.training.steps import Progress, StepSettings, draw_batches, peak_memory_mb, run_steps, seeded
+
+Floats = npt.NDArray[np.float64]
+Score = Callable[[str, Sequence[str]], Floats]
+"""A question and passages to one figure a passage; higher is better."""
+WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerSettings:
+    """How a cross-encoder is trained: each question's answer against its hard negatives."""
+
+    steps: StepSettings = field(default_factory=lambda: StepSettings(epochs=1.0, batch=8, learning_rate=4e-5))
+    negatives: int = 3
+    tokens: int = 176
+    """Of question and passage together."""
+    group_tokens: int = 4096
+    is_bfloat16: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What the pipeline found for a development question, best first, and what of it is right."""
+
+    query: str
+    kind: str
+    family: str
+    passages: tuple[str, ...]
+    scores: Floats
+    is_right: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A reranker to be weighed: how to score with it, and what its row says of it."""
+
+    kind: str
+    path: str
+    base: str
+    sha256: str
+    settings: str
+    score: Score
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What weighing is given by whoever runs it."""
+
+    read_lists: Callable[[Sequence[Example]], list[RankedList]]
+    open_candidates: Callable[[Sequence[Example], Sequence[Example]], list[Candidate]]
+    interval: Interval
+    depth: int
+    pairs: int
+    dev: int
+
+
+def build_reranker(
+    pairs: dy.DataFrame[schemas.Pairs],
+    hard_negatives: dy.DataFrame[schemas.HardNegatives],
+    model: dy.DataFrame[schemas.Model],
+    *,
+    bench: Bench,
+) -> dy.DataFrame[schemas.Reranker]:
+    """Weigh each candidate beside the pipeline on the questions of the development families; one at most is chosen.
+
+    Args: model: its making comes first, for a late reranker reads with the tokens of the encoder in use.
+    """
+    examples, dev = choose_examples(pairs, hard_negatives, most=bench.pairs, dev=bench.dev)
+    lists = bench.read_lists(dev) if dev else []
+    rows = [_weigh(candidate, lists, bench) for candidate in bench.open_candidates(examples, dev)] if lists else []
+    best = max((row["gain"] for row in rows if row["is_chosen"]), default=None)
+    for row in rows:
+        if row["is_chosen"] and row["gain"] != best:
+            row |= {"is_chosen": False, "reason": "another one gains more"}
+    table = pl.DataFrame(rows, schema=schemas.Reranker.create_empty().schema).sort("name")
+    return schemas.Reranker.validate(table)
+
+
+def _weigh(candidate: Candidate, lists: Sequence[RankedList], bench: Bench) -> dict[str, Any]:
+    found = [candidate.score(one.query, one.passages) for one in lists]
+    weights = find_weights(lists, found)
+    own = [score_list(one, scores, weight=weights[one.family]) for one, scores in zip(lists, found, strict=True)]
+    base = [score_list(one, scores, weight=0.0) for one, scores in zip(lists, found, strict=True)]
+    gain = judge_gain(base, own, interval=bench.interval)
+    return {
+        "name": f"{candidate.kind}-{(candidate.sha256 or candidate.base)[:12]}",
+        "kind": candidate.kind,
+        "path": candidate.path,
+        "base": candidate.base,
+        "sha256": candidate.sha256,
+        "settings": candidate.settings,
+        "depth": bench.depth,
+        "weight": weights[""],
+        **gain.row(),
+    }
+
+
+def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[str, float]:
+    """The best weight for each family by the questions of all others, and under "" by all: none is its own judge."""
+    tried = {
+        weight: np.array([score_list(one, s, weight=weight).ndcg for one, s in zip(lists, found, strict=True)])
+        for weight in WEIGHTS
+    }
+    families = np.array([one.family for one in lists])
+    chosen: dict[str, float] = {}
+    for family in ("", *sorted(set(families.tolist()))):
+        others = families != family
+        kept = others if others.any() else np.ones(len(lists), dtype=np.bool_)
+        chosen[family] = max(WEIGHTS, key=lambda weight: (float(tried[weight][kept].mean()), -weight))
+    return chosen
+
+
+def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
+    """Figures of a list whose order a second look has changed; answers that the pipeline missed are not counted."""
+    order = np.argsort(-(one.scores + weight * scores), kind="stable")
+    place = {str(number): number for number in range(len(one.passages))}
+    right = [
+        Example(one.query, str(number), (), one.kind, one.family, 1.0, "") for number in np.flatnonzero(one.is_right)
+    ]
+    return score_question(one.query, right, order=order, place=place)
+
+
+def train_reranker(
+    examples: Sequence[Example],
+    dev: Sequence[Example],
+    *,
+    base: Any,
+    settings: RerankerSettings,
+    out: Path,
+    progress: Progress | None = None,
+) -> TrainedModel:
+    """Train a loaded CrossEncoder to put each answer before its hard negatives, and save the best of its states.
+
+    Args: base: changed by training; of a model that is no cross-encoder yet, its head begins at random.
+          dev: examples with negatives; the figures are those of the order among the own negatives.
+    """
+    examples = [example for example in examples if example.negatives]
+    with seeded(settings.steps):
+        trainer = _CrossTrainer(base, settings)
+        base.model.eval()
+        before = trainer.score_examples(dev)
+        course = run_steps(
+            base.model,
+            draw_batches(len(examples), settings=settings.steps),
+            step=lambda batch: trainer.step([examples[place] for place in batch]),
+            score=lambda: mean_of(trainer.score_examples(dev)),
+            settings=settings.steps,
+            state=out / STATE,
+            identity=identify_training(examples, dev, settings=settings),
+            progress=progress,
+        )
+        base.model.load_state_dict(course.best)
+        base.model.eval()
+        after = trainer.score_examples(dev)
+    base.save_pretrained(str(out))
+    return TrainedModel(
+        folder=out,
+        sha256=hash_weights(out),
+        settings=asdict(settings),
+        alpha=1.0,
+        base=before,
+        tuned=after,
+        alphas={1.0: mean_of(after)},
+        steps=course.steps,
+        examples=course.examples,
+        seconds=course.seconds,
+        peak_mb=peak_memory_mb(),
+        course=course.scores,
+    )
+
+
+def describe_settings(settings: RerankerSettings) -> str:
+    """The settings as JSON."""
+    return json.dumps(asdict(settings), sort_keys=True)
+
+
+class _CrossTrainer:
+    """A cross-encoder with its tokens: steps of training and scores."""
+
+    def __init__(self, model: Any, settings: RerankerSettings) -> None:
+        self.model, self.settings = model, settings
+        self.tokens = Tokens(model.tokenizer, settings.tokens)
+
+    def step(self, batch: Sequence[Example]) -> float:
+        """Gradients of one batch: a softmax over each answer and its hard negatives, by weight.
+
+        Source: Cao et al. 2007, learning to rank by lists; one right passage a list.
+        """
+        chosen = [[example.positive, *self._choose(example.negatives)] for example in batch]
+        pairs = [(example.query, text) for example, texts in zip(batch, chosen, strict=True) for text in texts]
+        scores = self._forward(pairs)
+        sizes = [len(texts) for texts in chosen]
+        losses = [-part.log_softmax(dim=0)[0] for part in torch.split(scores, sizes)]
+        weights = torch.tensor([example.weight for example in batch])
+        loss = (torch.stack(losses) * weights).sum() / weights.sum()
+        torch.autograd.backward(loss)
+        return float(loss.detach())
+
+    def score_examples(self, dev: Sequence[Example]) -> list[QueryScore]:
+        """Figures of the order among each example's answer and its negatives."""
+        scores = []
+        for example in dev:
+            texts = [*example.negatives, example.positive]
+            with torch.inference_mode():
+                found = self._forward([(example.query, text) for text in texts]).numpy()
+            place = {text: number for number, text in enumerate(texts)}
+            scores.append(
+                score_question(example.query, [example], order=np.argsort(-found, kind="stable"), place=place)
+            )
+        return scores
+
+    def _forward(self, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
+        features = self.tokens.find_pair_features(pairs)
+        ids = [row for row, _ in features]
+        groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
+        found = []
+        for group in groups:
+            rows = pad_rows([ids[place] for place in group], pad_id=self.tokens.pad_id)
+            kinds = pad_rows([features[place][1] for place in group], pad_id=0)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
+                logits = self.model.model(**rows, token_type_ids=kinds["input_ids"]).logits
+            found.append(logits.float().squeeze(-1))
+        order = torch.tensor([place for group in groups for place in group])
+        return torch.cat(found)[torch.argsort(order)]
+
+    def _choose(self, negatives: Sequence[str]) -> list[str]:
+        order = torch.randperm(len(negatives)).tolist()
+        return [negatives[place] for place in order[: self.settings.negatives]]

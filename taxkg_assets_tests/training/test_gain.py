@@ -1,0 +1,40 @@
+"""When a trained model may take its base's place: gains by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from taxkg_assets.training.dense_scores import QueryScore
+from taxkg_assets.training.gain import LEAST, judge_gain
+
+
+def score(ndcg: float, *, kind: str = "scenario") -> QueryScore:
+    return QueryScore("q", kind, "f", ndcg, 0.0, 0.0)
+
+
+def interval(low: float | None) -> object:
+    def ends(values: Sequence[float], clusters: Sequence[str]) -> tuple[float | None, float | None]:
+        return low, 1.0
+
+    return ends
+
+
+def test_the_gain_is_the_mean_of_the_paired_differences() -> None:
+    gain = judge_gain([score(0.2), score(0.6)], [score(0.6), score(0.8)], interval=interval(0.1))  # type: ignore[arg-type]
+    assert gain.own - gain.base == pytest.approx(((0.6 - 0.2) + (0.8 - 0.6)) / 2)
+    assert gain.is_enough
+
+
+@pytest.mark.parametrize("low", [None, 0.0, -0.01])
+def test_an_interval_that_holds_0_keeps_the_base(low: float | None) -> None:
+    gain = judge_gain([score(0.2)], [score(0.9)], interval=interval(low))  # type: ignore[arg-type]
+    assert not gain.is_enough
+
+
+@pytest.mark.parametrize(("count", "is_enough"), [(LEAST, False), (LEAST - 1, True)])
+def test_a_kind_that_loses_keeps_the_base_where_it_is_asked_often(count: int, is_enough: bool) -> None:
+    base = [score(0.1)] * 100 + [score(0.5, kind="table")] * count
+    own = [score(0.9)] * 100 + [score(0.47, kind="table")] * count
+    assert judge_gain(base, own, interval=interval(0.1)).is_enough is is_enough  # type: ignore[arg-type]
