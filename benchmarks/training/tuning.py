@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from taxkg_assets.defs.training_models import encoder_settings
-from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
-from taxkg_assets.training.contrast import EncoderSettings
-from taxkg_assets.training.reranker import RankedList, find_weights
 
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
 from taxkg_assets.defs.models import has_bfloat16, open_untrained
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
+from taxkg_assets.training.contrast import EncoderSettings
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.model import train_encoder
+from taxkg_assets.training.reranker import RankedList, find_weights
 
 ALPHAS = (1.0, 0.6)
 DEV_NEGATIVES, WEIGHED = 3, 60
