@@ -30,7 +30,7 @@ class EncoderSettings:
     """Tokens that run through the model together; what a step holds in memory grows with it."""
     is_cached: bool = True
     """Gradients of the vectors first, then group by group: any batch fits in memory, for a third more time."""
-    frozen_layers: int = 0
+    frozen_layers: int = 3
     """Embeddings and so many of the lowest layers keep their weights."""
     late: float = 0.5
     """Share of the loss that compares token by token (late interaction), so that the encoder reranks as well; where it

@@ -6,7 +6,7 @@ Here: training a cross-encoder, weighing a scorer beside the pipeline's own orde
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,23 @@ def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[s
     for family in ("", *sorted(set(families.tolist()))):
         others = families != family
         kept = others if others.any() else np.ones(len(lists), dtype=np.bool_)
-        chosen[family] = max(WEIGHTS, key=lambda weight: (float(tried[weight][kept].mean()), -weight))
+        chosen[family] = _find_modest({weight: values[kept] for weight, values in tried.items()})
     return chosen
+
+
+def _find_modest(tried: Mapping[float, Floats]) -> float:
+    """The smallest weight that the best one does not beat by more than a standard error of their difference.
+
+    Few questions tell large weights apart, and a large one that fits them by chance moves many answers of others.
+    Source: Breiman et al., Classification and Regression Trees, 1984, section 3.4.3, the rule of one standard error.
+    """
+    best = max(tried, key=lambda weight: (float(tried[weight].mean()), -weight))
+
+    def is_near(weight: float) -> bool:
+        behind = tried[best] - tried[weight]
+        return float(behind.mean()) <= float(behind.std()) / len(behind) ** 0.5
+
+    return min(weight for weight in tried if weight == best or is_near(weight))
 
 
 def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
