@@ -146,7 +146,7 @@ def _find_modest(tried: Mapping[float, Floats]) -> float:
 
     def is_near(weight: float) -> bool:
         behind = tried[best] - tried[weight]
-        return float(behind.mean()) <= float(behind.std()) / len(behind) ** 0.5
+        return bool(behind.mean() <= behind.std() / len(behind) ** 0.5)
 
     return min(weight for weight in tried if weight == best or is_near(weight))
 
