@@ -16,7 +16,9 @@ help: ## list the commands
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-run: .venv/installed ## build the bundled sample corpus end to end and answer a question
+run: .venv/installed ## build the bundled sample corpus end to end, train on it, and answer a question
+	$(BIN)/taxkg build --home $(HOME_FOLDER)
+	$(BIN)/taxkg train --home $(HOME_FOLDER)
 	$(BIN)/taxkg build --home $(HOME_FOLDER)
 	$(BIN)/taxkg ask --home $(HOME_FOLDER) "$(QUESTION)"
 	@echo
