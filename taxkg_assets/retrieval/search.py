@@ -125,8 +125,13 @@ class Searcher:
         return self._put_cell_first(query, ranking) if self.parts.cells else ranking
 
     def _put_cell_first(self, query: str, ranking: Ranking) -> Ranking:
-        """The ranking led by the unit that prints the cell a question asks for, where headers leave no doubt of it."""
+        """The ranking led by the unit that prints the cell a question asks for, where headers leave no doubt of it.
+
+        Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer.
+        """
         limits = load_family("ranking")["cells"]
+        if ranking.route.keys and not ranking.route.wants_amount:
+            return ranking
         is_table = self.passages.is_table
         leaders = ranking.candidates[: limits["looked_at"]]
         if self.tables is None or not any(is_table[candidate.row] for candidate in leaders):
