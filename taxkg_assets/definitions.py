@@ -36,8 +36,8 @@ defs = dg.Definitions(
         alerts.alert_failed_runs,
         alerts.alert_quarantine,
     ],
-    jobs=[automation.everything, fetching.watch_releases, retention.housekeeping],
-    schedules=[fetching.daily_releases, retention.nightly_housekeeping],
+    jobs=[automation.everything, automation.training, fetching.watch_releases, retention.housekeeping],
+    schedules=[automation.weekly_training, fetching.daily_releases, retention.nightly_housekeeping],
     resources={"home": Home(), "io_manager": DeltaIO(home=Home())},
     executor=dg.in_process_executor,
 )

@@ -12,8 +12,9 @@ from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING, UPSTREAM, an
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
 from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.resources import WORK_TAG, Home
+from taxkg_assets.defs.store import BUILD, Store, digest
+from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
 from taxkg_assets.sources.scan import SourceError, sha256_of
 
 SENSOR_SECONDS = 10
@@ -60,6 +61,21 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 
 everything = dg.define_asset_job("build", selection=BUILT)
 
+training = dg.define_asset_job(
+    "train",
+    selection=dg.AssetSelection.groups(TRAINING),
+    tags={WORK_TAG: TRAINING_WORK},
+    description="Pairs, negatives and models from the graph as it stands; new documents do not wait for it.",
+)
+
+weekly_training = dg.ScheduleDefinition(
+    name="weekly_training",
+    job=training,
+    cron_schedule="30 1 * * 6",
+    description="Every Saturday night: train on the graph as it stands. Costs hours of processor time.",
+    default_status=dg.DefaultScheduleStatus.STOPPED,
+)
+
 
 @dg.sensor(
     job=everything,
@@ -79,7 +95,8 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
         context.update_cursor(str(clash))
         return dg.SkipReason(str(clash))
     context.update_cursor("")
-    report_dead_run(context.instance, home.store)
+    for work in (BUILD, TRAINING_WORK):
+        report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
     files = {d: Path(f["path"]) for d, f in ledger["files"].items()}
     sync_partitions(context.instance, set(files))

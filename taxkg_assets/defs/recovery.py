@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import dagster as dg
 
-from taxkg_assets.defs.store import HomeBusyError, Store
+from taxkg_assets.defs.store import BUILD, HomeBusyError, Store
 
 RUNS = ("build", "__ASSET_JOB")
 INTERRUPTED = "DagsterExecutionInterruptedError"
 
 
-def report_dead_run(instance: dg.DagsterInstance, store: Store) -> str:
+def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = BUILD) -> str:
     """Record the run that died on this home as failed; returns its id, or nothing where nobody died."""
-    if not store.noted_run():
+    if not store.noted_run(work=work):
         return ""
     try:
-        with store.exclusive():
-            run = instance.get_run_by_id(store.noted_run())
-            store.forget_run()
+        with store.exclusive(work=work):
+            run = instance.get_run_by_id(store.noted_run(work=work))
+            store.forget_run(work=work)
     except HomeBusyError:
         return ""
     if run is None or run.is_finished:

@@ -17,12 +17,14 @@ import dagster as dg
 
 import taxkg_assets
 from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.store import BUILD, Store, digest
 from taxkg_assets.settings import Settings
 
 PACKAGE = Path(taxkg_assets.__file__).parent
 PROJECT = PACKAGE.parent
 WAIT_SECONDS = 3600.0
+WORK_TAG = "taxkg/work"
+"""Tag of a run that holds the home for something else than a build."""
 PACKAGES = ("pymupdf", "polars", "lancedb", "bm25s", "sentence-transformers")
 
 
@@ -40,15 +42,15 @@ class Home(dg.ConfigurableResource["Home"]):
         if context.run is None:
             yield self
             return
-        store = self.store
-        with store.exclusive(wait_s=WAIT_SECONDS):
-            if context.instance is not None and store.noted_run() != context.run.run_id:
-                report_dead_run(context.instance, store)
-            store.note_run(context.run.run_id)
+        store, work = self.store, context.run.tags.get(WORK_TAG, BUILD)
+        with store.exclusive(work=work, wait_s=WAIT_SECONDS):
+            if context.instance is not None and store.noted_run(work=work) != context.run.run_id:
+                report_dead_run(context.instance, store, work=work)
+            store.note_run(context.run.run_id, work=work)
             try:
                 yield self
             finally:
-                store.forget_run()
+                store.forget_run(work=work)
 
     @property
     def settings(self) -> Settings:

@@ -22,7 +22,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ from taxkg_assets.settings import Settings
 
 Schema = type[dy.Schema]
 
-RUN_NOTE = ".run"
+BUILD, TRAINING = "build", "training"
+"""What a home is held for: one of each at a time, so that a new document never waits for training."""
 POLL_SECONDS = 0.5
 
 _HASH_SEED = 7
@@ -55,7 +56,7 @@ LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
 _held: set[str] = set()
-"""Homes that this process holds: a run inside a build needs no second lock."""
+"""What this process holds of homes: a run inside a build needs no second lock."""
 
 
 def _may_pass(failed: BaseException) -> bool:
@@ -166,12 +167,16 @@ class Store:
         return self.place.uri_of(f"tables/{name}")
 
     @contextmanager
-    def exclusive(self, *, wait_s: float = 0.0) -> Iterator[None]:
-        """Hold the home for one build; another process waits so long, then is told. The lock dies with its process."""
-        if str(self.home) in _held:
+    def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
+        """Hold the home for one build; another process waits so long, then is told. The lock dies with its process.
+
+        Args: work: training holds the home for itself: it writes no table that a build writes.
+        """
+        held = f"{self.home}:{work}"
+        if held in _held:
             yield
             return
-        with (self.folder() / ".lock").open("w") as lock:
+        with (self.folder() / (".lock" if work == BUILD else f".{work}.lock")).open("w") as lock:
             deadline = time.monotonic() + wait_s
             while True:
                 try:
@@ -180,27 +185,31 @@ class Store:
                 except BlockingIOError as busy:
                     if time.monotonic() >= deadline:
                         remedy = "Wait for it, or choose another home with --home."
-                        raise HomeBusyError(f"Another build is working on {self.uri}. {remedy}") from busy
+                        raise HomeBusyError(f"Another {work} is working on {self.uri}. {remedy}") from busy
                     time.sleep(POLL_SECONDS)
-            with self.place.lease(wait_s=max(0.0, deadline - time.monotonic())):
-                _held.add(str(self.home))
+            left_s = max(0.0, deadline - time.monotonic())
+            with self.place.lease(wait_s=left_s) if work == BUILD else nullcontext():
+                _held.add(held)
                 try:
                     yield
                 finally:
-                    _held.discard(str(self.home))
+                    _held.discard(held)
 
-    def note_run(self, run_id: str) -> None:
+    def note_run(self, run_id: str, *, work: str = BUILD) -> None:
         """Write down which run works on the home; what is still there when the home is free died in the middle."""
-        atomic_write(self.home / RUN_NOTE, run_id.encode())
+        atomic_write(self._note(work), run_id.encode())
 
-    def noted_run(self) -> str:
+    def noted_run(self, *, work: str = BUILD) -> str:
         """The run that works on the home, or died there; empty where the last one came to its end."""
-        path = self.home / RUN_NOTE
+        path = self._note(work)
         return path.read_text(encoding="utf8") if path.exists() else ""
 
-    def forget_run(self) -> None:
+    def forget_run(self, *, work: str = BUILD) -> None:
         """The noted run has come to its end."""
-        (self.home / RUN_NOTE).unlink(missing_ok=True)
+        self._note(work).unlink(missing_ok=True)
+
+    def _note(self, work: str) -> Path:
+        return self.home / f".{work}.run"
 
     # ------------------------------------------------------------------------------------------------ reading
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ from taxkg_assets.defs import automation
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM
 from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
 from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
@@ -118,3 +120,27 @@ def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
     assert asked(first) == asked(second), "once for each run that broke off"
     assert build(str(sample_home), select=["release"]).is_done
     assert isinstance(look(instance, sample_home), dg.SkipReason)
+
+
+def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, sample_home: Path) -> None:
+    store, home = Store(sample_home), Home(home=str(sample_home))
+    seen: list[str] = []
+
+    @dg.op
+    def work(home: Home) -> None:
+        seen.append(home.store.noted_run(work="training"))
+
+    @dg.job(resource_defs={"home": home}, tags={WORK_TAG: "training"})
+    def train() -> None:
+        work()
+
+    holder = "import sys; from taxkg_assets.defs.store import Store\n"
+    holder += "with Store(sys.argv[1]).exclusive(): print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", holder, str(sample_home)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as build_at_work:
+        assert build_at_work.stdout is not None
+        assert build_at_work.stdout.readline() == "held\n"
+        run = train.execute_in_process(instance=instance)
+        build_at_work.communicate("")
+    assert seen == [run.run_id], "it did not wait for the build"
+    assert not store.noted_run(work="training")

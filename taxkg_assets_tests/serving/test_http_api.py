@@ -99,6 +99,14 @@ def test_other_names_and_foreign_pages_are_turned_away(client: TestClient) -> No
     assert client.get("/healthz", headers={"origin": BASE}).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/mcp/", "/v1/ask", "/v1/evidence/x.png", "/metrics", "/docs", "/"])
+def test_host_and_origin_are_checked_before_every_path(client: TestClient, path: str) -> None:
+    for method in ("GET", "POST"):
+        assert client.request(method, path, headers={"host": "rebound.example"}).status_code == 421
+        assert client.request(method, path, headers={"origin": "http://elsewhere.example"}).status_code == 403
+        assert client.request(method, path, headers={"origin": "null"}).status_code == 403
+
+
 def test_with_a_key_nothing_is_told_without_it(built_samples: Path) -> None:
     settings = Settings(api_key="a secret")
     client = TestClient(create_app(Service(str(built_samples), settings=settings)), base_url=BASE)
