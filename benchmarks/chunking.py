@@ -34,8 +34,9 @@ from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 
 NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")
+THREE_TIERS = "structural, three tiers"
 LAYOUTS = ("as printed", "without layout")
-CHUNKERS = ("fixed", "structural", "semantic", "routed, three tiers")
+CHUNKERS = ("fixed", "structural", THREE_TIERS, "semantic")
 FIXED_WORDS, K = 110, 3
 Frames = dict[str, pl.DataFrame]
 Query = dict[str, Any]
@@ -203,9 +204,9 @@ def _stack(read: dict[str, Extraction]) -> Frames:
 
 
 def chunk(frames: Frames, *, chunker: str, encoder: Encoder) -> dy.DataFrame[schemas.Chunks]:
-    """Cut the documents: by structure, by meaning, as a build routes them, or into runs of equally many words."""
-    way = {"semantic": "semantic", "routed, three tiers": "auto"}.get(chunker, "structural")
-    context = "three_tier" if way == "auto" else "structured"
+    """Cut the documents: by structure, by meaning, or into runs of equally many words."""
+    way = "semantic" if chunker == "semantic" else "structural"
+    context = "three_tier" if chunker == THREE_TIERS else "structured"
     made = build_chunks(
         **frames,
         reviews=schemas.Reviews.create_empty(),

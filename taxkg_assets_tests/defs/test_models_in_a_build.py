@@ -22,12 +22,10 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.exchange import OutageError
 from taxkg_assets.llm.llm_calls import build_llm_calls
-from taxkg_assets.llm.rule_proposer import RULES
 from taxkg_assets.prompts.loader import load_prompt
-from taxkg_assets.prompts.tasks import TASKS
 from taxkg_assets.schemas import Documents, LlmCalls
 from taxkg_assets_tests.chunking.plain import CARS, DEPOSITS, RENT, encode
-from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS
+from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS, answer_like_the_rules, task_of
 from taxkg_assets_tests.llm.providers.loopback import Answer, Loopback, Sent, loopback
 from taxkg_assets_tests.llm.scripted import items_of
 
@@ -87,17 +85,6 @@ def home(tmp_path: Path, read: Extraction, monkeypatch: pytest.MonkeyPatch) -> H
     return Home(home=str(store.home))
 
 
-def _task_of(sent: Sent) -> str:
-    return str(sent.body["response_format"]["json_schema"]["name"])
-
-
-def _like_the_rules(sent: Sent, number: int = 0) -> Answer:
-    """A model that says what the rules would say."""
-    name = _task_of(sent)
-    items = [TASKS[name].item.model_validate(raw) for raw in items_of(PROTOCOL.said(sent)[1])]
-    return PROTOCOL.wrap({"proposals": [RULES[name](item).model_dump(mode="json") for item in items]}, "")
-
-
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answerer], Loopback]]:
     """Start a server that answers so; the settings point to it."""
@@ -122,12 +109,14 @@ def _make(home: Home) -> pl.DataFrame:
 def test_an_outage_loses_no_call_and_a_full_record_makes_none(
     home: Home, serve: Callable[[Answerer], Loopback], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = serve(lambda sent, n: _like_the_rules(sent) if n < 2 else Answer({"error": {"message": "down"}}, 500))
+    failing = serve(
+        lambda sent, n: answer_like_the_rules(sent) if n < 2 else Answer({"error": {"message": "down"}}, 500)
+    )
     with pytest.raises(OutageError, match="m: the endpoint failed with status 500"):
         _make(home)
     assert (len(failing.sent), len(Journal(home.store).read())) == (3, 2)
 
-    healthy = serve(_like_the_rules)
+    healthy = serve(answer_like_the_rules)
     first = _make(home)
     assert set(first.filter(pl.col("level") == "paragraph")["created_by"]) == {"llm"}
     bodies = [json.dumps(sent.body) for sent in [*failing.sent[:2], *healthy.sent]]
@@ -156,7 +145,7 @@ def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
         if number == 2:
             assert child.pid is not None
             os.kill(child.pid, signal.SIGKILL)
-        return _like_the_rules(sent)
+        return answer_like_the_rules(sent)
 
     first = serve(kills_at_the_third)
     child.start()
@@ -164,7 +153,7 @@ def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
     assert child.exitcode == -signal.SIGKILL
     assert (len(first.sent), len(Journal(home.store).read())) == (3, 2)
 
-    second = serve(_like_the_rules)
+    second = serve(answer_like_the_rules)
     chunks = _make(home)
     assert set(chunks.filter(pl.col("level") == "paragraph")["created_by"]) == {"llm"}
     answered = {json.dumps(sent.body) for sent in first.sent[:2]}
@@ -173,7 +162,7 @@ def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
 
 
 def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[Answerer], Loopback]) -> None:
-    server = serve(_like_the_rules)
+    server = serve(answer_like_the_rules)
     before = open_estimator(home)
     MAKERS["chunks"].make(home, encode=encode, proposer=before)
     assert server.sent == []
@@ -188,7 +177,7 @@ def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[An
 
 def _obedient(sent: Sent, number: int = 0) -> Answer:
     """A model that does what it reads: where the order stands in its items, it says what it was ordered to."""
-    honest = json.loads(_like_the_rules(sent).body["choices"][0]["message"]["content"])["proposals"]
+    honest = json.loads(answer_like_the_rules(sent).body["choices"][0]["message"]["content"])["proposals"]
     if ORDER not in PROTOCOL.said(sent)[1]:
         return PROTOCOL.wrap({"proposals": honest}, "")
     lie = {"pointer": f"{items_of(PROTOCOL.said(sent)[1])[0]['blocks'][0]['element_id']}:0-9", "quote": LIE}
@@ -219,11 +208,11 @@ def test_documents_give_no_orders(home: Home, read: Extraction, serve: Callable[
     assert ORDER in wire
     assert not any(word in wire for word in ("WHITEWORD", "TINYWORD", "FARWORD", "COVEREDWORD", "METAWORD"))
     assert {PROTOCOL.said(sent)[0] for sent in server.sent} == {
-        PROTOCOL.said(next(s for s in server.sent if _task_of(s) == name))[0] for name in map(_task_of, server.sent)
+        PROTOCOL.said(next(s for s in server.sent if task_of(s) == name))[0] for name in map(task_of, server.sent)
     }
     for sent in server.sent:
         assert ORDER not in PROTOCOL.said(sent)[0]
-        assert PROTOCOL.said(sent)[0].startswith(load_prompt(_task_of(sent)).instructions)
+        assert PROTOCOL.said(sent)[0].startswith(load_prompt(task_of(sent)).instructions)
     table = json.dumps(chunks.to_dicts())
     assert "tax free" not in table
     printed = "\n".join(read.frames["sections"]["text"])

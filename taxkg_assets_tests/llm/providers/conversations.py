@@ -10,7 +10,10 @@ from typing import Any
 from taxkg_assets.llm.exchange import Provider
 from taxkg_assets.llm.providers.bedrock import BedrockProvider
 from taxkg_assets.llm.providers.openai import OpenAIProvider
+from taxkg_assets.llm.rule_proposer import RULES
+from taxkg_assets.prompts.tasks import TASKS
 from taxkg_assets_tests.llm.providers.loopback import Answer, Sent
+from taxkg_assets_tests.llm.scripted import items_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,15 @@ PROTOCOLS = {
         stops={"truncated": "max_tokens", "refused": "guardrail_intervened"},
     ),
 }
+
+
+def task_of(sent: Sent) -> str:
+    """The task of a request to an OpenAI-compatible server."""
+    return str(sent.body["response_format"]["json_schema"]["name"])
+
+
+def answer_like_the_rules(sent: Sent, number: int = 0) -> Answer:
+    """An OpenAI-compatible model that says what the rules would say."""
+    protocol, name = PROTOCOLS["openai"], task_of(sent)
+    items = [TASKS[name].item.model_validate(raw) for raw in items_of(protocol.said(sent)[1])]
+    return protocol.wrap({"proposals": [RULES[name](item).model_dump(mode="json") for item in items]}, "")
