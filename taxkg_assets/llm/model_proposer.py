@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -30,7 +30,6 @@ from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Proposer
 from taxkg_assets.rules.loader import load_family
 
 _Result = TypeVar("_Result")
-_FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +190,8 @@ class ModelProposer:
         except ValidationError as error:
             first = error.errors()[0]
             return f"invalid: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+        except RecursionError:
+            return "malformed: nested too deeply"
         if fault := proposal.find_fault(item):
             return f"invalid: {fault}"
         held = proposal.held(BlockEvidence(item.blocks))
@@ -249,11 +250,22 @@ def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
     if call.stop != COMPLETE:
         return {}, f"{call.stop}: the model stopped before its answer was whole"
     try:
-        found = json.loads(_FENCE.sub("", call.output))
+        found = json.loads(_strip_fence(call.output))
     except json.JSONDecodeError as error:
         return {}, f"malformed: no JSON at character {error.pos}"
+    except (ValueError, RecursionError):  # Python reads neither numbers of thousands of digits nor endless nesting
+        return {}, "malformed: a number too long or nesting too deep to be read"
     rows = found.get("proposals") if isinstance(found, dict) else None
     if not isinstance(rows, list):
         return {}, "malformed: no list of proposals"
-    ids = [row.get("item_id") for row in rows if isinstance(row, dict)]
-    return {row["item_id"]: row for row in rows if isinstance(row, dict) and ids.count(row.get("item_id")) == 1}, ""
+    named = [row for row in rows if isinstance(row, dict) and isinstance(row.get("item_id"), str)]
+    times = Counter(row["item_id"] for row in named)
+    return {row["item_id"]: row for row in named if times[row["item_id"]] == 1}, ""
+
+
+def _strip_fence(text: str) -> str:
+    """The answer without the marks of a code block around it."""
+    text = text.strip()
+    if text.startswith("```"):
+        text = text.removeprefix("```").removeprefix("json")
+    return text.removesuffix("```").strip()

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 POINTER = r"^.+:\d+-\d+$"
 """`element_id:start-end`: half-open characters in the text of a block."""
+_MOST_DIGITS = 12
 
 
 class Strict(BaseModel):
@@ -46,6 +47,14 @@ class Evidence(Strict):
 
     pointer: str = Field(pattern=POINTER)
     quote: str
+
+    @field_validator("pointer")
+    @classmethod
+    def _is_countable(cls, pointer: str) -> str:
+        """Refuse places that no text can have, which Python would not even read as numbers."""
+        if any(len(number) > _MOST_DIGITS for number in pointer.rpartition(":")[2].split("-")):
+            raise ValueError("no text is that long")
+        return pointer
 
 
 class Claim(Strict):

@@ -58,6 +58,13 @@ def _text(text: str, stop: str = COMPLETE) -> Callable[[Request], Reply]:
         (_text("Certainly! Here you go"), "malformed: no JSON at character 0"),
         (_text('{"proposals": [', TRUNCATED), "truncated: the model stopped before its answer was whole"),
         (_text('{"proposals": {}}'), "malformed: no list of proposals"),
+        (_text("[" * 200_000), "malformed: a number too long or nesting too deep to be read"),
+        (_text('{"proposals": ' + "9" * 5_000 + "}"), "malformed: a number too long or nesting too deep to be read"),
+        (_text('{"proposals": [{"item_id": ["q0"]}, 7]}'), "missing: the answer has no proposal for the item"),
+        (
+            lambda r: proposals(r, evidence=[{"pointer": "d:p1:e1:" + "9" * 5_000 + "-1", "quote": "Enter the rent"}]),
+            "invalid: evidence.0.pointer: Value error, no text is that long",
+        ),
         (_text('{"proposals": []}'), "missing: the answer has no proposal for the item"),
         (lambda r: proposals(r, confidence=7), "invalid: confidence: Input should be less than or equal to 1"),
         (lambda r: proposals(r, is_valid="yes"), "invalid: is_valid: Input should be a valid boolean"),
@@ -90,6 +97,15 @@ def test_an_item_proposed_twice_is_not_believed() -> None:
 
     (row,) = proposer(Scripted(twice)).propose(PAIR_JUDGING, questions(1))
     assert (row.created_by, row.failure.partition(":")[0]) == ("rule", "missing")
+
+
+@pytest.mark.parametrize("answer", ["[" * 200_000, '{"proposals": ' + "9" * 5_000 + "}"])
+def test_an_answer_that_cannot_be_read_is_recorded_and_does_not_hinder_a_replay(answer: str) -> None:
+    log = MemoryLog()
+    first = proposer(Scripted(_text(answer)), log).propose(PAIR_JUDGING, questions(24))
+    silent = Scripted(lambda request: pytest.fail("a call was made"))
+    assert proposer(silent, log).propose(PAIR_JUDGING, questions(24)) == first
+    assert {call.item_count for call in log.values()} == {24, 6, 1}
 
 
 def test_fenced_json_is_read() -> None:
