@@ -12,12 +12,12 @@ import os
 import threading
 import time
 from dataclasses import asdict
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, digest
@@ -34,6 +34,7 @@ from taxkg_assets.schemas import LlmCalls
 from taxkg_assets.settings import Settings
 
 JOURNAL = "llm_calls.jsonl"
+_CALL = TypeAdapter(Call)
 
 
 class ProposerSettingError(Exception):
@@ -77,12 +78,8 @@ class Journal:
         """The calls of the file; half a line that a killed process left is passed over."""
         if not self._path.exists():
             return []
-        calls = []
-        for line in self._path.read_text(encoding="utf8", errors="replace").split("\n"):
-            row = _whole(line)
-            if row is not None:
-                calls.append(Call(**{**row, "called_at": datetime.fromisoformat(row["called_at"])}))
-        return calls
+        calls = (_read_call(line) for line in self._path.read_bytes().split(b"\n"))
+        return [call for call in calls if call is not None]
 
     def forget(self, held: set[str]) -> None:
         """Drop from the file the calls that the table holds."""
@@ -90,8 +87,8 @@ class Journal:
             return
         with self._lock, self._path.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            lines = [line for line in file.read().split(b"\n") if _whole(line.decode()) is not None]
-            kept = [line for line in lines if json.loads(line)["call_id"] not in held]
+            calls = [(line, _read_call(line)) for line in file.read().split(b"\n")]
+            kept = [line for line, call in calls if call is not None and call.call_id not in held]
             file.seek(0)
             file.write(b"".join(line + b"\n" for line in kept))
             file.truncate()
@@ -104,12 +101,12 @@ def _last_byte(path: Path) -> bytes:
         return file.read(1)
 
 
-def _whole(line: str) -> dict[str, Any] | None:
+def _read_call(line: bytes) -> Call | None:
+    """The call of a line; None where it holds no whole one."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError:
+        return _CALL.validate_json(line.decode("utf8", errors="replace"), strict=True)
+    except ValidationError:
         return None
-    return row if isinstance(row, dict) else None
 
 
 def describe_proposer(home: Home) -> dict[str, Any]:

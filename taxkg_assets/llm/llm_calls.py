@@ -34,6 +34,11 @@ class Call:
     latency_ms: int
     called_at: datetime
 
+    def __post_init__(self) -> None:
+        """Halves of characters, which no file or table takes, become escapes, which JSON reads back as they were."""
+        clean = self.output.encode("utf8", errors="backslashreplace").decode("utf8")
+        object.__setattr__(self, "output", clean)
+
 
 class CallLog(Protocol):
     """Where calls are kept; safe to use from several threads."""

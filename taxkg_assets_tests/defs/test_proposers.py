@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 from datetime import UTC, datetime
@@ -63,6 +64,25 @@ def test_half_a_line_hurts_neither_what_was_before_nor_what_comes_after(tmp_path
         file.write('{"call_id": "torn')
     journal.record(_call("two"))
     assert [call.input for call in Journal(Store(tmp_path)).read()] == ["one", "two"]
+
+
+@pytest.mark.parametrize("torn", [b'{"call_id": "\xe2\x80', b"{}", b'{"call_id": ["x"]}', b"[" * 200_000, b"\xff"])
+def test_a_line_that_is_no_call_hinders_neither_reading_nor_pruning(tmp_path: Path, torn: bytes) -> None:
+    store = Store(tmp_path)
+    Journal(store).record(_call("one"))
+    with (tmp_path / "cache" / "llm_calls.jsonl").open("ab") as file:
+        file.write(torn)
+    Journal(store).record(_call("two"))
+    Journal(store).forget({_call("one").call_id})
+    assert [call.input for call in Journal(store).read()] == ["two"]
+
+
+def test_half_a_character_in_an_answer_that_was_paid_for_loses_nothing(tmp_path: Path) -> None:
+    store, said = Store(tmp_path), json.dumps({"proposals": ["\ud83d"]})
+    Journal(store).record(_call("one", output=json.dumps(json.loads(said), ensure_ascii=False)))
+    _fold(store)
+    assert json.loads(store.read("llm_calls")["output"].item()) == json.loads(said)
+    assert Journal(store).find(_call("one").call_id) == Journal(store).read()[0]
 
 
 def test_the_table_takes_up_the_journal_which_then_forgets_only_that(tmp_path: Path) -> None:
