@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,6 +17,9 @@ from taxkg_assets.rules.loader import load_family
 
 COMPLETE, TRUNCATED, REFUSED = "complete", "truncated", "refused"
 TEMPERATURE = 0.0
+_MOST_TOKENS = 10_000_000
+"""No call counts more."""
+_MOST_SAID = 300
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,12 @@ class Request:
     @property
     def estimated_tokens(self) -> int:
         """Tokens of the input, from its length."""
-        return int((len(self.system) + len(self.user)) / load_family("llm")["characters_per_token"])
+        return estimate_tokens(self.system + self.user)
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text, from its length."""
+    return int(len(text) / load_family("llm")["characters_per_token"])
 
 
 def find_call_id(*, task: str, prompt_hash: str, model: str, user: str, max_tokens: int) -> str:
@@ -62,6 +72,32 @@ class Reply:
     output_tokens: int
 
 
+def count_tokens(told: object, *, text: str) -> int:
+    """Tokens that an endpoint has counted; those of the text by its length where it tells no number that can be."""
+    if isinstance(told, int | float) and not isinstance(told, bool) and 1 <= told <= _MOST_TOKENS:
+        return int(told)
+    return estimate_tokens(text)
+
+
+def read_wait(header: str, *, now: datetime | None = None) -> float | None:
+    """Seconds that an endpoint asks to wait, told as seconds or as a date; None where it names none to come."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        # A date without a zone is one of the zone that all dates of HTTP have.
+        seconds = (until.replace(tzinfo=until.tzinfo or UTC) - (now or datetime.now(UTC))).total_seconds()
+    return seconds if 0 < seconds < float("inf") else None
+
+
+def say_in_one_line(message: object) -> str:
+    """What an endpoint said, as one line that is not too long."""
+    return " ".join(str(message)[: 4 * _MOST_SAID].split())[:_MOST_SAID]
+
+
 class Provider(Protocol):
     """Somebody who completes requests; `name` stands in `llm_calls`."""
 
@@ -75,13 +111,13 @@ class Provider(Protocol):
 class OutageError(ProposerError):
     """The provider failed in a way that may pass: no answer in time, a server's error, a broken connection."""
 
-
-class ThrottledError(OutageError):
-    """The provider asks to wait."""
-
     def __init__(self, message: str, *, wait_seconds: float | None = None) -> None:
         super().__init__(message)
         self.wait_seconds = wait_seconds
+
+
+class ThrottledError(OutageError):
+    """The provider asks to wait."""
 
 
 class AccessError(ProposerError):

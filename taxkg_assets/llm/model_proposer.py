@@ -21,7 +21,6 @@ from taxkg_assets.llm.exchange import (
     Provider,
     Reply,
     Request,
-    ThrottledError,
     compose,
 )
 from taxkg_assets.llm.llm_calls import Call, CallLog
@@ -233,10 +232,8 @@ class ModelProposer:
                 if attempt == self._manner.attempts:
                     raise
                 self.budget.note(failure="asked again")
-                wanted = error.wait_seconds if isinstance(error, ThrottledError) else None
-                self._sleep(
-                    min(self._manner.longest_wait_seconds, wanted if wanted is not None else 2.0 ** (attempt - 1))
-                )
+                wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
+                self._sleep(min(self._manner.longest_wait_seconds, wanted))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 

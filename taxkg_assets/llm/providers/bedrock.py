@@ -29,7 +29,11 @@ from taxkg_assets.llm.exchange import (
     Reply,
     Request,
     ThrottledError,
+    count_tokens,
+    read_wait,
+    say_in_one_line,
 )
+from taxkg_assets.llm.providers.deadline import call_within
 
 _STOPS = {"tool_use": COMPLETE, "end_turn": COMPLETE, "stop_sequence": COMPLETE, "max_tokens": TRUNCATED}
 _THROTTLES = {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException"}
@@ -39,8 +43,12 @@ _BROKEN = (
     IncompleteReadError,
     ResponseStreamingError,
     ResponseParserError,
+    RecursionError,
 )
 """How a connection that breaks off shows itself, on the way in or while the answer is read."""
+
+_LESSONS = ("temperature", "tool")
+"""Words of a refusal by the field that it is about."""
 
 _OUTAGES = {
     "ServiceUnavailableException",
@@ -53,7 +61,7 @@ _OUTAGES = {
 
 
 class BedrockProvider:
-    """Asks Bedrock. A model that cannot be told to use a tool is asked for plain JSON from then on."""
+    """Asks Bedrock. A model that takes no tool is asked for plain JSON from then on; so it is without a temperature."""
 
     name = "bedrock"
 
@@ -74,57 +82,40 @@ class BedrockProvider:
             self._client = boto3.client("bedrock-runtime", config=config, **place)
         except (BotoCoreError, ValueError) as error:
             raise AccessError(f"Bedrock: {error} Set llm_region, and check llm_url.") from error
-        self._plain: set[str] = set()
+        self._lessons: dict[str, frozenset[str]] = {}
+        self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Ask once, or a second time without the tool where the model knows none."""
-        try:
-            return self._converse(request)
-        except ClientError as error:
-            message = str(error.response.get("Error", {}).get("Message", ""))
-            if request.model in self._plain or not (
-                "tool" in message.lower() and _code(error) == "ValidationException"
-            ):
-                raise _explained(error, model=request.model) from error
-            self._plain.add(request.model)
-        try:
-            return self._converse(request)
-        except ClientError as error:
-            raise _explained(error, model=request.model) from error
-
-    def _converse(self, request: Request) -> Reply:
-        """One call with a deadline for the whole of it: a read timeout alone lets an answer drip in for ever."""
-        done: dict[str, Any] = {}
-
-        def call() -> None:
+        """Ask once, and again at once where the model refuses a field that it can do without."""
+        while True:
+            known = self._lessons.get(request.model, frozenset())
             try:
-                done["response"] = self._client.converse(
-                    **render_arguments(request, prefix=self._prefix, with_tool=request.model not in self._plain)
-                )
-            except Exception as error:
-                done["error"] = error  # raised again below, in the thread that waits
+                return self._converse(request, lessons=known)
+            except ClientError as error:
+                lesson = _find_lesson(error, known)
+                if lesson is None:
+                    raise _explained(error, model=request.model) from error
+            with self._lock:
+                self._lessons[request.model] = self._lessons.get(request.model, known) | {lesson}
 
-        thread = threading.Thread(target=call, daemon=True)
-        thread.start()
-        thread.join(self._seconds)
-        error = done.get("error")
-        if isinstance(error, ClientError):
-            raise error
-        if isinstance(error, _BROKEN):
-            raise OutageError(f"{request.model}: no answer from Bedrock: {error}") from error
-        if isinstance(error, BotoCoreError):
-            raise AccessError(f"{request.model}: {error}. Check the AWS credentials and llm_region.") from error
-        if error is not None:
-            raise error
-        if "response" not in done:
-            raise OutageError(f"{request.model}: no whole answer in {self._seconds:g} s (llm_seconds)")
+    def _converse(self, request: Request, *, lessons: frozenset[str]) -> Reply:
+        arguments = render_arguments(request, prefix=self._prefix, lessons=lessons)
         try:
-            return _read(done["response"])
-        except (KeyError, TypeError) as broken:
+            response = call_within(self._seconds, lambda: self._client.converse(**arguments))
+        except TimeoutError as late:
+            raise OutageError(f"{request.model}: {late}") from late
+        except _BROKEN as error:
+            raise OutageError(f"{request.model}: no answer from Bedrock: {say_in_one_line(error)}") from error
+        except BotoCoreError as error:
+            said = say_in_one_line(error)
+            raise AccessError(f"{request.model}: {said} Check the AWS credentials and llm_region.") from error
+        try:
+            return _read(response, request=request)
+        except (KeyError, TypeError, AttributeError) as broken:
             raise OutageError(f"{request.model}: what came back is no answer of Converse") from broken
 
 
-def render_arguments(request: Request, *, prefix: str = "", with_tool: bool = True) -> dict[str, Any]:
+def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The arguments of Converse for a request. Ids that are a profile's or an ARN already stay as they are."""
     is_plain_id = request.model.count(".") == 1 and not request.model.startswith("arn:")
     arguments: dict[str, Any] = {
@@ -133,23 +124,34 @@ def render_arguments(request: Request, *, prefix: str = "", with_tool: bool = Tr
         "messages": [{"role": "user", "content": [{"text": request.user}]}],
         "inferenceConfig": {"temperature": TEMPERATURE, "maxTokens": request.max_tokens},
     }
-    if with_tool:
+    if "temperature" in lessons:
+        del arguments["inferenceConfig"]["temperature"]
+    if "tool" not in lessons:
         described = "Hand over the proposals."
         tool = {"name": request.task, "description": described, "inputSchema": {"json": request.schema}}
         arguments["toolConfig"] = {"tools": [{"toolSpec": tool}], "toolChoice": {"tool": {"name": request.task}}}
     return arguments
 
 
-def _read(response: Mapping[str, Any]) -> Reply:
+def _find_lesson(error: ClientError, known: frozenset[str]) -> str | None:
+    """Which field a refusal complains of, if it is one that the model can do without."""
+    complaint = str(error.response.get("Error", {}).get("Message", "")).lower()
+    if _code(error) != "ValidationException":
+        return None
+    return next((lesson for lesson in _LESSONS if lesson in complaint and lesson not in known), None)
+
+
+def _read(response: Mapping[str, Any], *, request: Request) -> Reply:
     content = response["output"]["message"]["content"]
     used = [part["toolUse"]["input"] for part in content if "toolUse" in part]
     said = "".join(part.get("text", "") for part in content)
-    usage = response.get("usage", {})
+    answer = json.dumps(used[0], ensure_ascii=False) if used else said
+    usage = response.get("usage") or {}
     return Reply(
-        text=json.dumps(used[0], ensure_ascii=False) if used else said,
+        text=answer,
         stop=_STOPS.get(response.get("stopReason", ""), REFUSED),
-        input_tokens=int(usage.get("inputTokens", 0)),
-        output_tokens=int(usage.get("outputTokens", 0)),
+        input_tokens=count_tokens(usage.get("inputTokens"), text=request.system + request.user),
+        output_tokens=count_tokens(usage.get("outputTokens"), text=answer),
     )
 
 
@@ -159,14 +161,14 @@ def _code(error: ClientError) -> str:
 
 def _explained(error: ClientError, *, model: str) -> Exception:
     """A client's error as one that says whether asking again may help."""
-    code, message = _code(error), str(error.response.get("Error", {}).get("Message", ""))
+    code, message = _code(error), say_in_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    wait = read_wait(str(headers.get("retry-after", "")))
     if code in _THROTTLES or status == 429:
-        wait = str(headers.get("retry-after", ""))
-        return ThrottledError(f"{model}: {code}: {message}", wait_seconds=float(wait) if wait.isdigit() else None)
+        return ThrottledError(f"{model}: {code}: {message}", wait_seconds=wait)
     if code in _OUTAGES or status >= 500:
-        return OutageError(f"{model}: {code}: {message}")
+        return OutageError(f"{model}: {code}: {message}", wait_seconds=wait)
     remedy = "Check the model id, its access in this account, and llm_region."
     if "on-demand throughput" in message:
         remedy = "Set llm_cross_region to the prefix of an inference profile (us, eu, apac or global)."

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -20,10 +22,17 @@ from taxkg_assets.llm.exchange import (
     Reply,
     Request,
     ThrottledError,
+    count_tokens,
+    read_wait,
+    say_in_one_line,
 )
+from taxkg_assets.llm.providers.deadline import call_within
 
 _STOPS = {"stop": COMPLETE, "length": TRUNCATED, "content_filter": REFUSED}
+_PATH = "/chat/completions"
 _LONGEST_ANSWER = 4_000_000
+_SHORTEST_KEY = 12
+"""Shorter ones are words for servers that want none."""
 
 
 class OpenAIProvider:
@@ -32,16 +41,19 @@ class OpenAIProvider:
     name = "openai"
 
     def __init__(self, *, url: str, key: str, seconds: float, transport: httpx.BaseTransport | None = None) -> None:
+        self._url = _find_address(url)
+        # Without what may be secret in it.
+        self._shown = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
+        self._key = key.strip()
+        if not self._key.isprintable() or not self._key.isascii():
+            raise AccessError("TAXKG_LLM_KEY holds characters that no header takes: set it to the key alone.")
         # Azure takes the key under a name of its own.
-        is_azure = (httpx.URL(url).host or "").endswith(".azure.com")
-        headers = {"api-key": key} if is_azure else {"authorization": f"Bearer {key}"}
-        self._client = httpx.Client(
-            base_url=url.rstrip("/"),
-            headers=headers if key else {},
-            timeout=seconds,
-            transport=transport,
-            trust_env=True,
-        )
+        is_azure = self._url.host.endswith(".azure.com")
+        headers = {"api-key": self._key} if is_azure else {"authorization": f"Bearer {self._key}"}
+        try:
+            self._client = httpx.Client(headers=headers if self._key else {}, timeout=seconds, transport=transport)
+        except (httpx.InvalidURL, ValueError) as wrong:
+            raise AccessError(f"A proxy of the environment cannot be used: {say_in_one_line(wrong)}") from wrong
         self._seconds = seconds
         self._lessons: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
@@ -53,29 +65,49 @@ class OpenAIProvider:
             status, body, wait = self._post(render_body(request, lessons=known))
             lesson = _find_lesson(body, known) if status in (400, 422) else None
             if lesson is None:
-                return _read(status, body, wait, model=request.model)
+                return _read(status, body, wait, request=request)
             with self._lock:
                 self._lessons[request.model] = (*known, lesson)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
-        """Status, text and the time to wait; a body that drips in longer than the limit is an outage."""
-        deadline = time.monotonic() + self._seconds
+        """Status, text and the time to wait; head or body that drip in longer than the limit are an outage."""
+        late = f"no whole answer from {self._shown} in {self._seconds:g} s (llm_seconds)"
         try:
-            with self._client.stream("POST", "/chat/completions", json=body) as response:
-                parts, size = [], 0
-                for part in response.iter_bytes():
-                    parts.append(part)
-                    size += len(part)
-                    if time.monotonic() > deadline or size > _LONGEST_ANSWER:
-                        raise OutageError(f"the model's answer took longer than {self._seconds:g} s (llm_seconds)")
-                text = b"".join(parts).decode("utf8", errors="replace")
-                return response.status_code, text, _wait_of(response.headers)
-        except httpx.TimeoutException as late:
-            raise OutageError(f"no answer from {self._client.base_url} in {self._seconds:g} s (llm_seconds)") from late
+            return call_within(self._seconds, lambda: self._exchange(body))
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise OutageError(late) from error
         except httpx.HTTPError as broken:
-            raise OutageError(
-                f"no connection to {self._client.base_url}: {broken or type(broken).__name__}"
-            ) from broken
+            said = say_in_one_line(broken) or type(broken).__name__
+            raise OutageError(f"no connection to {self._shown}: {said} Check llm_url.") from broken
+
+    def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
+        deadline = time.monotonic() + self._seconds
+        with self._client.stream("POST", self._url, json=body) as response:
+            parts, size = [], 0
+            for part in response.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > _LONGEST_ANSWER:
+                    raise OutageError(f"an answer from {self._shown} is longer than {_LONGEST_ANSWER} bytes")
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+            text = b"".join(parts).decode("utf8", errors="replace")
+            if response.status_code != httpx.codes.OK and len(self._key) >= _SHORTEST_KEY:
+                text = text.replace(self._key, "…")  # there are endpoints that repeat a key that they refuse
+            return response.status_code, text, read_wait(response.headers.get("retry-after", ""))
+
+
+def _find_address(url: str) -> httpx.URL:
+    """Where completions are asked for; a query, as Azure's version of the API, stays behind the path."""
+    wrong = f"TAXKG_LLM_URL is no web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
+    try:
+        found, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
+    except (httpx.InvalidURL, ValueError) as invalid:
+        raise AccessError(wrong) from invalid
+    if found.scheme not in ("http", "https") or not found.host or port == 0:
+        raise AccessError(wrong)
+    path = found.path.rstrip("/").removesuffix(_PATH) + _PATH
+    return found.copy_with(path=path, fragment=None)
 
 
 def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -103,6 +135,7 @@ _LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "max_tokens": _rename_limit,
     "json_schema": lambda body: body.update(response_format={"type": "json_object"}),
     "response_format": lambda body: body.pop("response_format"),
+    "temperature": lambda body: body.pop("temperature"),
 }
 
 
@@ -111,45 +144,70 @@ def _find_lesson(text: str, known: tuple[str, ...]) -> str | None:
     complaint = _message(text).lower()
     if "max_tokens" in complaint and "max_tokens" not in known:
         return "max_tokens"
+    if "temperature" in complaint and "temperature" not in known:
+        return "temperature"
     if any(word in complaint for word in ("response_format", "json_schema", "json_object", "structured output")):
         return next((lesson for lesson in ("json_schema", "response_format") if lesson not in known), None)
     return None
 
 
+def _parse(text: str) -> Any:
+    """The JSON of an answer; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _message(text: str) -> str:
     """The words of an error, however the endpoint wraps them."""
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError:
-        return text[:300]
+    found = _parse(text)
     error = found.get("error", found) if isinstance(found, dict) else found
     message = error.get("message", error) if isinstance(error, dict) else error
-    return str(message)[:300]
+    return say_in_one_line(text if message is None else message)
 
 
-def _wait_of(headers: httpx.Headers) -> float | None:
-    value = headers.get("retry-after", "")
-    return float(value) if value.replace(".", "", 1).isdigit() else None
+def _find_status(status: int, text: str) -> int:
+    """The status of an answer; gateways tell a failure in the body of one that has status 200."""
+    found = _parse(text) if status == httpx.codes.OK else None
+    if not isinstance(found, dict) or found.get("choices") or not found.get("error"):
+        return status
+    code = str(found["error"].get("code")) if isinstance(found["error"], dict) else ""
+    return int(code) if re.fullmatch("[45][0-9]{2}", code) else int(httpx.codes.BAD_GATEWAY)
 
 
-def _read(status: int, text: str, wait: float | None, *, model: str) -> Reply:
+def _read(status: int, text: str, wait: float | None, *, request: Request) -> Reply:
+    model, status = request.model, _find_status(status, text)
     if status == 429:
         raise ThrottledError(f"{model}: too many requests: {_message(text)}", wait_seconds=wait)
     if status >= 500 or status == 408:
-        raise OutageError(f"{model}: the endpoint failed with status {status}: {_message(text)}")
+        raise OutageError(f"{model}: the endpoint failed with status {status}: {_message(text)}", wait_seconds=wait)
     if status in (401, 403):
         raise AccessError(f"{model}: no access (status {status}): {_message(text)} Check llm_key and llm_url.")
+    if status == 404:
+        raise AccessError(f"{model}: not found (status 404): {_message(text)} Check llm_model and llm_url.")
     if status >= 300:
         raise AccessError(f"{model}: the endpoint refuses the request (status {status}): {_message(text)}")
     try:
         found = json.loads(text)
-        choice, usage = found["choices"][0], found.get("usage") or {}
+        choice, usage = found["choices"][0], found.get("usage")
+        counts = usage if isinstance(usage, dict) else {}
         said = choice["message"]
+        answer = _join_parts(said.get("content"))
         return Reply(
-            text=said.get("content") or "",
+            text=answer,
             stop=REFUSED if said.get("refusal") else _STOPS.get(choice.get("finish_reason") or "stop", REFUSED),
-            input_tokens=int(usage.get("prompt_tokens", 0)),
-            output_tokens=int(usage.get("completion_tokens", 0)),
+            input_tokens=count_tokens(counts.get("prompt_tokens"), text=request.system + request.user),
+            output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )
-    except (json.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError) as broken:
-        raise OutageError(f"{model}: what came back is no chat completion: {text[:200]!r}") from broken
+    except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError) as broken:
+        raise OutageError(f"{model}: what came back is no chat completion: {say_in_one_line(text)!r}") from broken
+
+
+def _join_parts(content: Any) -> str:
+    """What a message says, whether as one text or in parts, of which those that are no text say nothing."""
+    if isinstance(content, list):
+        return "".join(_join_parts(part.get("text")) for part in content)
+    if not isinstance(content, str | None):
+        raise TypeError("a message is text")
+    return content or ""

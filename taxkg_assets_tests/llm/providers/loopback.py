@@ -21,6 +21,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     silent_seconds: float = 0.0
     drip_seconds: float = 0.0
+    drips_head: bool = False
     is_cut: bool = False
 
 
@@ -69,17 +70,23 @@ def loopback(answer: Callable[[Sent, int], Answer]) -> Iterator[Loopback]:
             for name, value in {"content-type": "application/json", **told.headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(text)))
+            if told.drips_head:
+                self._drip(b"".join(self._headers_buffer), told.drip_seconds)
+                self._headers_buffer = []
             self.end_headers()
             if told.is_cut:
                 self.wfile.write(text[: len(text) // 2])
                 self.close_connection = True
             elif told.drip_seconds:
-                for byte in text:
-                    self.wfile.write(bytes([byte]))
-                    self.wfile.flush()
-                    time.sleep(told.drip_seconds)
+                self._drip(text, told.drip_seconds)
             else:
                 self.wfile.write(text)
+
+        def _drip(self, text: bytes, seconds: float) -> None:
+            for byte in text:
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+                time.sleep(seconds)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Be quiet."""

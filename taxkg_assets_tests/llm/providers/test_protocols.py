@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from taxkg_assets.llm.budget import Budget, Prices
-from taxkg_assets.llm.exchange import AccessError, OutageError, ThrottledError, compose
+from taxkg_assets.llm.exchange import (
+    AccessError,
+    OutageError,
+    ThrottledError,
+    compose,
+    estimate_tokens,
+    read_wait,
+)
 from taxkg_assets.llm.model_proposer import Manner, ModelProposer
+from taxkg_assets.llm.providers.openai import OpenAIProvider
 from taxkg_assets.prompts.loader import load_prompt
 from taxkg_assets.prompts.tasks import PAIR_JUDGING, TASKS
 from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS, Protocol
@@ -113,7 +122,9 @@ def test_a_server_that_gives_nothing_ends_in_one_sentence(
     [
         pytest.param(Answer({}, silent_seconds=3.0), id="silent"),
         pytest.param(Answer({"x": "y" * 60}, drip_seconds=0.05), id="dripping"),
+        pytest.param(Answer({}, drip_seconds=0.05, drips_head=True), id="dripping head"),
         pytest.param(Answer({"x": "y" * 60}, is_cut=True), id="cut"),
+        pytest.param(Answer(b"[" * 200_000), id="endless nesting"),
         pytest.param(Answer(b"<html>gateway</html>", 502), id="a proxy's page"),
     ],
 )
@@ -209,6 +220,128 @@ def test_the_key_travels_in_headers_only() -> None:
     (sent,) = server.sent
     assert (sent.path, sent.headers["authorization"]) == ("/v1/chat/completions", "Bearer secret-key")
     assert "secret-key" not in json.dumps(sent.body)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        ["many"],
+        {"prompt_tokens": 1e20, "completion_tokens": -5},
+        {"prompt_tokens": "many", "completion_tokens": float("inf")},
+        {"prompt_tokens": 0, "completion_tokens": True},
+    ],
+)
+def test_tokens_that_are_not_told_are_estimated_and_parts_of_a_message_are_one(told: Any) -> None:
+    def answers(sent: Sent, number: int) -> Answer:
+        rows = [pair(item["item_id"]) for item in items_of(PROTOCOLS["openai"].said(sent)[1])]
+        parts = [{"type": "text", "text": part} for part in ('{"proposals": ', json.dumps(rows), "}")]
+        return Answer({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "usage": told})
+
+    log = MemoryLog()
+    with loopback(answers) as server:
+        (row,) = _proposer(PROTOCOLS["openai"], server.url, log).propose(PAIR_JUDGING, questions(1))
+    (call,) = log.values()
+    assert row.created_by == "llm"
+    assert call.input_tokens == compose(PAIR_JUDGING, questions(1), model="maker.model-1").estimated_tokens
+    assert call.output_tokens == estimate_tokens(call.output) > 0
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("3", 3.0),
+        ("1.5", 1.5),
+        ("Fri, 06 Mar 2026 12:00:30 GMT", 30.0),
+        ("Fri, 06 Mar 2026 12:00:30 -0000", 30.0),
+        ("Fri, 06 Mar 2026 11:00:00 GMT", None),
+        *((header, None) for header in ("", "0", "\u00b2", "nan", "inf", "-1", "soon", "Fri, 06 Mar", "1 2 3 4 5 6")),
+    ],
+)
+def test_a_wait_is_told_as_seconds_or_as_a_date_to_come(header: str, seconds: float | None) -> None:
+    assert read_wait(header, now=datetime(2026, 3, 6, 12, tzinfo=UTC)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("told", "error", "message"),
+    [
+        ({"code": 429, "message": "slow\ndown"}, ThrottledError, "too many requests: slow down"),
+        ({"code": "401", "message": "no"}, AccessError, "llm_key"),
+        ({"code": "model_overloaded"}, OutageError, "status 502"),
+        ("it broke", OutageError, "status 502: it broke"),
+    ],
+)
+def test_a_failure_told_with_a_good_status_is_one(told: Any, error: type[Exception], message: str) -> None:
+    with loopback(lambda sent, number: Answer({"error": told, "choices": None})) as server:
+        proposer = _proposer(PROTOCOLS["openai"], server.url, MemoryLog(), attempts=1)
+        with pytest.raises(error, match=message) as raised:
+            proposer.propose(PAIR_JUDGING, questions(1))
+    assert type(raised.value) is error
+
+
+def test_a_server_that_fails_is_waited_for_as_long_as_it_asks_and_not_for_ever() -> None:
+    slept: list[float] = []
+    headers = ({"retry-after": "7"}, {"retry-after": "1e9"}, {})
+    with loopback(lambda sent, n: Answer({}, 503, headers[n])) as server, pytest.raises(OutageError):
+        _proposer(PROTOCOLS["openai"], server.url, MemoryLog(), slept=slept, attempts=3).propose(
+            PAIR_JUDGING, questions(1)
+        )
+    assert slept == [7.0, 60.0]
+
+
+@pytest.mark.parametrize("name", ["openai", "bedrock"])
+def test_a_model_that_takes_no_temperature_is_asked_without_from_then_on(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    good = _good(protocol)
+
+    def refuses(sent: Sent, number: int) -> Answer:
+        if "temperature" in sent.body or "temperature" in sent.body.get("inferenceConfig", {}):
+            said = "'temperature' does not support 0 with this model."
+            told = {"error": {"message": said}} if name == "openai" else {"message": said}
+            return Answer(told, 400, {"x-amzn-errortype": "ValidationException"})
+        return good(sent, number)
+
+    with loopback(refuses) as server:
+        rows = _proposer(protocol, server.url, MemoryLog(), batch=1, concurrency=1).propose(PAIR_JUDGING, questions(2))
+    assert {row.created_by for row in rows} == {"llm"}
+    assert len(server.sent) == 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        (
+            "/openai/deployments/d?api-version=2031-01-01",
+            "/openai/deployments/d/chat/completions?api-version=2031-01-01",
+        ),
+        ("/v1/chat/completions", "/v1/chat/completions"),
+        ("/v1/#here", "/v1/chat/completions"),
+    ],
+)
+def test_a_query_stays_behind_the_path(path: str, asked: str) -> None:
+    with loopback(_good(PROTOCOLS["openai"])) as server:
+        provider = OpenAIProvider(url=f"{server.url}{path}", key=" secret-key\n", seconds=SECONDS)
+        provider.complete(compose(PAIR_JUDGING, questions(1), model="m"))
+    assert [(sent.path, sent.headers["authorization"]) for sent in server.sent] == [(asked, "Bearer secret-key")]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[bad", "localhost:11434/v1", "ftp://host/v1", "http://", "http://h:99999/v1", "http://a\nb/"]
+)
+def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
+    with pytest.raises(AccessError, match="TAXKG_LLM_URL is no web address"):
+        OpenAIProvider(url=url, key="", seconds=SECONDS)
+
+
+def test_a_key_is_never_repeated() -> None:
+    with pytest.raises(AccessError, match="TAXKG_LLM_KEY") as raised:
+        OpenAIProvider(url="http://localhost", key="sk-1234567890\nsk-2", seconds=SECONDS)
+    assert "sk-" not in str(raised.value)
+    echo = Answer({"error": {"message": "sk-1234567890 is no key"}}, 401)
+    with loopback(lambda sent, number: echo) as server, pytest.raises(AccessError, match="… is no key"):
+        OpenAIProvider(url=server.url, key="sk-1234567890", seconds=SECONDS).complete(
+            compose(PAIR_JUDGING, questions(1), model="m")
+        )
 
 
 def test_a_bedrock_model_without_tools_is_asked_for_plain_json() -> None:
