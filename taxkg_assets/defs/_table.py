@@ -148,8 +148,8 @@ def ancestors(names: Iterable[str]) -> set[str]:
 
 
 def pipeline_order() -> list[str]:
-    """All tables, each after those that it is made from."""
-    return list(TopologicalSorter(UPSTREAM).static_order())
+    """All tables, each after those that it is made from; one order, whichever was wired first."""
+    return list(TopologicalSorter({name: sorted(UPSTREAM[name]) for name in sorted(UPSTREAM)}).static_order())
 
 
 def built_tables() -> list[str]:

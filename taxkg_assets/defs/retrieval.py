@@ -176,7 +176,7 @@ release = table(
     group="retrieval",
     handles={
         "old": lambda home: home.store.read_or_empty("release"),
-        "table_versions": lambda home: {name: home.store.version(name) for name in SERVED},
+        "table_versions": lambda home: {name: home.store.version(name) for name in SERVED if home.store.exists(name)},
         "now": lambda home: datetime.now(UTC),
     },
 )

@@ -52,7 +52,7 @@ def test_a_dropped_document_is_released_a_bad_one_refused_and_a_corrected_one_he
 
             (inbox / f"{NEW}.pdf").write_bytes(b"%PDF-1.7 cut")
             await_truth(lambda: refused(store) == [NEW], seconds=UNATTENDED_SECONDS, process=process, log=log)
-            await_truth(lambda: hook.kinds() == ["quarantine"], seconds=30, process=process, log=log)
+            await_truth(lambda: hook.kinds() == ["quarantine"], seconds=UNATTENDED_SECONDS, process=process, log=log)
             assert NEW in hook.alerts[0]["text"]
             assert open_release(str(sample_home)).row["index_version"] == served.row["index_version"]
             assert "A first remark" in pages(sample_home, NEW)
@@ -64,7 +64,7 @@ def test_a_dropped_document_is_released_a_bad_one_refused_and_a_corrected_one_he
                 process=process,
                 log=log,
             )
-            await_truth(lambda: is_idle(store), seconds=30, process=process, log=log)
+            await_truth(lambda: is_idle(store), seconds=UNATTENDED_SECONDS, process=process, log=log)
     # What is only trained is made by `taxkg train`: a document never waits for it.
     states = {table.table: table.state for table in table_statuses(store) if table.table in built_tables()}
     assert {name: state for name, state in states.items() if state != "current"} == {}

@@ -123,11 +123,11 @@ def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path
         client.post("/v1/search", json={"question": "box | 2e <script>"})
         judgement = {"query_id": reply.headers["x-query-id"], "is_helpful": False, "comment": "too long"}
         assert client.post("/v1/feedback", json=judgement).status_code == 204
-    figures, path = report_usage(str(sample_home))
+    figures, text, uri = report_usage(str(sample_home))
     assert (figures["questions"], figures["asked for an answer"], figures["judged helpful"]) == (2, 1, 0)
-    report = path.read_text(encoding="utf8")
-    assert "too long" in report
-    assert "<script>" not in report
+    assert "too long" in text
+    assert "<script>" not in text
+    assert Path(uri).read_text(encoding="utf8") == text
 
 
 def test_a_cell_is_read_by_its_headers(client: TestClient) -> None:

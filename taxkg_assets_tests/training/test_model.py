@@ -17,6 +17,7 @@ from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, w
 SETTINGS = EncoderSettings(
     steps=StepSettings(epochs=6, batch=5, learning_rate=1e-2, evaluations=2, state_seconds=0.0),
     negatives=1,
+    frozen_layers=0,
     alphas=(1.0, 0.5),
 )
 
