@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 # As the reading processes of a build have it: one core each. Polars reads it when it is imported.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
@@ -17,19 +18,23 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import accuracy, chunking, extraction, graph, reliability, retrieval, rules, serving
+from benchmarks import accuracy, chunking, extraction, fuzz, graph, reliability, retrieval, rules, serving
 from benchmarks.documents import CorpusError
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Any] = {
     "accuracy": accuracy,
     "chunking": chunking,
     "extraction": extraction,
+    "fuzz": fuzz,
     "graph": graph,
     "reliability": reliability,
     "retrieval": retrieval,
     "rules": rules,
     "serving": serving,
 }
+
+OWN_OPTIONS = {"fuzz": ("cases", "out")}
+"""What a benchmark takes where it is not `repeat` and `rival_repeat`."""
 
 
 def main() -> int:
@@ -44,6 +49,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks"), help="folder of the results")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of our own stages and of the floor")
     parser.add_argument("--rival-repeat", type=int, default=3, help="repetitions of the rivals, which are slow")
+    parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz)")
     options = parser.parse_args()
     if options.list:
         for name, module in BENCHMARKS.items():
@@ -51,7 +57,8 @@ def main() -> int:
         return 0
     for name in options.names or BENCHMARKS:
         try:
-            report = BENCHMARKS[name].run(repeat=options.repeat, rival_repeat=options.rival_repeat)
+            taken = OWN_OPTIONS.get(name, ("repeat", "rival_repeat"))
+            report = BENCHMARKS[name].run(**{option: getattr(options, option) for option in taken})
         except CorpusError as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1

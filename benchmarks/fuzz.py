@@ -1,4 +1,8 @@
-"""Fuzz: thousands of broken PDFs through the reading processes of a build, with their limits of time and memory."""
+"""Fuzz: thousands of broken PDFs through the reading processes of a build, with their limits of time and memory.
+
+What became of each case stands on a line of its own in `fuzz.jsonl` as soon as its batch is done, so that a run that
+was ended goes on where it stood.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,9 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -28,29 +31,34 @@ BATCH = 50
 _MB = 1024 * 1024
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What became of one mutant; the megabytes are those of this process and of the reading one after its batch."""
+
+    name: str
+    original: str
+    mutation: str
+    outcome: str
+    reason: str
+    seconds: float
+    parent_mb: int
+    child_mb: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What became of all mutants."""
 
-    cases: int
     seed: int
     limits: Limits
     originals: int
-    seconds: float = 0.0
-    by_mutation: dict[str, Counter[str]] = field(default_factory=dict)
-    defects: Counter[str] = field(default_factory=Counter)
-    slowest_s: float = 0.0
-    hangs: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
-    parent_mb: tuple[int, int] = (0, 0)
-    child_mb: int = 0
+    cases: list[Case]
 
     def write(self, folder: Path) -> str:
         """Write `fuzz.json` and `fuzz.md`; gives the Markdown."""
         folder.mkdir(parents=True, exist_ok=True)
         text = render(self)
-        plain = {**vars(self), "limits": f"{self.limits.seconds:g} s, {self.limits.memory_mb} MiB"}
-        (folder / "fuzz.json").write_text(json.dumps(plain, indent=1) + "\n", encoding="utf8")
+        (folder / "fuzz.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
         (folder / "fuzz.md").write_text(text, encoding="utf8")
         return text
 
@@ -66,40 +74,53 @@ def outcome_of(outcome: Outcome) -> str:
     return "law" if outcome.is_law else "refused"
 
 
-def run(*, cases: int, folders: Sequence[Path] = (), seed: int = SEED, limits: Limits = LIMITS) -> Report:
-    """Read so many mutants of the samples and of the real documents, if there are any."""
+def run(
+    *, cases: int, out: Path | None = None, folders: Sequence[Path] = (), seed: int = SEED, limits: Limits = LIMITS
+) -> Report:
+    """Read so many mutants of the samples and of the real documents, if there are any; go on where `out` stands."""
     corpus = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared")) / "corpus"
     originals = load_originals(folders or [PROJECT / "data" / "samples", corpus], seed=seed)
-    report = Report(cases=cases, seed=seed, limits=limits, originals=len(originals))
-    started, before = time.monotonic(), psutil.Process().memory_info().rss // _MB
+    done = _load_done(out, cases=cases)
+    mutants = islice(build_mutants(originals, cases=cases, seed=seed), len(done), None)
     with tempfile.TemporaryDirectory() as scratch:
-        mutants = build_mutants(originals, cases=cases, seed=seed)
         while batch := list(islice(mutants, BATCH)):
-            _read(batch, report, folder=Path(scratch) / "batch")
-    report.seconds = time.monotonic() - started
-    report.parent_mb = (before, psutil.Process().memory_info().rss // _MB)
-    return report
+            read = _read(batch, limits=limits, folder=Path(scratch) / "batch")
+            done += read
+            if out is not None:
+                with (out / "fuzz.jsonl").open("a", encoding="utf8") as lines:
+                    lines.writelines(json.dumps(asdict(case)) + "\n" for case in read)
+    return Report(seed, limits, len(originals), done)
 
 
-def _read(batch: Sequence[Mutant], report: Report, *, folder: Path) -> None:
+def _load_done(out: Path | None, *, cases: int) -> list[Case]:
+    """The cases of an earlier run of the same seed, in their order."""
+    if out is None:
+        return []
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "fuzz.jsonl"
+    lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
+    return [Case(**json.loads(line)) for line in lines[:cases]]
+
+
+def _read(batch: Sequence[Mutant], *, limits: Limits, folder: Path) -> list[Case]:
     folder.mkdir(parents=True)
     jobs = [_job(mutant, folder) for mutant in batch]
-    peaks: list[int] = [report.child_mb]
-    outcomes = read_documents(
-        jobs, workers=1, limits=report.limits, on_done=lambda _: peaks.extend(_resident_of_children())
-    )
-    report.child_mb = max(peaks)
-    for mutant, outcome in zip(batch, outcomes, strict=True):
-        word = outcome_of(outcome)
-        report.by_mutation.setdefault(mutant.mutations[0], Counter())[word] += 1
-        report.slowest_s = max(report.slowest_s, outcome.seconds)
-        if outcome.seconds > report.limits.seconds + GRACE_SECONDS:
-            report.hangs.append(mutant.name)
-        if word == "crash":
-            report.lost.append(f"{mutant.name}: {outcome.reason}")
-        if word in {"defect", "law"}:
-            report.defects[re.sub(r"mutant-\d+[\w:.-]*|\d{3,}", "…", outcome.reason)[:160]] += 1
+    peaks: list[int] = [0]
+    outcomes = read_documents(jobs, workers=1, limits=limits, on_done=lambda _: peaks.extend(_resident_of_children()))
     shutil.rmtree(folder)
+    memory = {"parent_mb": psutil.Process().memory_info().rss // _MB, "child_mb": max(peaks)}
+    return [
+        Case(
+            mutant.name,
+            mutant.original,
+            mutant.mutations[0],
+            outcome_of(outcome),
+            outcome.reason,
+            round(outcome.seconds, 3),
+            **memory,
+        )
+        for mutant, outcome in zip(batch, outcomes, strict=True)
+    ]
 
 
 def _job(mutant: Mutant, folder: Path) -> Job:
@@ -126,26 +147,40 @@ def _resident_of_children() -> Iterator[int]:
             continue
 
 
+def find_hangs(report: Report) -> list[Case]:
+    """Cases that went on after their limit of time."""
+    return [case for case in report.cases if case.seconds > report.limits.seconds + GRACE_SECONDS]
+
+
 def render(report: Report) -> str:
     """The table of outcomes as Markdown."""
-    words = sorted({word for counts in report.by_mutation.values() for word in counts})
-    total: Counter[str] = sum(report.by_mutation.values(), Counter())
-    rows = [*sorted(report.by_mutation.items()), ("all", total)]
+    words = sorted({case.outcome for case in report.cases})
+    kinds = sorted({case.mutation for case in report.cases})
+    counts = Counter((case.mutation, case.outcome) for case in report.cases)
+    rows = [(kind, [counts[kind, word] for word in words]) for kind in kinds]
+    rows.append(("all", [sum(column) for column in zip(*(row for _, row in rows), strict=True)]))
+    faults = Counter(
+        re.sub(r"mutant-\d+[\w:.-]*|\d{3,}", "…", case.reason)[:160]
+        for case in report.cases
+        if case.outcome in {"defect", "law", "crash"}
+    )
+    slowest = max(report.cases, key=lambda case: case.seconds)
     lines = [
-        f"# Fuzz: {report.cases} broken PDFs",
+        f"# Fuzz: {len(report.cases)} broken PDFs",
         "",
         f"From {report.originals} originals, seed {report.seed}; limits {report.limits.seconds:g} s and "
-        f"{report.limits.memory_mb} MiB a document; {report.seconds:.0f} s in all.",
+        f"{report.limits.memory_mb} MiB a document; {sum(case.seconds for case in report.cases):.0f} s of reading.",
         "",
         f"| mutation | {' | '.join(words)} | all |",
         f"|---|{'---|' * (len(words) + 1)}",
-        *(f"| {name} | {' | '.join(str(c[w]) for w in words)} | {c.total()} |" for name, c in rows),
+        *(f"| {name} | {' | '.join(map(str, row))} | {sum(row)} |" for name, row in rows),
         "",
         "- crashes of the build: 0 (a crash ends this run)",
-        f"- hangs beyond the limit: {len(report.hangs)}; slowest document {report.slowest_s:.1f} s",
-        f"- parser crashes, each alone in its process: {len(report.lost)}",
-        f"- resident memory: this process {report.parent_mb[0]} MiB before, {report.parent_mb[1]} MiB after; "
-        f"a reading process at most {report.child_mb} MiB after a document",
-        *(f"- {count} × {reason}" for reason, count in report.defects.most_common(30)),
+        f"- hangs beyond the limit: {len(find_hangs(report))}; slowest document {slowest.seconds:.1f} s",
+        f"- parser crashes, each alone in its process: {sum(case.outcome == 'crash' for case in report.cases)}",
+        f"- resident memory: this process {report.cases[0].parent_mb} MiB after the first batch, "
+        f"{report.cases[-1].parent_mb} MiB after the last; a reading process at most "
+        f"{max(case.child_mb for case in report.cases)} MiB after a document",
+        *(f"- {count} × {reason}" for reason, count in faults.most_common(30)),
     ]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from typing import Any
 import pymupdf
 
 _MUPDF: Any = pymupdf
-MOST_PAGES = 3
+MOST_PAGES = 2
 _OBJECT = re.compile(rb"(?<=\n)(\d+) 0 obj\b(.*?)\bendobj", re.DOTALL)
 _STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 _NUMBER = re.compile(rb"(?<=[ \[\n])-?\d+(?:\.\d+)?(?=[ \]\n])")

@@ -131,6 +131,10 @@ _BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
+# What a broken file makes the parser raise; errors of MuPDF itself are no RuntimeError.
+_DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
+_DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
+_ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
 def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Source:
@@ -181,7 +185,7 @@ def _read_pdf(
             for ix in range(document.page_count)
         )
         return pages, _metadata(document), warnings
-    except (RuntimeError, ValueError, IndexError) as error:
+    except _DAMAGE_OR_LOSS as error:
         # What is left of a truncated file can be repaired into something whose parts are missing.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
@@ -234,7 +238,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
     _MUPDF.TOOLS.reset_mupdf_warnings()
     try:
         document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
-    except (RuntimeError, ValueError) as error:
+    except _DAMAGE as error:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
     if document.needs_pass:
         document.close()
@@ -248,7 +252,8 @@ def _open(data: bytes, *, is_text: bool) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """The parser's words without its error number."""
+    return _ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0])
 
 
 def _repair_warnings(document: Any) -> list[str]:
@@ -291,7 +296,7 @@ def _read_page(
         rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
-    except (RuntimeError, ValueError) as error:
+    except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
     width, height = page.rect.width, page.rect.height

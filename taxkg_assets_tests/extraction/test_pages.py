@@ -45,6 +45,11 @@ def _lost_page() -> bytes:
     return data[:start] + data[data.index(b"endobj", start) + 6 :]
 
 
+def _broken_array() -> bytes:
+    """MuPDF raises an error of its own there, which is no RuntimeError."""
+    return bytes(_booklet().bytes()).replace(b"/MediaBox[", b"/MediaBox[R ")
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -56,6 +61,7 @@ def _lost_page() -> bytes:
         (_encrypted(), "encrypted"),
         (_images_only(), "only images"),
         (_lost_page(), "1 of 2 pages are lost"),
+        (_broken_array(), "repair (cannot parse"),
     ],
 )
 def test_unreadable_bytes_are_refused_with_a_reason_and_a_remedy(data: bytes, reason: str) -> None:
