@@ -52,14 +52,16 @@ RESULTS = 50
 FULL, WITH_GRAPH = "full", "with graph"
 ONCE, ON_BASE = "without reranker", "on the base model"
 DENSE_BASE = "dense, base model"
+ONE_LOOK = Parts(reranker=False)
+"""What a part adds is measured without a reranker, which takes longer than all parts together."""
 LEFT_OUT: Mapping[str, Parts] = {
-    "without router": Parts(router=False),
-    "without lay terms": Parts(lay_terms=False),
-    "without features": Parts(rerank=False),
-    "without parents": Parts(parents=False),
-    "without cells": Parts(cells=False),
-    "without lexical leg": Parts(lexical=False),
-    "without vector leg": Parts(vector=False),
+    "without router": replace(ONE_LOOK, router=False),
+    "without lay terms": replace(ONE_LOOK, lay_terms=False),
+    "without features": replace(ONE_LOOK, rerank=False),
+    "without parents": replace(ONE_LOOK, parents=False),
+    "without cells": replace(ONE_LOOK, cells=False),
+    "without lexical leg": replace(ONE_LOOK, lexical=False),
+    "without vector leg": replace(ONE_LOOK, vector=False),
 }
 
 
@@ -94,9 +96,11 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
         return system
 
-    parted = {name: open_system(parts) for name, parts in {**LEFT_OUT, WITH_GRAPH: Parts(graph=True)}.items()}
+    parted = {
+        name: open_system(parts) for name, parts in {**LEFT_OUT, WITH_GRAPH: replace(ONE_LOOK, graph=True)}.items()
+    }
     if searcher.reranker is not None:
-        parted[ONCE] = open_system(Parts(reranker=False))
+        parted[ONCE] = open_system(ONE_LOOK)
     return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
 
 
@@ -178,13 +182,6 @@ eval_runs = table(
     ),
 )
 
-ABLATION = (
-    Step("vector leg", "bm25", "hybrid"),
-    Step("lexical leg", "dense", "hybrid"),
-    Step("all that follows the legs", "hybrid", FULL),
-    *(Step(name.removeprefix("without "), name, FULL) for name in LEFT_OUT),
-    Step("graph expansion", FULL, WITH_GRAPH),
-)
 TRAINED = (
     Step("tuned model, vectors alone", DENSE_BASE, "dense"),
     Step("tuned model", ON_BASE, ONCE),
@@ -194,9 +191,17 @@ TRAINED = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """What can be compared: of the parts that training makes, those that ran."""
+    """What can be compared: every part of the search before a reranker's look; of what training makes, what ran."""
+    whole = ONCE if ONCE in systems else FULL
+    parts = [
+        Step("vector leg", "bm25", "hybrid"),
+        Step("lexical leg", "dense", "hybrid"),
+        Step("all that follows the legs", "hybrid", whole),
+        *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT),
+        Step("graph expansion", whole, WITH_GRAPH),
+    ]
     ran = [step for step in TRAINED if {step.system_without, step.system_with} <= set(systems)]
-    return [*ABLATION, *{step.component: step for step in reversed(ran)}.values()]
+    return [*parts, *{step.component: step for step in reversed(ran)}.values()]
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:

@@ -28,14 +28,15 @@ from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, has_sources, prune_readings, scan_sources
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.resources import PROJECT, Home
+from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.store import BUILD, TRAINING, Store
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale
 from taxkg_assets.sources.scan import MissingSourceError
 
 SAMPLES = PROJECT / "data" / "samples"
+JOBS = {BUILD: "build", TRAINING: "train"}
 
 
 class SelectionError(Exception):
@@ -112,7 +113,7 @@ def build(
                 _report_unchanged(instance, store, result=result)
             for selection in () if is_current else _phases(select):
                 if result.is_done:
-                    _run(instance, store, selection=selection, result=result, log_level=log_level)
+                    run_selection(instance, store, selection=selection, result=result, log_level=log_level)
             alert_runs(instance, store, result.run_ids, settings=given.settings)
         if result.is_done and store.exists("documents"):
             prune_readings(Home(home=str(store.home)))
@@ -159,9 +160,16 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]
 
 
-def _run(
-    instance: dg.DagsterInstance, store: Store, *, selection: dg.AssetSelection, result: BuildResult, log_level: str
+def run_selection(
+    instance: dg.DagsterInstance,
+    store: Store,
+    *,
+    selection: dg.AssetSelection,
+    result: BuildResult,
+    log_level: str,
+    work: str = BUILD,
 ) -> None:
+    """Materialize a selection in this process and add what came out to the result; the home is held for `work`."""
     from taxkg_assets.definitions import defs
 
     home = Home(home=str(store.home))
@@ -172,14 +180,14 @@ def _run(
         job = dg.Definitions(
             assets=defs.assets,
             asset_checks=defs.asset_checks,
-            jobs=[dg.define_asset_job("build", selection=selection)],
+            jobs=[dg.define_asset_job(JOBS[work], selection=selection)],
             resources={"home": home, "io_manager": DeltaIO(home=home)},
             executor=dg.in_process_executor,
-        ).resolve_job_def("build")
+        ).resolve_job_def(JOBS[work])
         run = job.execute_in_process(
             instance=instance,
             run_config={"loggers": {"console": {"config": {"log_level": log_level}}}},
-            tags=partition_range(partitions),
+            tags={**partition_range(partitions), WORK_TAG: work},
             raise_on_error=False,
         )
     _record(run, result)

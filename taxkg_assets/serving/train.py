@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from taxkg_assets.defs.store import Store
-from taxkg_assets.serving.build import BuildResult, SelectionError, build
+import dagster as dg
+
+from taxkg_assets.defs.alerts import alert_runs
+from taxkg_assets.defs.recovery import report_dead_run
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import TRAINING, Store
+from taxkg_assets.serving.build import BuildResult, SelectionError, run_selection
+from taxkg_assets.serving.instance import open_instance
 
 LEARNED_FROM = ("scenario_queries", "pairs", "hard_negatives")
 KINDS = {"encoder": ("model",), "reranker": ("reranker",), "all": ("model", "reranker")}
@@ -26,15 +33,26 @@ SHOWN = (
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
     """Bring pairs, negatives and models up to date with the built graph; what is current is left as it is.
 
-    Raises: SelectionError where there is no built home yet.
+    Training holds the home for itself and not for a build, so that a new document never waits for it; of what it is
+    made from it reads only what the gates have passed.
+
+    Raises: SelectionError where there is no built home yet, HomeBusyError where another training is at work.
     """
-    store = Store(home)
-    if not store.exists("index"):
-        raise SelectionError(f"{store.home} is not built yet: run `taxkg build` first.")
-    wanted = KINDS[kind]
-    if kind == "reranker" and not store.exists("model"):
-        wanted = KINDS["all"]
-    return build(home, select=[*LEARNED_FROM, *wanted], log_level=log_level)
+    import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
+
+    store, started = Store(home), time.monotonic()
+    with store.exclusive(work=TRAINING):
+        if not store.exists("index"):
+            raise SelectionError(f"{store.home} is not built yet: run `taxkg build` first.")
+        wanted = KINDS["all"] if kind == "reranker" and not store.exists("model") else KINDS[kind]
+        result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
+        chosen = dg.AssetSelection.assets(*LEARNED_FROM, *wanted)
+        with open_instance(store) as instance:
+            report_dead_run(instance, store, work=TRAINING)
+            run_selection(instance, store, selection=chosen, result=result, log_level=log_level, work=TRAINING)
+            alert_runs(instance, store, result.run_ids, settings=Home(home=str(store.home)).settings)
+    result.seconds = time.monotonic() - started
+    return result
 
 
 def read_models(home: str) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,8 @@ from taxkg_assets.training.dense_scores import Vectors
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.losses import LossSettings, find_allowed, score_late, score_ranking_loss
 from taxkg_assets.training.steps import StepSettings
+
+_LAYER = re.compile(r"\blayers?\.(\d+)\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class EncoderSettings:
     is_cached: bool = True
     """Gradients of the vectors first, then group by group: any batch fits in memory, for a third more time."""
     frozen_layers: int = 3
-    """Embeddings and so many of the lowest layers keep their weights."""
+    """Embeddings and so many of the lowest layers keep their weights, all but the highest where there are no more."""
     late: float = 0.5
     """Share of the loss that compares token by token (late interaction), so that the encoder reranks as well; where it
     is above 0, gradients are not cached."""
@@ -59,11 +62,23 @@ class EncoderTrainer:
         }
 
     def freeze(self) -> None:
-        """Keep the embeddings and the lowest layers as they are."""
-        lowest = [f"layer.{number}." for number in range(self.settings.frozen_layers)]
-        for name, weight in self.model.named_parameters():
-            is_low = any(part in name for part in (*lowest, "embeddings."))
-            weight.requires_grad = not (self.settings.frozen_layers and is_low)
+        """Keep the embeddings and the lowest layers as they are; the highest layer learns in any case.
+
+        Raises: ValueError where that leaves nothing to train.
+        """
+        if not self.settings.frozen_layers:
+            return
+        weights = dict(self.model.named_parameters())
+        layers = {int(found[1]) for name in weights if (found := _LAYER.search(name))}
+        frozen = min(self.settings.frozen_layers, max(layers, default=0))
+        for name, weight in weights.items():
+            layer = _LAYER.search(name)
+            weight.requires_grad = int(layer[1]) >= frozen if layer else "embeddings." not in name
+        if not any(weight.requires_grad for weight in weights.values()):
+            raise ValueError(
+                f"Keeping the lowest {self.settings.frozen_layers} layers as they are leaves nothing of this model to "
+                "train: it has embeddings only. Train with frozen_layers=0, or choose another model (TAXKG_MODEL)."
+            )
 
     def encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         """Unit-length vectors without gradients."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from taxkg_assets.training.contrast import EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.model import STATE, EncoderSettings, TrainedModel, mix_weights, train_encoder
 from taxkg_assets.training.steps import StepSettings
@@ -100,3 +101,20 @@ def test_frozen_layers_keep_their_weights(tiny: Path, tmp_path: Path) -> None:
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed
     assert not {name for name in changed if "layer.0." in name or "embeddings." in name}
+
+
+def test_of_a_model_with_few_layers_the_highest_learns(tiny: Path, tmp_path: Path) -> None:
+    steps = replace(SETTINGS.steps, epochs=2)
+    train(tiny, tmp_path, settings=replace(SETTINGS, frozen_layers=3, alphas=(1.0,), steps=steps))
+    before, after = open_tiny_model(tiny).state_dict(), open_tiny_model(tmp_path).state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert any("layer.1." in name for name in changed)
+    assert not {name for name in changed if "layer.0." in name or "embeddings." in name}
+
+
+def test_nothing_left_to_train_is_said(tiny: Path) -> None:
+    model = open_tiny_model(tiny)
+    model[0].auto_model.encoder.layer = torch.nn.ModuleList()
+    model[0].auto_model.pooler = None
+    with pytest.raises(ValueError, match=r"lowest 3 layers .* leaves nothing .* frozen_layers=0"):
+        EncoderTrainer(model, EncoderSettings()).freeze()
