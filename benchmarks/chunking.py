@@ -27,6 +27,8 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, Judged, Task
+from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
@@ -44,13 +46,20 @@ Query = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One chunker on one layout: its chunks, how its boundaries agree, and what its index gave."""
+    """One chunker on one layout: its chunks, how its boundaries agree, and what its index gave.
+
+    Attributes: first_accepted, accepted: share of the units cut by meaning that the judge accepts, before and after the
+                    refinement; None for other chunkers, which ask no judge.
+                judged: share of all prose that is indexed which the same judge accepts, its neighbours in sight.
+    """
 
     layout: str
     chunker: str
     chunks: int
     mean_tokens: float
+    first_accepted: float | None
     accepted: float | None
+    judged: float
     sufficiency: dict[str, tuple[float, int]]
     near_miss: float
     boundaries: dict[str, BoundaryScore]
@@ -74,7 +83,8 @@ class Report:
 def render(report: Report) -> str:
     """What each chunker's index gave, and how its boundaries agree with the headings."""
     slices = list(report.outcomes[0].sufficiency)
-    head = ["layout", "chunker", "chunks", "tokens", "accepted", *slices, "near_miss@1"]
+    verdicts = ["accepted at first", "after refinement", "any chunk by the same judge"]
+    head = ["layout", "chunker", "chunks", "tokens", *verdicts, *slices, "near_miss@1"]
     lines = [
         "# chunking",
         "",
@@ -83,17 +93,18 @@ def render(report: Report) -> str:
     ]
     lines += [_row(head), _row(["---"] * len(head))]
     for row in report.outcomes:
-        accepted = "" if row.accepted is None else f"{row.accepted:.0%}"
+        figures = (row.first_accepted, row.accepted, row.judged)
+        accepted = ["" if figure is None else f"{figure:.0%}" for figure in figures]
         shares = [f"{share:.0%} of {n}" for share, n in row.sufficiency.values()]
-        start = [row.layout, row.chunker, str(row.chunks), f"{row.mean_tokens:.0f}", accepted]
+        start = [row.layout, row.chunker, str(row.chunks), f"{row.mean_tokens:.0f}", *accepted]
         lines.append(_row([*start, *shares, f"{row.near_miss:.2f}"]))
     head = ["layout", "document", "headings", "chunker", "boundaries", "precision", "recall", "F1", "WindowDiff"]
     lines += ["", _row(head), _row(["---"] * len(head))]
     for row in report.outcomes:
         for name, score in row.boundaries.items():
-            figures = (score.precision, score.recall, score.f1, score.window_diff)
+            agreement = (score.precision, score.recall, score.f1, score.window_diff)
             start = [row.layout, name, str(score.headings), row.chunker, str(score.boundaries)]
-            lines.append(_row([*start, *(f"{figure:.2f}" for figure in figures)]))
+            lines.append(_row([*start, *(f"{figure:.2f}" for figure in agreement)]))
     return "\n".join(lines) + "\n"
 
 
@@ -116,7 +127,8 @@ def measure(encoder: Encoder, *, layouts: Sequence[str] = LAYOUTS, chunkers: Seq
         read = {name: _read(root, name, layout=layout) for name in NAMES}
         frames = _stack(read)
         for chunker in chunkers:
-            chunks = chunk(frames, chunker=chunker, encoder=encoder)
+            judge = WatchedJudge()
+            chunks = chunk(frames, chunker=chunker, encoder=encoder, judge=judge)
             searcher = open_searcher(chunks, frames, encoder=encoder)
             boundaries = {
                 name: _score_document(chunks, read[name], name=name, headings=headings[name])
@@ -124,15 +136,15 @@ def measure(encoder: Encoder, *, layouts: Sequence[str] = LAYOUTS, chunkers: Seq
                 if name in headings
             }
             outcomes.append(
-                _outcome(layout, chunker, chunks, searcher=searcher, queries=queries, boundaries=boundaries)
+                _outcome((layout, chunker), chunks, judge, searcher=searcher, queries=queries, boundaries=boundaries)
             )
     return Report(outcomes)
 
 
 def _outcome(
-    layout: str,
-    chunker: str,
+    named: tuple[str, str],
     chunks: pl.DataFrame,
+    judge: WatchedJudge,
     *,
     searcher: Searcher,
     queries: Sequence[Query],
@@ -146,11 +158,13 @@ def _outcome(
     cut = chunks.filter(pl.col("created_by") != "structural")
     near = [scores["near_miss@1"] or 0.0 for _, scores in scored]
     return Outcome(
-        layout=layout,
-        chunker=chunker,
+        layout=named[0],
+        chunker=named[1],
         chunks=chunks.filter(pl.col("status") == "accepted").height,
         mean_tokens=float(np.mean(chunks["token_count"].to_numpy())),
+        first_accepted=float(np.mean(judge.at_first)) if judge.at_first else None,
         accepted=float(np.mean((cut["status"] == "accepted").to_numpy())) if cut.height else None,
+        judged=judge_texts(chunks),
         sufficiency={n: (float(np.mean([s[f"sufficiency@{K}"] for s in own])), len(own)) for n, own in slices.items()},
         near_miss=float(np.mean(near)),
         boundaries=boundaries,
@@ -203,7 +217,45 @@ def _stack(read: dict[str, Extraction]) -> Frames:
 # ------------------------------------------------------------------------------------------------------ chunkers
 
 
-def chunk(frames: Frames, *, chunker: str, encoder: Encoder) -> dy.DataFrame[schemas.Chunks]:
+class WatchedJudge(RuleProposer):
+    """The rules; remembers of each document what they said of its units before any was refined."""
+
+    def __init__(self) -> None:
+        self.at_first: list[bool] = []
+        self._is_new = True
+
+    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+        rows = super().propose(task, items)
+        if task.name == BOUNDARY_DETECTION.name:
+            self._is_new = True
+        elif task.name == QUALITY_VALIDATION.name and self._is_new:
+            self._is_new = False
+            self.at_first += [getattr(row.proposal, "verdict", "") == "ACCEPT" for row in rows]
+        return rows
+
+
+def judge_texts(chunks: pl.DataFrame) -> float:
+    """Share of the prose in an index that the judge accepts as it stands there, whoever cut it.
+
+    The likeness of the parts of a chunk is not looked at: a fixed run of words has no parts.
+    """
+    own = chunks.filter(pl.col("level") != "table", pl.col("status") == "accepted").sort("document_id", "chunk_ix")
+    items = []
+    for _, rows in own.group_by("document_id", maintain_order=True):
+        texts = ["", *rows["text"], ""]
+        items += [
+            QualityItem(
+                item_id=chunk_id, blocks=(Block(element_id=chunk_id, text=text),), before=texts[n], after=texts[n + 2]
+            )
+            for n, (chunk_id, text) in enumerate(rows.select("chunk_id", "text").iter_rows())
+        ]
+    said = [row.proposal for row in RuleProposer().propose(QUALITY_VALIDATION, items)]
+    return float(np.mean([proposal is not None and proposal.verdict == "ACCEPT" for proposal in said]))
+
+
+def chunk(
+    frames: Frames, *, chunker: str, encoder: Encoder, judge: RuleProposer | None = None
+) -> dy.DataFrame[schemas.Chunks]:
     """Cut the documents: by structure, by meaning, or into runs of equally many words."""
     way = "semantic" if chunker == "semantic" else "structural"
     context = "three_tier" if chunker == THREE_TIERS else "structured"
@@ -211,7 +263,7 @@ def chunk(frames: Frames, *, chunker: str, encoder: Encoder) -> dy.DataFrame[sch
         **frames,
         reviews=schemas.Reviews.create_empty(),
         settings=Settings.model_validate({"chunker": way, "context": context}),
-        proposer=RuleProposer(),
+        proposer=judge or RuleProposer(),
         encode=_once(encoder),
     )
     return _cut_evenly(frames, like=made) if chunker == "fixed" else made

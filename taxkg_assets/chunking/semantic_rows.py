@@ -42,7 +42,7 @@ def prefer_semantic(
 def _make_row(
     unit: SemanticUnit, owners: Owners, *, texts: Mapping[str, str], headed: set[str | None], decisions: Decisions
 ) -> dict[str, Any]:
-    """A semantic unit as a chunk: the text from its first to its last block, and its verdict or a person's."""
+    """A semantic unit as a chunk: the text from its first to its last block, and a person's verdict or else its own."""
     first = unit.blocks[0]
     owner = owners.find(first.document_id, first.anchor_id)
     slices = [list(group) for _, group in groupby(unit.blocks, key=lambda block: block.element_id)]
@@ -59,7 +59,7 @@ def _make_row(
     chunk_id = f"paragraph:{first.element_id}@{first.start}"
     decision = decisions.get((chunk_id, hash_text(text)))
     status, reason = unit.status, unit.reason
-    if decision is not None and status != "accepted":
+    if decision is not None:
         status, reason = decision["decision"], f"{REVIEWED}: {decision['reason']}".rstrip(": ")
     return make_row(
         replace(owner, headings=(*owner.headings, unit.title) if unit.title else owner.headings),

@@ -155,7 +155,7 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     parts = {
         "size": min(1.0, words / limits["least_words"]) * min(1.0, limits["most_words"] / max(1, words)),
         "begins": float(not text[:1].islower()),
-        "ends": float(text.rstrip("”’\"')").endswith((".", "!", "?", ":", ";")) or len(item.blocks) > 1),
+        "ends": float(text.rstrip("”’\"')").endswith((".", "!", "?", ":", ";")) or not item.after[:1].islower()),
         "cohesion": float(min(item.similarities, default=1.0) >= limits["least_similarity"]),
         "letters": min(1.0, letters / 0.5),
     }
@@ -163,12 +163,10 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     is_furniture = all(
         any(rule.pattern.search(block.text) for rule in load_rules("llm", "artifacts")) for block in item.blocks
     )
-    action, reason = _find_remedy(item, parts, words=words)
-    verdict = "ACCEPT" if score >= limits["accept"] and action == "none" else "REFINE"
+    action, reason = _find_remedy(item, parts, words=words, score=score)
+    verdict = "ACCEPT" if reason == "complete" else "REFINE"
     if is_furniture or score < limits["reject"]:
         verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
-    elif verdict == "REFINE" and action == "none":
-        verdict, reason = "ACCEPT", "complete"
     return QualityProposal.model_validate(
         {
             "item_id": item.item_id,
@@ -182,16 +180,22 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     )
 
 
-def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int) -> tuple[str, str]:
+def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, score: float) -> tuple[str, str]:
+    """What would make a chunk better, and what is wrong with it; `none` where nothing is, or nothing would help."""
     limits = load_family("llm")["quality"]
     is_long = words > limits["most_words"]
     if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
         return "split", "too long" if is_long else "several subjects"
     if not parts["begins"] and item.before:
         return "merge_previous", "fragment"
+    if not parts["ends"]:
+        return "merge_next", "fragment"
     if words < limits["least_words"] and (item.after or item.before):
         return ("merge_next" if item.after else "merge_previous"), "too short"
-    return "none", "complete"
+    if score >= limits["accept"]:
+        return "none", "complete"
+    reason = "fragment" if words < limits["least_words"] or not parts["begins"] else "unreadable"
+    return ("merge_next" if item.after else "merge_previous" if item.before else "none"), reason
 
 
 def propose_refinement(item: RefinementItem) -> RefinementProposal:

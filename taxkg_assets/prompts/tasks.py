@@ -153,7 +153,8 @@ class QualityProposal(Proposal):
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_fault(self, item: QualityItem) -> str:
-        if self.verdict == "REFINE" and self.action == "none":
+        is_alone = len(item.blocks) < 2 and not item.before and not item.after
+        if self.verdict == "REFINE" and self.action == "none" and not is_alone:
             return "REFINE names no action"
         return "a chunk of one block cannot be split" if self.action == "split" and len(item.blocks) < 2 else ""
 

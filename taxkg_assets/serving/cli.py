@@ -423,7 +423,10 @@ def review(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """List the chunks that wait for a person, or accept or reject them; the next build follows."""
+    """List the chunks that wait for a person, or accept or reject chunks; the next build follows.
+
+    A chunk that was cut by meaning and accepted can be rejected too: its text is then searched as the layout cuts it.
+    """
     from taxkg_assets.defs.store import Store
     from taxkg_assets.serving import render
     from taxkg_assets.serving.review import decide, list_waiting

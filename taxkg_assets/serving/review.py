@@ -23,9 +23,13 @@ def list_waiting(store: Store) -> list[dict[str, Any]]:
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
     """Record one decision on each of these chunks; the next build follows it while their texts are the same."""
     known = {row["chunk_id"]: row for row in store.read("chunks").iter_rows(named=True)}
-    unknown = [c for c in chunk_ids if c not in known or known[c]["created_by"] == "structural"]
-    if unknown:
-        raise NotWaitingError(f"No chunk waits under {', '.join(unknown)}: see `taxkg review list`.")
+    if unknown := [c for c in chunk_ids if c not in known]:
+        raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
+    if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
+        raise NotWaitingError(
+            f"{', '.join(printed)}: cut as printed, by no judgement, so there is nothing to accept or reject. "
+            "`taxkg review list` shows what waits."
+        )
     decided = [
         {
             "chunk_id": chunk_id,

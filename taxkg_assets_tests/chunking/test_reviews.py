@@ -83,6 +83,16 @@ def test_a_decision_holds_for_its_text_only() -> None:
     assert first["chunk_id"] not in set(find_waiting(chunks, _documents())["chunk_id"])
 
 
+def test_a_person_takes_an_accepted_chunk_out_of_the_index() -> None:
+    first, *_ = _chunks(RuleProposer()).filter(pl.col("created_by") == "rule").to_dicts()
+    assert first["status"] == "accepted"
+    chunks = _chunks(RuleProposer(), _decision(first, "rejected"))
+    found = chunks.filter(pl.col("chunk_id") == first["chunk_id"]).row(0, named=True)
+    assert (found["status"], found["reason"]) == ("rejected", "reviewed: read it")
+    assert find_waiting(chunks, _documents()).is_empty()
+    assert find_uncovered_sections(SECTIONS, chunks).is_empty()
+
+
 def test_the_last_decision_counts() -> None:
     chunk = {"chunk_id": "c", "text": "t"}
     old = build_reviews(old=schemas.Reviews.create_empty(), decided=[_decision(chunk, "accepted")])
