@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import json
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+MOST_SECONDS = 1_000_000.0
+"""Longer waits are none that a clock of this machine can keep."""
+
+
+class SettingError(ValueError):
+    """A setting that cannot be followed; the message names it, its value and the remedy, in one line."""
+
+
+def _read_object(value: Any) -> Any:
+    """The JSON of an environment variable; what is no text was given by a program."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as broken:
+        raise ValueError(f"it is no JSON ({broken})") from broken
+
+
+_JSON_OBJECT = (NoDecode, BeforeValidator(_read_object))
 
 
 class Settings(BaseSettings):
     """Settings of one process; every field can be set by an environment variable `TAXKG_<FIELD>`."""
 
-    model_config = SettingsConfigDict(env_prefix="TAXKG_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="TAXKG_", extra="ignore", frozen=True, env_ignore_empty=True, allow_inf_nan=False
+    )
 
     home: str = Field(
         default="data/store",
@@ -28,7 +51,9 @@ class Settings(BaseSettings):
     spark_master: str = Field(
         default="", description="address of the cluster's master; empty for the session that runs already"
     )
-    document_seconds: float = Field(default=300.0, gt=0, description="wall-clock limit for reading one document")
+    document_seconds: float = Field(
+        default=300.0, gt=0, le=MOST_SECONDS, description="wall-clock limit for reading one document"
+    )
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
     max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
@@ -43,7 +68,7 @@ class Settings(BaseSettings):
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
 
-    tiers: dict[str, int] = Field(
+    tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
     )
     train_pairs: int = Field(default=4000, ge=16, description="pairs that an encoder learns from, at most")
@@ -72,7 +97,10 @@ class Settings(BaseSettings):
     )
 
     keep_days: float = Field(
-        default=7.0, ge=0, description="age in days from which versions that no kept release reads are deleted"
+        default=7.0,
+        ge=0,
+        le=36_500,
+        description="age in days from which versions that no kept release reads are deleted",
     )
 
     guardrail: bool = Field(default=True, description="grade answers and stay silent where nothing fits")
@@ -83,12 +111,14 @@ class Settings(BaseSettings):
         default="rules", description="who proposes: rules, recorded calls only, Bedrock, or an OpenAI-compatible server"
     )
     llm_model: str = Field(default="", description="model id; further ones after commas are asked when it fails")
-    llm_models: dict[str, str] = Field(default={}, description="JSON object: task to model ids, for tasks of their own")
+    llm_models: Annotated[dict[str, str], *_JSON_OBJECT] = Field(
+        default={}, description="JSON object: task to model ids, for tasks of their own"
+    )
     llm_url: str = Field(default="", description="base URL of an OpenAI-compatible server, or another Bedrock endpoint")
     llm_key: SecretStr = Field(default=SecretStr(""), description="key of an OpenAI-compatible server")
     llm_region: str = Field(default="", description="AWS region of Bedrock; empty for the account's default")
     llm_cross_region: str = Field(default="", description="prefix of Bedrock inference profiles: us, eu, apac, global")
-    llm_seconds: float = Field(default=120.0, gt=0, description="time limit of one call of a model")
+    llm_seconds: float = Field(default=120.0, gt=0, le=MOST_SECONDS, description="time limit of one call of a model")
     llm_attempts: int = Field(default=5, ge=1, description="times a call is tried when a model is busy or fails")
     llm_concurrency: int = Field(default=4, ge=1, description="calls of a model side by side")
     llm_batch: int = Field(default=24, ge=1, le=30, description="items in one call of a model")
@@ -96,7 +126,9 @@ class Settings(BaseSettings):
     llm_budget_tokens: int = Field(default=0, ge=0, description="tokens that one run may spend on models; 0: any")
     llm_budget_seconds: float = Field(default=0.0, ge=0, description="time one run may spend on models; 0: any")
     llm_answers: bool = Field(default=True, description="answers are worded by the model, where one is set")
-    llm_answer_seconds: float = Field(default=20.0, gt=0, description="time limit of a call while a reader waits")
+    llm_answer_seconds: float = Field(
+        default=20.0, gt=0, le=MOST_SECONDS, description="time limit of a call while a reader waits"
+    )
     llm_hyde: bool = Field(default=False, description="search with a passage that the model imagines, too")
     llm_grading: bool = Field(default=False, description="the model has a second opinion of an answer's relevance")
     llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
@@ -109,6 +141,12 @@ class Settings(BaseSettings):
     api_waiting: int = Field(default=64, ge=1, description="requests that may wait for an answer; more are turned away")
     api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
     query_log: bool = Field(default=False, description="keep the questions asked over the API, and what they found")
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as wrong:
+            raise SettingError(_say_wrong(wrong)) from None
 
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
@@ -126,6 +164,21 @@ class Settings(BaseSettings):
         """The settings that decide which models are asked, and how many items at once, as JSON."""
         shaping = {"llm_provider", "llm_model", "llm_models", "llm_batch"}
         return self.model_dump_json(include=shaping)
+
+
+def _say_wrong(error: ValidationError) -> str:
+    """One line that names each wrong setting, what it is, what it should be, and the remedy."""
+    said = []
+    for wrong in error.errors():
+        name, *within = (str(part) for part in wrong["loc"])
+        field = Settings.model_fields[name]
+        value = f"{str(wrong['input'])[:100]!r}{' at ' + '.'.join(within) if within else ''}"
+        reason = wrong["msg"].removeprefix("Value error, ")
+        said.append(
+            f"TAXKG_{name.upper()} ({field.description}) is {value}: {reason[:1].lower()}{reason[1:]}. "
+            f"Mend it, or unset it for its default, {field.default!r}."
+        )
+    return "A setting is wrong: " + " ".join(said)
 
 
 _OPERATIONAL = (

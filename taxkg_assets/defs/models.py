@@ -130,10 +130,10 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         model: Any = SentenceTransformer(str(folder or name), device="cpu")
-    except OSError as missing:
-        raise ModelError(
-            f"The model {name!r} could not be loaded: {missing}. Give a folder or a hub name."
-        ) from missing
+    except (OSError, ValueError) as missing:  # the hub's client has its own idea of a name
+        said = str(missing).partition("\n")[0]
+        remedy = "Set TAXKG_MODEL to a model's folder or hub name."
+        raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
     shown = (folder.name if folder.name.startswith("encoder-") else name) if folder and name else name or PACKAGED_NAME
     return SentenceEncoder(model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16())
 

@@ -45,6 +45,7 @@ def _open_cross(name: str) -> Any:
 
     try:
         return CrossEncoder(name, device="cpu", local_files_only=Path(name).is_dir())
-    except OSError as missing:
+    except (OSError, ValueError) as missing:
+        said = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_RERANKER to late, cross, none, or a cross-encoder's folder or hub name."
-        raise ModelError(f"The reranker {name!r} could not be loaded: {missing}. {remedy}") from missing
+        raise ModelError(f"The reranker {name!r} could not be loaded: {said} {remedy}") from missing

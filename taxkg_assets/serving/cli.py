@@ -12,8 +12,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
-from taxkg_assets.settings import Settings
+from taxkg_assets.settings import SettingError, Settings
 
 app = typer.Typer(
     add_completion=False,
@@ -67,8 +68,9 @@ class Level(StrEnum):
 
 
 def home_of(option: str) -> str:
-    """The home to work on: the option, else the setting."""
-    return option or Settings().home
+    """The home to work on: the option, else the setting. Whatever the option, settings are looked over first."""
+    settings = Settings()
+    return option or settings.home
 
 
 def print_json(value: Any) -> None:
@@ -632,14 +634,21 @@ def main() -> None:
     try:
         app()
     except Exception as error:
-        # Only here: it knows the errors of every command, and so opens every command's libraries.
-        from taxkg_assets.serving.errors import BAD_USAGE, explained
-
-        message = explained(error)
+        message, status = _explain(error)
         if message is None:
             raise
-        err.print(f"[bold red]taxkg:[/] {message}", highlight=False, markup=True)
-        sys.exit(USAGE if isinstance(error, BAD_USAGE) else FAILED)
+        err.print(f"[bold red]taxkg:[/] {message}", highlight=False, markup=True, soft_wrap=True)
+        sys.exit(status)
+
+
+def _explain(error: Exception) -> tuple[str | None, int]:
+    """What to say of an error, and the exit status; nothing of a defect."""
+    try:
+        # Only here: it knows the errors of every command, and so opens every command's libraries.
+        from taxkg_assets.serving.errors import BAD_USAGE, explained
+    except SettingError as wrong:  # the definitions cannot be opened by such settings
+        return escape(str(wrong)), USAGE
+    return explained(error), USAGE if isinstance(error, BAD_USAGE) else FAILED
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ import re
 
 from dataframely.exc import SchemaError
 from deltalake.exceptions import TableNotFoundError
-from pydantic import ValidationError
-from pydantic_settings.exceptions import SettingsError
 from rich.markup import escape
 
 from taxkg_assets.defs.engine import EngineError
@@ -31,6 +29,7 @@ from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.released import NotReleasedError
 from taxkg_assets.serving.review import NotWaitingError
 from taxkg_assets.serving.show import PageNotFoundError
+from taxkg_assets.settings import SettingError
 from taxkg_assets.sources.fetch import FetchError
 from taxkg_assets.sources.scan import MissingSourceError, SourceError
 
@@ -40,7 +39,7 @@ _DISK_WORDS = re.compile(
     r"|database or disk is full|attempt to write a readonly database|unable to open database file|disk I/O error"
 )
 
-BAD_USAGE = (FetchError, FilterError, MissingSourceError, SelectionError, ValidationError)
+BAD_USAGE = (FetchError, FilterError, MissingSourceError, SelectionError, SettingError)
 """What the call itself got wrong: exit status 2."""
 
 EXPECTED = (
@@ -64,6 +63,7 @@ EXPECTED = (
     ProposerError,
     NotWaitingError,
     ProposerSettingError,
+    SettingError,
 )
 
 
@@ -75,13 +75,6 @@ def explained(error: Exception) -> str | None:
         return escape(
             f"The home was built by another version of taxkg ({str(error).splitlines()[0]}). Run `taxkg build` on it."
         )
-    if isinstance(error, ValidationError) and error.title == "Settings":
-        wrong = "; ".join(
-            f"TAXKG_{str(e['loc'][0]).upper()}: {e['msg']} (it is {e['input']!r})" for e in error.errors()
-        )
-        return escape(f"A setting is wrong: {wrong}. Mend or unset the variable.")
-    if isinstance(error, SettingsError):
-        return escape(f"A setting cannot be read: {error}. TAXKG_LLM_MODELS is a JSON object of task to model ids.")
     if said := find_storage_fault(error):
         remedy = "Free space or mend its rights, and run the same command again: what was committed stands."
         return escape(f"The disk refused to write or read: {said}. {remedy}")
