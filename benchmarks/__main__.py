@@ -18,7 +18,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import accuracy, chunking, extraction, fuzz, graph, reliability, retrieval, rules, serving
+from benchmarks import accuracy, chunking, extraction, fuzz, graph, reliability, retrieval, rules, serving, sizing
 from benchmarks.documents import CorpusError
 
 BENCHMARKS: dict[str, Any] = {
@@ -31,9 +31,10 @@ BENCHMARKS: dict[str, Any] = {
     "retrieval": retrieval,
     "rules": rules,
     "serving": serving,
+    "sizing": sizing,
 }
 
-OWN_OPTIONS = {"fuzz": ("cases", "out")}
+OWN_OPTIONS = {"fuzz": ("cases", "out"), "sizing": ("pages", "out")}
 """What a benchmark takes where it is not `repeat` and `rival_repeat`."""
 
 
@@ -50,6 +51,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of our own stages and of the floor")
     parser.add_argument("--rival-repeat", type=int, default=3, help="repetitions of the rivals, which are slow")
     parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz)")
+    parser.add_argument("--pages", type=int, nargs="+", default=[100, 300, 1000], help="sizes of a library (sizing)")
     options = parser.parse_args()
     if options.list:
         for name, module in BENCHMARKS.items():

@@ -117,7 +117,9 @@ class BucketPlace:
         shutil.rmtree(folder)
 
     def copy_of(self, name: str) -> Path:
-        copied = self._work / "copies" / hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
+        # A copy bears the name of what it is a copy of: models are known by the names of their folders.
+        told = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
+        copied = self._work / "copies" / told / name.rsplit("/", 1)[-1]
         if copied.is_dir():
             return copied
         copied.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +131,13 @@ class BucketPlace:
         if not any(loading.iterdir()):
             loading.rmdir()
             raise PlaceError(f"There is nothing at {self.uri_of(name)}: check the address.")
-        loading.replace(copied)
+        try:
+            loading.replace(copied)
+        except OSError:
+            # Another process was faster; what lies below a name never changes, so its copy is as good.
+            shutil.rmtree(loading)
+            if not copied.is_dir():
+                raise
         return copied
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:

@@ -57,7 +57,8 @@ def is_tuned(home: Home) -> bool:
 def open_encoder_of(home: Home, hashed: str) -> SentenceEncoder | None:
     """The encoder that an index was made with, chosen today or not; None where it is not here."""
     place = home.store.place
-    kept = [name for name in place.children(MODELS) if name.startswith("encoder-")]
+    # A kept model is named by the beginning of its hash, so that no other is fetched out of a bucket to look at it.
+    kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
     name = next((name for name in names if _stored_hash(name) == hashed), None)
     return None if name is None else _load(name, hashed)

@@ -28,6 +28,7 @@ from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, vali
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.documents import build_documents, find_tier
+from taxkg_assets.sources.scan import printable
 
 _ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
 NEAR_LIMIT_FRAC = 0.7
@@ -152,7 +153,8 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
 
 
 def _refusal(stage: str, reason: str, remedy: str, *, is_law: bool) -> dict[str, Any]:
-    return {"ok": False, "stage": stage, "reason": reason, "remedy": remedy, "is_law": is_law}
+    # What a parser says of a file may hold what stands in the file.
+    return {"ok": False, "stage": stage, "reason": printable(reason), "remedy": remedy, "is_law": is_law}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
+from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.visibility import Cover
 from taxkg_assets.rules.loader import load_family
 
@@ -44,10 +45,10 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
         value = widget.field_value
         found.append(
             Widget(
-                name=widget.field_name or "",
-                label=widget.field_label or "",
+                name=find_plain_text(widget.field_name or ""),
+                label=find_plain_text(widget.field_label or ""),
                 kind=widget.field_type_string or "",
-                value="" if value is None else str(value),
+                value="" if value is None else find_plain_text(str(value)),
                 x0=x0,
                 y0=y0,
                 x1=x1,

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_portions import open_portions
 from taxkg_assets.extraction.visibility import (
     COVERED,
@@ -218,7 +219,7 @@ def _check_page_count(page_count: int, *, max_pages: int) -> None:
 
 
 def _metadata(document: Any) -> dict[str, str]:
-    return {key: value for key, value in (document.metadata or {}).items() if value}
+    return {key: find_plain_text(value) for key, value in (document.metadata or {}).items() if value}
 
 
 def _listed(pages: Iterable[int]) -> str:
@@ -253,7 +254,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
 
 def _first_line(error: Exception) -> str:
     """The parser's words without its error number."""
-    return _ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0])
+    return find_plain_text(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
 
 
 def _repair_warnings(document: Any) -> list[str]:
@@ -346,7 +347,7 @@ def _read_spans(
     boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
     reasons = sight.find_reasons(raws, boxes)
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
-        text = raw["text"]
+        text = find_plain_text(raw["text"])
         shown = text.replace("\xa0", " ") if "\xa0" in text else text
         font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
         span = Span(

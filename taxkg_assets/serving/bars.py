@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from taxkg_assets.defs.progress import listening
+from taxkg_assets.serving.terminal import Terminal
 
 
 class Bars:
     """One bar a stage, on standard error; silent where standard error is no terminal."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
+        console = Terminal(stderr=True)
         self.progress = Progress(
             SpinnerColumn(finished_text="[green]✓"),
             TextColumn("{task.description:<12}"),

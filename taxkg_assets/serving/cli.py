@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
+from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.settings import SettingError, Settings
 
 app = typer.Typer(
@@ -23,8 +23,8 @@ app = typer.Typer(
     help="Tax forms and instructions to a gated knowledge graph and cited answers.",
 )
 # A pipe has no width: tables get one that a wide terminal would have.
-out = Console(width=None if sys.stdout.isatty() else 140)
-err = Console(stderr=True)
+out = Terminal(width=None if sys.stdout.isatty() else 140)
+err = Terminal(stderr=True)
 
 HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -75,7 +75,7 @@ def home_of(option: str) -> str:
 
 def print_json(value: Any) -> None:
     """Print one JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(escape_controls(json.dumps(value, indent=1, ensure_ascii=False, default=str)) + "\n")
 
 
 @app.command()

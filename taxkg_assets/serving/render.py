@@ -82,7 +82,7 @@ def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]], *, home: str, out: Console) -> None:
     """What the home holds."""
-    shown = Table("table", "state", "rows", "version", "gates", title=home, title_justify="left")
+    shown = Table("table", "state", "rows", "version", "gates", title=escape(home), title_justify="left")
     colours = {"current": "green", "stale": "yellow", "missing": "dim"}
     for row in tables:
         gates = "; ".join(f"{g} {why}" for g, why in row.failing.items()) or (
@@ -225,8 +225,10 @@ def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
         for row in face:
-            told = (row[reader] or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
-            shown.add_row(row["box_key"].removeprefix("box_"), escape(row["label"]) or "[dim]no label[/]", *told)
+            told = (escape(row[reader]) or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
+            shown.add_row(
+                escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *told
+            )
         out.print(shown)
 
 
@@ -254,12 +256,12 @@ def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
     for query_set in report["query_set"].unique().sort():
         rows = report.filter(pl.col("query_set") == query_set, pl.col("slice") == "all")
         systems = rows["system"].unique().sort().to_list()
-        shown = Table("metric", *systems, title=f"Query set {query_set}", title_justify="left")
+        shown = Table("metric", *systems, title=escape(f"Query set {query_set}"), title_justify="left")
         for metric in rows["metric"].unique(maintain_order=True):
             cells = {r["system"]: r for r in rows.filter(pl.col("metric") == metric).iter_rows(named=True)}
             shown.add_row(metric, *(_interval(cells.get(system)) for system in systems))
         out.print(shown)
-    out.print(f"Report: {path}", highlight=False)
+    out.print(escape(f"Report: {path}"), highlight=False)
 
 
 def _interval(row: Mapping[str, Any] | None) -> str:
@@ -274,7 +276,7 @@ def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     for row in rows:
         word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
         at = f"{row['released_at']:%Y-%m-%d %H:%M} UTC"
-        shown.add_row(str(row["release_ix"]), word, at, row["index_version"], row["model_name"])
+        shown.add_row(str(row["release_ix"]), word, at, row["index_version"], escape(row["model_name"]))
     out.print(shown)
 
 
@@ -302,9 +304,11 @@ def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     for row in rows:
         is_known = row["gain_low"] is not None
         interval = f"{row['gain_low']:+.3f} … {row['gain_high']:+.3f}" if is_known else "–"
-        word = "[green]chosen" if row["is_chosen"] else f"base kept: {row['reason']}"
+        word = "[green]chosen" if row["is_chosen"] else escape(f"base kept: {row['reason']}")
         score = f"{row['base_score']:.3f} → {row['own_score']:.3f}"
-        shown.add_row(row["name"], row["base"], str(row["dev_questions"]), score, f"{row['gain']:+.3f}", interval, word)
+        shown.add_row(
+            row["name"], escape(row["base"]), str(row["dev_questions"]), score, f"{row['gain']:+.3f}", interval, word
+        )
     if rows:
         out.print(shown)
     else:

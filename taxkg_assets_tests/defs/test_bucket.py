@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,16 @@ from deltalake.exceptions import CommitFailedError
 
 from taxkg_assets.defs import lease
 from taxkg_assets.defs.bucket import BucketPlace
+from taxkg_assets.defs.models import base_hash, is_tuned, open_encoder, open_encoder_of
 from taxkg_assets.defs.place import HomeBusyError, LocalPlace, Place, PlaceError, safe_name
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.training_models import keep_model
+from taxkg_assets.schemas import Model
+from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets_tests.defs.test_store import faces
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
+from taxkg_assets_tests.training.tiny import save_tiny_model
 
 HOME = "s3://homes/one"
 
@@ -147,3 +154,33 @@ def test_rows_and_states_come_back_as_from_a_folder(bucket: ObjectStore, tmp_pat
     assert stores[0].read("faces").equals(stores[1].read("faces"))
     assert stores[0].state("faces") == stores[1].state("faces")
     assert stores[0].count("faces") == stores[1].count("faces") == 1
+
+
+def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
+    bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = save_tiny_model(tmp_path / "base")
+    monkeypatch.setenv("TAXKG_MODEL", str(base))
+    home = Home(home=HOME)
+    trained = Path(shutil.copytree(base, tmp_path / "trained"))
+    weights = trained / "model.safetensors"
+    # The header may end in blanks: other bytes, the same weights.
+    size = int.from_bytes(weights.read_bytes()[:8], "little")
+    data = weights.read_bytes()
+    weights.write_bytes((size + 8).to_bytes(8, "little") + data[8 : 8 + size] + b" " * 8 + data[8 + size :])
+    name = f"encoder-{sha256_of(weights)[:12]}"
+    row = {"name": name, "sha256": sha256_of(weights), "base_hash": base_hash(home).removesuffix("-bf16")}
+    path = keep_model(home, trained, name)
+    model = Model.sample(overrides=[row | {"path": path, "is_chosen": True, "gain": 0.1, "gain_low": 0.1}])
+    home.store.write("model", model, inputs="x")
+    assert not trained.exists()
+    assert not (home.store.home / "models").exists()
+    hashes = set()
+    for machine in ("one", "other"):
+        monkeypatch.setenv("TAXKG_WORK", str(tmp_path / machine))
+        opened = open_encoder(Home(home=HOME))
+        hashes.add(opened.model_hash)
+        assert opened.model_name == name
+        assert is_tuned(Home(home=HOME))
+        assert open_encoder_of(Home(home=HOME), opened.model_hash) is opened
+    assert [one.split("-")[0] for one in hashes] == [row["sha256"][:16]]

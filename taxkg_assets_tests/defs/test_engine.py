@@ -9,9 +9,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from deltalake import DeltaTable
 
 from taxkg_assets.defs.engine import EngineError, LocalEngine, open_engine
 from taxkg_assets.defs.reader import Job, Limits, Outcome
+from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.hostile import encrypted
@@ -52,6 +54,24 @@ def test_a_cluster_reads_what_this_machine_reads(tmp_path: Path) -> None:
     assert one.keys() == other.keys()
     assert len(one) == 8 * 2
     assert all(frame.equals(other[key]) for key, frame in one.items())
+    _assert_spark_reads_a_table(tmp_path / "home", one[here[0].document_id, "sections"])
+
+
+def _assert_spark_reads_a_table(home: Path, sections: pl.DataFrame) -> None:
+    """Without our code, as docs/scale.md shows it; in the session that is there already."""
+    from pyspark.sql import SparkSession
+
+    store = Store(home)
+    for content in ("old", "new"):
+        store.replace_documents("sections", sections, documents={sections["document_id"][0]: {"content": content}})
+    spark = SparkSession.builder.getOrCreate()
+    rows = spark.read.parquet(*DeltaTable(store.table_uri("sections")).file_uris()).collect()
+    told = {row.element_id: [tuple(piece) for piece in row.pieces] for row in rows}
+    assert len(rows) == sections.height
+    assert told == {
+        i: [tuple(p.values()) for p in pieces]
+        for i, pieces in zip(sections["element_id"], sections["pieces"], strict=True)
+    }
 
 
 def _told(outcome: Outcome) -> Outcome:

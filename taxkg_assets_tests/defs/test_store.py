@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
+from deltalake import DeltaTable
 
 from taxkg_assets.defs.store import ContractError, Store, frame_digest
-from taxkg_assets.schemas import Faces, Release
+from taxkg_assets.schemas import Faces, Release, Sections
 
 
 def faces(document_id: str, keys: list[str]) -> pl.DataFrame:
@@ -96,3 +99,30 @@ def test_the_way_to_a_frame_is_no_part_of_the_content() -> None:
     assert frame_digest(frame) == frame_digest(other_way)
     changed = frame.with_columns(bbox=pl.col("bbox").struct.with_fields(x0_pt=pl.lit(-1.0)))
     assert frame_digest(frame) != frame_digest(changed)
+
+
+def duckdb_over_arrow(uri: str) -> pl.DataFrame:
+    """As docs/scale.md shows it."""
+    sections = DeltaTable(uri).to_pyarrow_dataset()
+    return duckdb.from_arrow(sections).pl()
+
+
+def duckdb_over_files(uri: str) -> pl.DataFrame:
+    """As docs/scale.md shows it."""
+    return duckdb.read_parquet(DeltaTable(uri).file_uris()).pl()
+
+
+@pytest.mark.parametrize("read", [pl.read_delta, duckdb_over_arrow, duckdb_over_files])
+def test_other_programs_read_what_stands_and_nothing_that_was_replaced(
+    read: Callable[[str], pl.DataFrame], tmp_path: Path
+) -> None:
+    store = Store(tmp_path)
+    for content, count in (("1", 3), ("2", 2)):
+        for document in ("a", "b"):
+            rows = [{"document_id": document, "element_id": f"{document}:{content}.{ix}"} for ix in range(count)]
+            store.replace_documents(
+                "sections", Sections.sample(overrides=rows), documents={document: {"content": content}}
+            )
+    ours = store.read("sections")
+    assert ours.height == 4
+    assert read(store.table_uri("sections")).sort("element_id").equals(ours.sort("element_id"))

@@ -51,6 +51,17 @@ RUN = """query ($id: ID!) { runOrError(runId: $id) { ... on Run { status
   eventConnection { events { ... on ExecutionStepFailureEvent { error { message } } } } } } }"""
 
 
+BACKFILL = """mutation ($tables: [AssetKeyInput!]!, $documents: [String!]!) {
+  launchPartitionBackfill(backfillParams: {assetSelection: $tables, partitionNames: $documents, tags: []}) {
+    __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+
+BACKFILLED = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  ... on PartitionBackfill { status } } }"""
+
+MADE = """query ($table: [String!]!) { assetNodeOrError(assetKey: {path: $table}) { ... on AssetNode {
+  assetMaterializations(limit: 2) { partition runId } } } }"""
+
+
 class Server:
     """A running UI, asked as its pages ask it."""
 
@@ -194,3 +205,18 @@ def test_materialize_on_one_table_below_a_failed_gate_is_refused(server: Server,
     assert status == "FAILURE"
     assert "elements:roles_on_labelled_documents has failed" in errors
     assert {name: store.version(name) for name in UPSTREAM} == before
+
+
+def test_chosen_documents_are_made_again_by_a_backfill(server: Server, refused_home: Path) -> None:
+    chosen = sorted(path.stem for path in SAMPLES.glob("*.pdf"))[:2]
+    tables = [{"path": [name]} for name in ("documents", "quarantine")]
+    launched = server.ask(BACKFILL, tables=tables, documents=chosen)["launchPartitionBackfill"]
+    assert launched["__typename"] == "LaunchBackfillSuccess", launched
+    deadline, status = time.monotonic() + RUN_SECONDS, ""
+    while not status.startswith("COMPLETED") and time.monotonic() < deadline:
+        time.sleep(1)
+        status = server.ask(BACKFILLED, id=launched["backfillId"])["partitionBackfillOrError"]["status"]
+    assert status == "COMPLETED_SUCCESS"
+    made = server.ask(MADE, table=["documents"])["assetNodeOrError"]["assetMaterializations"]
+    assert sorted(row["partition"] for row in made) == chosen
+    assert len({row["runId"] for row in made}) == 1, "one run for all of them"

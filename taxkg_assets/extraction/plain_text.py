@@ -1,0 +1,13 @@
+"""Text as a table, a page and a terminal can hold it: what a file calls text may speak to a terminal instead."""
+
+from __future__ import annotations
+
+_SPACES = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+_TURNS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_PLAIN: dict[int, str | None] = {**dict.fromkeys(_SPACES, " "), **dict.fromkeys(_TURNS)}
+
+
+def find_plain_text(text: str) -> str:
+    """Blanks for control characters (escape sequences begin with one), nothing for marks that turn text around."""
+    # Nearly all text is printable as it is, and that is told much faster than it is mended.
+    return text if text.isprintable() else text.translate(_PLAIN)

@@ -1,0 +1,24 @@
+"""The console of the command line: text cannot speak to the terminal through it, wherever it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Terminal(Console):
+    """A console that prints a mark where a text holds a control character; its own colours and bars are untouched."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=_CONTROL.sub("\ufffd", segment.text))
+
+
+def escape_controls(text: str) -> str:
+    """JSON with control characters that it may hold as they are written out; it means the same."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
