@@ -27,12 +27,13 @@ run: .venv/installed ## build the bundled sample corpus end to end, train on it,
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: .venv/installed ## format, lint, types, import contracts, spelling
+check: .venv/installed ## format, lint, types, import contracts, spelling, published holes of packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/typos
+	$(BIN)/python deploy/audit.py
 
 golden: .venv/installed ## rewrite the golden files from today's output
 	TAXKG_REWRITE_GOLDEN=1 $(BIN)/python -m pytest taxkg_assets_tests/golden taxkg_assets_tests/architecture/test_snapshot.py \
