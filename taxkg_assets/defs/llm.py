@@ -4,7 +4,7 @@ import dataframely as dy
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
-from taxkg_assets.defs.proposers import Journal
+from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls

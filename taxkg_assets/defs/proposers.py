@@ -1,29 +1,24 @@
-"""Opens proposers: rules, or a model behind the record of calls in the home, with its budget.
-
-A call is appended to a journal in the home, flushed to the disk, as soon as it returns; the asset `llm_calls` takes the
-journal up. Whoever is killed in between has lost nothing: look-ups read both.
-"""
+"""Opens proposers: rules, or a model behind the record of calls in the home, with its budget."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import threading
+import math
+import re
 import time
-from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
+from taxkg_assets.defs.call_journal import Journal, Spender, Spending
 from taxkg_assets.defs.resources import Home, code_version
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
 from taxkg_assets.llm.estimate import EstimatingProposer
-from taxkg_assets.llm.llm_calls import Call, build_llm_calls, summarize_calls
+from taxkg_assets.llm.llm_calls import build_llm_calls, summarize_calls
 from taxkg_assets.llm.model_proposer import Manner, ModelProposer
 from taxkg_assets.llm.providers.choice import open_provider
 from taxkg_assets.llm.rule_proposer import RuleProposer
@@ -33,80 +28,9 @@ from taxkg_assets.prompts.tasks import TASKS
 from taxkg_assets.schemas import LlmCalls
 from taxkg_assets.settings import Settings
 
-JOURNAL = "llm_calls.jsonl"
-_CALL = TypeAdapter(Call)
-
 
 class ProposerSettingError(Exception):
     """A setting of the language models that cannot be followed."""
-
-
-class Journal:
-    """The home's calls: the table, and a file of those that have come since."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._path = store.home / "cache" / JOURNAL
-        self._lock = threading.Lock()
-        self._known: dict[str, Call] | None = None
-
-    def find(self, call_id: str) -> Call | None:
-        """The call of this content, if it was ever made in this home."""
-        with self._lock:
-            if self._known is None:
-                table = self._store.read_or_empty("llm_calls").iter_rows(named=True)
-                self._known = {row["call_id"]: Call(**row) for row in table}
-                self._known |= {call.call_id: call for call in self.read()}
-            return self._known.get(call_id)
-
-    def record(self, call: Call) -> None:
-        """Append a call as one line and flush it to the disk."""
-        line = json.dumps({**asdict(call), "called_at": call.called_at.isoformat()}, ensure_ascii=False)
-        with self._lock:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                # A writer that was killed may have left half a line behind.
-                is_torn = file.tell() > 0 and _last_byte(self._path) != b"\n"
-                file.write(b"\n" * is_torn + line.encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            if self._known is not None:
-                self._known.setdefault(call.call_id, call)
-
-    def read(self) -> list[Call]:
-        """The calls of the file; half a line that a killed process left is passed over."""
-        if not self._path.exists():
-            return []
-        calls = (_read_call(line) for line in self._path.read_bytes().split(b"\n"))
-        return [call for call in calls if call is not None]
-
-    def forget(self, held: set[str]) -> None:
-        """Drop from the file the calls that the table holds."""
-        if not self._path.exists():
-            return
-        with self._lock, self._path.open("rb+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            calls = [(line, _read_call(line)) for line in file.read().split(b"\n")]
-            kept = [line for line, call in calls if call is not None and call.call_id not in held]
-            file.seek(0)
-            file.write(b"".join(line + b"\n" for line in kept))
-            file.truncate()
-            os.fsync(file.fileno())
-
-
-def _last_byte(path: Path) -> bytes:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1)
-
-
-def _read_call(line: bytes) -> Call | None:
-    """The call of a line; None where it holds no whole one."""
-    try:
-        return _CALL.validate_json(line.decode("utf8", errors="replace"), strict=True)
-    except ValidationError:
-        return None
 
 
 def describe_proposer(home: Home) -> dict[str, Any]:
@@ -123,11 +47,16 @@ def prune_journal(store: Store) -> None:
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
 
 
-def open_proposer(home: Home) -> Proposer:
+def open_proposer(home: Home, *, spender: Spender = Spender.BUILD) -> Proposer:
     """The proposer that the settings name, over the home's record of calls."""
     if home.settings.llm_provider == "rules":
         return RuleProposer()
-    return _open_model(home, home.settings, is_lenient=False)
+    return _open_model(home, home.settings, spender=spender)
+
+
+def open_trainer(home: Home) -> Proposer:
+    """The same for training, which has a budget of its own."""
+    return open_proposer(home, spender=Spender.TRAINING)
 
 
 def open_reader(home: Home) -> Proposer | None:
@@ -141,15 +70,15 @@ def open_reader(home: Home) -> Proposer | None:
         return None
     seconds = min(settings.llm_seconds, settings.llm_answer_seconds)
     hasty = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
-    return _open_model(home, hasty, is_lenient=True)
+    return _open_model(home, hasty, spender=Spender.READER)
 
 
-def _open_model(home: Home, settings: Settings, *, is_lenient: bool) -> ModelProposer:
+def _open_model(home: Home, settings: Settings, *, spender: Spender) -> ModelProposer:
     return ModelProposer(
         provider=open_provider(_checked(settings)),
-        log=Journal(home.store),
-        budget=open_budget(settings),
-        manner=_manner(settings, is_lenient=is_lenient),
+        log=Journal(home.store, spender=spender),
+        budget=open_budget(home.store, settings, spender=spender),
+        manner=_manner(settings, is_lenient=spender is Spender.READER),
         fingerprint=proposer_fingerprint(home),
     )
 
@@ -171,16 +100,23 @@ def _manner(settings: Settings, *, is_lenient: bool = False) -> Manner:
     )
 
 
-def open_budget(settings: Settings) -> Budget:
-    """What this process may spend, whichever of its tables asks."""
+def open_budget(store: Store, settings: Settings, *, spender: Spender) -> Budget:
+    """What may be spent, whichever table and whichever process asks.
+
+    A build that stopped goes on with what it has left: it is over when `llm_calls` has taken its calls up. Training and
+    readers count from the beginning of their process on.
+    """
     limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
-    return _budget(*limits, settings.llm_prices)
+    return _budget(store.uri, spender, limits, settings.llm_prices)
 
 
 @cache
-def _budget(usd: float, tokens: int, seconds: float, prices: str) -> Budget:
+def _budget(home: str, spender: Spender, limits: tuple[float, int, float], prices: str) -> Budget:
+    usd, tokens, seconds = limits
     own = Prices(_own_prices(prices))
-    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic)
+    since = None if spender is Spender.BUILD else datetime.now(UTC)
+    spending = Spending(Store(home), spender=spender, prices=own, since=since)
+    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
 
 
 def proposer_fingerprint(home: Home) -> str:
@@ -221,9 +157,18 @@ def _own_prices(path: str) -> dict[str, Price]:
         return {}
     try:
         rows = yaml.safe_load(Path(path).read_text(encoding="utf8"))
-        return {str(k): Price(float(v["input_usd"]), float(v["output_usd"])) for k, v in rows.items()}
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as broken:
+        return {re.compile(str(k)).pattern: _read_price(v) for k, v in rows.items()}
+    except (OSError, yaml.YAMLError, re.error, KeyError, TypeError, ValueError, AttributeError) as broken:
+        said = " ".join(str(broken).split())
         raise ProposerSettingError(
-            f"{path} (llm_prices) is no price list: {broken}. "
-            "Write lines like `my-model: {input_usd: 1, output_usd: 2}`."
+            f"{path} (llm_prices) is no price list: {said}. "
+            "Write lines like `my-model: {input_usd: 1, output_usd: 2}`, both for a million tokens."
         ) from broken
+
+
+def _read_price(row: Any) -> Price:
+    """A price; less than nothing, or no number at all, would let a budget last for ever."""
+    price = Price(float(row["input_usd"]), float(row["output_usd"]))
+    if not all(0 <= usd < math.inf for usd in (price.input_usd, price.output_usd)):
+        raise ValueError(f"{row} is no price")
+    return price

@@ -11,7 +11,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
 from taxkg_assets.defs.models import base_hash, open_base
-from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.retrieval.passage_legs import PassageLegs, build_passage_legs
@@ -56,7 +56,7 @@ def _made_with(home: Home) -> str:
     return digest(base_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
 
 
-HANDLES = {"legs": open_legs, "proposer": open_proposer}
+HANDLES = {"legs": open_legs, "proposer": open_trainer}
 
 scenario_queries = table(
     schemas.ScenarioQueries,

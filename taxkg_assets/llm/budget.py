@@ -61,14 +61,25 @@ class Spent:
 
 
 class Budget:
-    """Lets a call pass only while the most that it and those under way can cost fits; 0 is no limit."""
+    """Lets a call pass only while the most that it and those under way can cost fits; 0 is no limit.
+
+    Args:   ledger: tokens and dollars that are spent already, by whomever; without one, what passed here.
+    """
 
     def __init__(
-        self, *, usd: float = 0.0, tokens: int = 0, seconds: float = 0.0, prices: Prices, clock: Callable[[], float]
+        self,
+        *,
+        usd: float = 0.0,
+        tokens: int = 0,
+        seconds: float = 0.0,
+        prices: Prices,
+        clock: Callable[[], float],
+        ledger: Callable[[], tuple[int, float]] | None = None,
     ) -> None:
         self.prices, self.spent = prices, Spent()
         self._usd, self._tokens, self._seconds = usd, tokens, seconds
         self._clock, self._begun = clock, clock()
+        self._ledger = ledger or (lambda: (self.spent.input_tokens + self.spent.output_tokens, self.spent.usd))
         self._lock = threading.Lock()
         self._held_tokens, self._held_usd = 0, 0.0
 
@@ -110,17 +121,17 @@ class Budget:
 
     def _refuse_excess(self, request: Request, *, tokens: int, usd: float, is_priced: bool) -> None:
         kept = "Calls made so far are kept: raise it and run again to go on there."
-        used = self.spent.input_tokens + self.spent.output_tokens + self._held_tokens
-        if self._tokens and used + tokens > self._tokens:
+        spent_tokens, spent_usd = self._ledger() if self._tokens or self._usd else (0, 0.0)
+        if self._tokens and spent_tokens + self._held_tokens + tokens > self._tokens:
             raise BudgetError(
                 f"{request.task}: the token budget of {self._tokens} (llm_budget_tokens) is used up. {kept}"
             )
         if self._usd and not is_priced:
             raise BudgetError(
                 f"{request.task}: there is a money budget, but no price for {request.model}: "
-                "name one in the file of the setting llm_prices."
+                "name one in the file of the setting llm_prices (0 for a server of your own)."
             )
-        if self._usd and self.spent.usd + self._held_usd + usd > self._usd:
+        if self._usd and spent_usd + self._held_usd + usd > self._usd:
             raise BudgetError(f"{request.task}: the budget of ${self._usd:g} (llm_budget_usd) is used up. {kept}")
         if self._seconds and self._clock() - self._begun > self._seconds:
             raise BudgetError(f"{request.task}: {self._seconds:g} s (llm_budget_seconds) are used up. {kept}")

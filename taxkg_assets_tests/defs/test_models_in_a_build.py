@@ -16,7 +16,8 @@ import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs._table import MAKERS
-from taxkg_assets.defs.proposers import Journal, describe_proposer, open_estimator
+from taxkg_assets.defs.call_journal import Journal
+from taxkg_assets.defs.proposers import describe_proposer, open_estimator
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.extraction.extract import Extraction, extract

@@ -12,8 +12,9 @@ import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs._table import MAKERS
+from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.intake import admit_documents, publish, scan_sources
-from taxkg_assets.defs.proposers import Journal, open_estimator
+from taxkg_assets.defs.proposers import open_estimator
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.defs.proposers import Journal
+from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.service import Service
 from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS
