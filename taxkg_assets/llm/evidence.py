@@ -5,18 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.llm.wording import (
-    find_content,
-    find_figures,
-    find_keys,
-    is_limited,
-    is_negative,
-    score_coverage,
-    split_clauses,
-)
+from taxkg_assets.llm.claims import find_breach, find_stems, spell_alike
+from taxkg_assets.llm.wording import find_content, find_figures
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
+
+_PART_OF_WORD = re.compile(r"[^\W_]+")
+
+
+def is_telling(quote: str) -> bool:
+    """Whether a quote holds enough words that carry meaning to show anything."""
+    return len(find_content(quote) | find_figures(quote)) >= load_family("llm")["evidence"]["least_words"]
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _flatten(text: str) -> str:
+    """A text as its words in small letters."""
+    return " ".join(_PART_OF_WORD.findall(text.casefold()))
+
+
+def _split(text: str) -> list[str]:
+    return [text[start:end] for start, end in find_sentence_parts(text)]
 
 
 def point(element_id: str, start: int, end: int) -> str:
@@ -36,7 +49,7 @@ class BlockEvidence:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = tuple(blocks)
 
-    def locate(self, evidence: Evidence) -> Evidence | None:
+    def find(self, evidence: Evidence) -> Evidence | None:
         """The evidence with the place where its quote stands; None if the quote is not verbatim in its element.
 
         Models copy well and count badly: a verbatim quote at a wrong place is moved to the nearest right one.
@@ -53,31 +66,47 @@ class BlockEvidence:
         ]
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
+    def locate(self, evidence: Evidence) -> Evidence | None:
+        """The evidence in its place; None also where the quote says too little to show anything.
+
+        A letter or a few stop words stand in every text. What a block or a sentence says as a whole may be short.
+        """
+        found = self.find(evidence)
+        if found is None or is_telling(found.quote):
+            return found
+        wholes = {_tidy(text) for block in self._blocks for text in (block.text, *_split(block.text))}
+        return found if _tidy(found.quote) in wholes else None
+
     def mentions(self, words: str) -> bool:
-        """Whether the blocks use all of these words and figures, wherever."""
-        wanted = find_content(words) | find_figures(words)
-        held = (find_content(block.text) | find_figures(block.text) for block in self._blocks)
-        return bool(wanted) and wanted <= frozenset().union(*held)
+        """Whether these words stand side by side in a block, whatever their case, spaces and hyphens."""
+        wanted = _flatten(words)
+        return bool(find_content(words) | find_figures(words)) and any(
+            f" {wanted} " in f" {_flatten(block.text)} " for block in self._blocks
+        )
+
+    def is_named(self, name: str, *, kind: str) -> bool:
+        """Whether a name looks as names of its kind do; one without a pattern takes a few telling words."""
+        patterns = [rule.pattern for rule in load_rules("llm", "entities") if rule.id == kind]
+        if patterns:
+            return any(pattern.fullmatch(name) for pattern in patterns)
+        return bool(find_content(name)) and len(name.split()) <= load_family("llm")["metadata"]["name_words"]
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether quotes say what a sentence says: its figures and keys, nearly all its words, the same denials.
+        """Whether quotes say what a sentence says: its figures and nearly all its words, and their sentences the rest.
 
         What is denied, and under which conditions, is read from the whole sentences that the quotes stand in: a quote
         that begins after "do not" shows the opposite of its source.
         """
-        quoted = " ".join(row.quote for row in evidence)
-        source = " ".join(self._sentences_of(row) for row in evidence)
-        if claim.strip() and claim.split() == source.split():
+        sources = [self._sentences_of(row) for row in evidence]
+        if _tidy(claim) in {_tidy(part) for source in sources for part in (source, *_split(source))} - {""}:
             return True
-        words, held = find_content(claim), find_content(quoted)
-        limits = load_family("llm")["support"]
+        quoted = spell_alike(" ".join(row.quote for row in evidence))
+        words, held = find_stems(claim), find_stems(quoted)
+        least = load_family("llm")["support"]["least_share"]
         return (
-            bool(words)
-            and find_figures(claim) <= find_figures(quoted)
-            and find_keys(claim) <= find_keys(source)
-            and len(words & held) >= limits["least_share"] * len(words)
-            and (is_limited(claim) or not is_limited(source))
-            and _denies_alike(claim, source)
+            find_figures(spell_alike(claim)) <= find_figures(quoted)
+            and len(words & held) >= least * len(words)
+            and not find_breach(claim, " ".join(dict.fromkeys(sources)))
         )
 
     def _sentences_of(self, evidence: Evidence) -> str:
@@ -91,21 +120,3 @@ class BlockEvidence:
             touched = [(a, b) for a, b in find_sentence_parts(block.text) if a < last and b > first]
             return block.text[touched[0][0] : touched[-1][1]] if touched else evidence.quote
         return evidence.quote
-
-
-def _denies_alike(claim: str, source: str) -> bool:
-    """Whether each clause of a sentence denies what its source denies and says what it says.
-
-    The clause that is most like it does the same, and no word is taken over that the source uses to the contrary only.
-    """
-    clauses = [(find_content(clause), is_negative(clause)) for clause in split_clauses(source)]
-    for clause in split_clauses(claim):
-        wanted = find_content(clause)
-        shares = [score_coverage(wanted, held) for held, _ in clauses]
-        nearest = {denied for share, (_, denied) in zip(shares, clauses, strict=True) if share == max(shares)}
-        denies = is_negative(clause)
-        alike = frozenset().union(*(held for held, denied in clauses if denied == denies))
-        contrary = frozenset().union(*(held for held, denied in clauses if denied != denies))
-        if denies not in nearest or wanted & (contrary - alike):
-            return False
-    return bool(clauses)

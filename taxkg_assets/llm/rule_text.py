@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -141,9 +142,9 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
 
 
 def _plain_words(text: str) -> list[str]:
+    """The longer words of a text in small letters, each as it stands there."""
     stop = load_family("llm")["words"]["stop"]
-    words = ("".join(c for c in word.lower() if c.isalpha()) for word in text.split())
-    return [word for word in words if len(word) > 3 and word not in stop]
+    return [word for word in re.findall(r"[^\W\d_]{4,}", text.lower()) if word not in stop]
 
 
 def propose_quality_validation(item: QualityItem) -> QualityProposal:

@@ -75,8 +75,14 @@ def score_coverage(wanted: frozenset[str], held: frozenset[str]) -> float:
 
 
 def opening(block: Block) -> Evidence:
-    """A block's first words as evidence."""
-    words = list(re.finditer(r"\S+", block.text))[: load_family("llm")["words"]["opening"]]
-    start, end = (words[0].start(), words[-1].end()) if words else (0, 0)
+    """A block's first words as evidence, as many as it takes to show something."""
+    most, least = load_family("llm")["words"]["opening"], load_family("llm")["evidence"]["least_words"]
+    start = len(block.text) - len(block.text.lstrip())
+    end = start
+    for number, word in enumerate(re.finditer(r"\S+", block.text)):
+        held = block.text[start:end]
+        if number >= most and len(find_content(held) | find_figures(held)) >= least:
+            break
+        end = word.end()
     place = f"{block.element_id}:{block.start + start}-{block.start + end}"
     return Evidence(pointer=place, quote=block.text[start:end])

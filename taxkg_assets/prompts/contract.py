@@ -67,11 +67,17 @@ class Claim(Strict):
 class EvidenceCheck(Protocol):
     """Decides whether evidence holds in the blocks of one item."""
 
-    def locate(self, evidence: Evidence) -> Evidence | None:
+    def find(self, evidence: Evidence) -> Evidence | None:
         """The evidence with the place where its quote stands; None if the quote is not verbatim there."""
 
+    def locate(self, evidence: Evidence) -> Evidence | None:
+        """The same; None also for a quote that says too little to show anything."""
+
     def mentions(self, words: str) -> bool:
-        """Whether the blocks use all of these words, wherever."""
+        """Whether these words stand side by side in the blocks."""
+
+    def is_named(self, name: str, *, kind: str) -> bool:
+        """Whether a name is one of a box, a form, an amount …, as documents print them."""
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Whether located quotes say what a sentence says."""

@@ -11,6 +11,9 @@ from taxkg_assets.prompts.contract import Claim, Evidence, EvidenceCheck, Item, 
 CLAIMED_GRADE = 7
 """From this relevance (0–10) a passage is said to answer, which must be shown in it."""
 
+MOST_TAGS, MOST_ENTITIES = 8, 16
+"""Of one chunk; what a model names beyond these is left out."""
+
 _POLARITY_OF = {"excludes": "negative", "includes": "positive", "portion_of": "positive", "defines": "positive"}
 """The relations that can have one polarity only."""
 
@@ -115,7 +118,7 @@ class MetadataItem(Item):
 
 
 class MetadataProposal(Proposal):
-    """Title, tags and entities of a chunk; of these only what it says itself is kept."""
+    """Title, tags and entities of a chunk; of these only what it says itself is kept, each once and not too many."""
 
     title: str
     tags: tuple[str, ...]
@@ -125,13 +128,22 @@ class MetadataProposal(Proposal):
         base = super().held(check)
         if base is None:
             return None
-        located = [(entity, check.locate(entity.evidence)) for entity in self.entities]
+        named = {(entity.kind, entity.name): entity for entity in reversed(self.entities)}
+        located = [(entity, check.find(entity.evidence)) for entity in reversed(named.values())]
         kept = tuple(
-            e.model_copy(update={"evidence": at}) for e, at in located if at is not None and e.name in at.quote
+            entity.model_copy(update={"evidence": at})
+            for entity, at in located
+            if at is not None and entity.name in at.quote and check.is_named(entity.name, kind=entity.kind)
         )
-        tags = tuple(tag for tag in self.tags if check.mentions(tag))
+        tags = {tag.casefold(): tag for tag in reversed(self.tags) if check.mentions(tag)}
         title = self.title if check.mentions(self.title) else base.evidence[0].quote
-        return base.model_copy(update={"entities": kept, "tags": tags, "title": title})
+        return base.model_copy(
+            update={
+                "entities": kept[:MOST_ENTITIES],
+                "tags": tuple(reversed(tags.values()))[:MOST_TAGS],
+                "title": title,
+            }
+        )
 
 
 class QualityItem(Item):

@@ -1,0 +1,364 @@
+"""Whether a sentence follows from others as far as words show it: nothing new, nothing bolder, nothing turned round.
+
+What a program cannot tell from words it does not let pass: a sentence falls that might well be true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.llm.wording import find_figures, find_keys, is_limited, is_negative, score_coverage, split_clauses
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+Words = frozenset[str]
+_WORD = re.compile(r"[^\W\d_][^\W\d_'’-]*(?:-[^\W\d_]+)*|\d[\d,.]*\d[a-z]?\b|\d[a-z]?\b")
+_FIRST_SIGN = 0xE000
+"""Signs of private use stand for what was read, so that it is read once."""
+
+
+def find_breach(claim: str, source: str) -> str:
+    """What a sentence says beyond its source; empty where nothing is found."""
+    claim, source = spell_alike(claim), spell_alike(source)
+    return next((name for name, is_broken in _BREACHES.items() if is_broken(claim, source)), "")
+
+
+def spell_alike(text: str) -> str:
+    """A text with numbers as figures, amounts with their sign before and rates with theirs behind."""
+    text = _number_run().sub(lambda match: _figure_of(match[0]), text)
+    for rule in load_rules("claims", "spellings"):
+        text = rule.pattern.sub(rule.extra["written"], text)
+    return text
+
+
+@cache
+def _number_run() -> re.Pattern[str]:
+    numbers = load_family("claims")["numbers"]
+    word = "|".join([*numbers["units"], *numbers["scales"]])
+    return re.compile(rf"(?i)\b(?:{word})(?:(?:[\s-]+|\s+and\s+)(?:{word}))*\b")
+
+
+def _figure_of(run: str) -> str:
+    """The figure that a run of number words names; a word that mostly is none stays as it is."""
+    numbers = load_family("claims")["numbers"]
+    words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
+    if len(words) == 1 and (words[0] in numbers["alone"] or words[0] in numbers["scales"]):
+        return run
+    total, part = 0, 0
+    for word in words:
+        if word in numbers["units"]:
+            part += numbers["units"][word]
+        elif numbers["scales"][word] == min(numbers["scales"].values()):
+            part = max(1, part) * numbers["scales"][word]
+        else:
+            total, part = total + max(1, part) * numbers["scales"][word], 0
+    return str(total + part)
+
+
+# ------------------------------------------------------------------------------------------------------- words
+
+
+def find_stems(text: str) -> Words:
+    """The words of a text that carry meaning, without endings; words of one meaning have one stem."""
+    stop = load_family("llm")["words"]["stop"]
+    words = (match[0].casefold() for match in _WORD.finditer(text))
+    return frozenset(_stem(word) for word in words if word not in stop)
+
+
+def _stem(word: str) -> str:
+    return _alike().get(word) or _alike().get(_cut(word)) or _cut(word)
+
+
+@cache
+def _alike() -> Mapping[str, str]:
+    """For each word that another says as well, and its stem, the first word of its group."""
+    return {spelt: group[0] for group in load_family("claims")["alike"] for w in group for spelt in (w, _cut(w))}
+
+
+@cache
+def _cut(word: str) -> str:
+    """A word without its ending, as long as enough of it remains."""
+    rules = load_family("claims")
+    if not word[:1].isalpha():
+        return word.replace(",", "")
+    ending = next(
+        (e for e in rules["endings"] if word.endswith(e) and len(word) - len(e) >= rules["shortest_stem"]), ""
+    )
+    stem = word.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
+    is_doubled = ending in ("ed", "ing") and stem[-1:] == stem[-2:-1] and stem[-1:] not in "ls"
+    return stem[:-1] if is_doubled else stem
+
+
+def _has_words_of_its_own(claim: str, source: str) -> bool:
+    free = frozenset(_stem(word) for word in load_family("claims")["free"])
+    stems = find_stems(_sign(claim, load_rules("claims", "comparators"))[0])
+    return not stems or bool(stems - find_stems(source) - free)
+
+
+# ----------------------------------------------------------------------------------------- figures, conditions
+
+
+def _has_other_measures(claim: str, source: str) -> bool:
+    """Whether a sentence has a date, term or amount that its source has not, or has of something else."""
+    if not _find_measures(claim) <= _find_measures(source):
+        return True
+    held = [(_find_measures(part), find_stems(part)) for part in _split_parts(source)]
+    for part in _split_parts(claim):
+        for measure in _find_measures(part):
+            words = find_stems(part) - find_stems(" ".join(measure))
+            own = max((len(words & there) for measures, there in held if measure in measures), default=0)
+            other = max(
+                (len(words & there) for measures, there in held if measures and measure not in measures), default=0
+            )
+            if other > own:
+                return True
+    return False
+
+
+def _split_parts(text: str) -> list[str]:
+    joint = load_rules("claims", "joints")[0].pattern
+    text, _ = _sign(text, load_rules("claims", "comparators"))
+    return [part for clause in split_clauses(text) for part in joint.split(clause) if part.strip()]
+
+
+def _find_measures(text: str) -> frozenset[tuple[str, str]]:
+    rules = load_rules("claims", "measures")
+    return frozenset(
+        (m["unit"].casefold(), m["figure"].replace(",", "")) for rule in rules for m in rule.pattern.finditer(text)
+    )
+
+
+def _has_other_bounds(claim: str, source: str) -> bool:
+    held = _find_bounds(source)
+    return not _find_bounds(claim) <= held
+
+
+def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
+    """Each figure with the word that bounds it: `more than $600`, `65 or older`, and an empty one where none does."""
+    reach = load_family("claims")["bound_reach"]
+    text, read = _sign(text, load_rules("claims", "comparators"))
+    figures = list(load_rules("llm", "figures")[0].pattern.finditer(text))
+    bound: dict[int, str] = {}
+    for place, rule in read:
+        if rule.extra["side"] == "left":
+            near = [m.start() for m in figures if 0 <= place - m.end() <= reach // 2]
+            bound |= {near[-1]: _meaning(rule)} if near else {}
+        else:
+            near = [m.start() for m in figures if 0 <= m.start() - place <= reach]
+            bound |= {near[0]: _meaning(rule)} if near else {}
+    return frozenset((next(iter(find_figures(m[0])), m[0]), bound.get(m.start(), "")) for m in figures)
+
+
+def _meaning(rule: Rule) -> str:
+    """What a rule's word says; two rules may read one meaning in two places."""
+    return str(rule.extra.get("means", rule.id))
+
+
+def _sign(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int, Rule]]]:
+    """A text with a sign for each thing that a rule reads, the first rule first, and where these stand."""
+    for number, rule in enumerate(rules):
+        text = rule.pattern.sub(f" {chr(_FIRST_SIGN + number)} ", text)
+    signs = (m for m in re.finditer(f"[{chr(_FIRST_SIGN)}-{chr(_FIRST_SIGN + len(rules))}]", text))
+    return text, [(m.start(), rules[ord(m[0]) - _FIRST_SIGN]) for m in signs]
+
+
+def _leaves_out_a_condition(claim: str, source: str) -> bool:
+    """Whether a sentence lacks what its source says `if`, `unless`, `except` or `only` of, or makes the rule of it."""
+    if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
+        return True
+    said, least = find_stems(claim), load_family("llm")["support"]["least_share"]
+    for rule in load_rules("llm", "limits_of_rules"):
+        for match in rule.pattern.finditer(source):
+            wanted = find_stems(_condition_end().split(source[match.end() :])[0])
+            if wanted and len(wanted & said) < least * len(wanted):
+                return True
+    return False
+
+
+@cache
+def _condition_end() -> re.Pattern[str]:
+    return re.compile(load_family("claims")["condition_ends"])
+
+
+def _swaps_conditions(claim: str, source: str) -> bool:
+    """Whether what is a condition in one of two sentences is the rule in the other."""
+    own, rule = _part_conditions(claim)
+    held, held_rule = _part_conditions(source)
+    straight, crossed = len(own & held) + len(rule & held_rule), len(own & held_rule) + len(rule & held)
+    return bool(own and held) and crossed > straight
+
+
+def _part_conditions(text: str) -> tuple[Words, Words]:
+    """The words of a text's conditions, and those of the rest."""
+    conditions = []
+    for rule in load_rules("claims", "conditions"):
+        while match := rule.pattern.search(text):
+            inside = _condition_end().split(text[match.end() :])[0]
+            conditions.append(inside)
+            text = f"{text[: match.start()]} {text[match.end() + len(inside) :]}"
+    return find_stems(" ".join(conditions)), find_stems(text)
+
+
+# ---------------------------------------------------------------------------------------- force and contrast
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a clause with the markers that hold for it, by family."""
+
+    words: Words
+    markers: Mapping[str, Words]
+
+
+_KEPT_FAMILIES = ("force", "extent")
+"""What a sentence may not leave out: `may`, `should`, `need not`, `some`."""
+
+
+def _has_another_force(claim: str, source: str) -> bool:
+    """Whether a part of a sentence says `must`, `taxable` or `add` where the likest of its source says otherwise."""
+    held = _read_pieces(source)
+    return any(not _is_as_said(piece, held) for piece in _read_pieces(claim) if piece.words)
+
+
+def _is_as_said(piece: _Piece, held: Sequence[_Piece]) -> bool:
+    shares = [score_coverage(piece.words, other.words) for other in held]
+    best = max(shares, default=0.0)
+    nearest = [other for share, other in zip(shares, held, strict=True) if share == best > 0]
+    return not nearest or any(_agrees(piece, other) for other in nearest)
+
+
+def _agrees(piece: _Piece, other: _Piece) -> bool:
+    left_out = {rule.id for rule in _markers() if rule.extra.get("can_be_left_out")}
+    for family in {rule.extra["family"] for rule in _markers()}:
+        own, there = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
+        if not own <= there or (family in _KEPT_FAMILIES and not there - own <= left_out):
+            return False
+    return True
+
+
+@cache
+def _markers() -> tuple[Rule, ...]:
+    groups = ("comparators", "forces", "contrasts", "conditions")
+    return tuple(rule for group in groups for rule in load_rules("claims", group))
+
+
+def _read_pieces(text: str) -> list[_Piece]:
+    """The parts of each clause; one without a marker of its own has the nearest one's.
+
+    A verb's force reaches on to what follows it, a statement about what is taxed back to all that it is said of.
+    """
+    joint = load_rules("claims", "joints")[0].pattern
+    pieces = []
+    for clause in split_clauses(text):
+        parts = [part for part in joint.split(_sign(clause, _markers())[0]) if part.strip()]
+        found = [[rule for n, rule in enumerate(_markers()) if chr(_FIRST_SIGN + n) in part] for part in parts]
+        families = {rule.extra["family"] for rules in found for rule in rules}
+        for n, part in enumerate(parts):
+            markers = {family: _find_marker(found, family, at=n) for family in families}
+            pieces.append(_Piece(words=find_stems(part), markers=markers))
+    return pieces
+
+
+def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Words:
+    """The markers of a family that hold for one part of a clause in which some part has any."""
+    before, after = found[at::-1], found[at:]
+    order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
+    own = ([_meaning(rule) for rule in rules if rule.extra["family"] == family] for rules in order)
+    return frozenset(next(ids for ids in own if ids))
+
+
+def denies_alike(claim: str, source: str) -> bool:
+    """Whether each clause of a sentence denies what its source denies and says what it says.
+
+    The clause that is most like it does the same, and no word is taken over that the source uses to the contrary only.
+    """
+    clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
+    for clause in split_clauses(claim):
+        wanted = find_stems(clause)
+        shares = [score_coverage(wanted, held) for held, _ in clauses]
+        nearest = {denied for share, (_, denied) in zip(shares, clauses, strict=True) if share == max(shares)}
+        denies = is_negative(clause)
+        alike = frozenset().union(*(held for held, denied in clauses if denied == denies))
+        contrary = frozenset().union(*(held for held, denied in clauses if denied != denies))
+        if denies not in nearest or wanted & (contrary - alike):
+            return False
+    return bool(clauses) and _denies_the_same_figures(claim, source)
+
+
+def _denies_the_same_figures(claim: str, source: str) -> bool:
+    """Whether a sentence keeps `in box 4, not in box 3` as it is, where its source says both in one breath."""
+    denied = [(find_figures(part), is_negative(part)) for part in _split_parts(source) if find_figures(part)]
+    if len({is_denied for _, is_denied in denied}) < 2:
+        return True
+    own = [(figure, is_negative(part)) for part in _split_parts(claim) for figure in find_figures(part)]
+    return all(any(figure in figures and denies == there for figures, there in denied) for figure, denies in own)
+
+
+# -------------------------------------------------------------------------------------------------- direction
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A word with a direction, and the words on its two sides."""
+
+    kind: str
+    left: Words
+    right: Words
+
+
+def _is_turned_round(claim: str, source: str) -> bool:
+    """Whether `rent in a deposit` became `a deposit in rent`: the sides fit better the other way round."""
+    held = [turn for clause in split_clauses(source) for turn in _find_turns(clause)]
+    for turn in (turn for clause in split_clauses(claim) for turn in _find_turns(clause)):
+        like = [other for other in held if other.kind == turn.kind]
+        straight = max((len(turn.left & o.left) + len(turn.right & o.right) for o in like), default=0)
+        crossed = max((len(turn.left & o.right) + len(turn.right & o.left) for o in like), default=0)
+        if crossed > straight:
+            return True
+    return False
+
+
+def _find_turns(clause: str) -> list[_Turn]:
+    turns = [
+        _Turn(rule.id, _last(clause[: m.start()]), _first(clause[m.end() :]))
+        for rule in load_rules("claims", "directions")
+        for m in rule.pattern.finditer(clause)
+    ]
+    passive = re.compile(load_family("claims")["passive"])
+    for rule in load_rules("claims", "acts"):
+        for m in rule.pattern.finditer(clause):
+            before, after = clause[: m.start()], clause[m.end() :]
+            left, right = _last(before), _first(after)
+            if passive.search(before):
+                acted, _, actor = after.partition(f" {rule.extra['actor_after']} ")
+                left, right = _first(actor), left | _first(acted)
+            turns.append(_Turn(f"{rule.id} {_stem(m['verb'].casefold())}", left, right))
+    return turns
+
+
+@cache
+def _side_end() -> re.Pattern[str]:
+    return re.compile(load_family("claims")["side_ends"])
+
+
+def _last(text: str) -> Words:
+    return find_stems(" ".join(_side_end().split(text)[-1].split()[-load_family("claims")["side_words"] :]))
+
+
+def _first(text: str) -> Words:
+    return find_stems(" ".join(_side_end().split(text)[0].split()[: load_family("claims")["side_words"]]))
+
+
+_BREACHES: Mapping[str, Callable[[str, str], bool]] = {
+    "words of its own": _has_words_of_its_own,
+    "other figures": lambda claim, source: not find_figures(claim) <= find_figures(source),
+    "other keys": lambda claim, source: not find_keys(claim) <= find_keys(source),
+    "other measures": _has_other_measures,
+    "other bounds": _has_other_bounds,
+    "a condition left out": _leaves_out_a_condition,
+    "another denial": lambda claim, source: not denies_alike(claim, source),
+    "another force": _has_another_force,
+    "turned round": _is_turned_round,
+}
