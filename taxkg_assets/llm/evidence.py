@@ -16,7 +16,8 @@ _PART_OF_WORD = re.compile(r"[^\W_]+")
 
 def is_telling(quote: str) -> bool:
     """Whether a quote holds enough words that carry meaning to show anything."""
-    return len(find_content(quote) | find_figures(quote)) >= load_family("llm")["evidence"]["least_words"]
+    least: int = load_family("llm")["evidence"]["least_words"]
+    return len(find_content(quote) | find_figures(quote)) >= least
 
 
 def _tidy(text: str) -> str:
