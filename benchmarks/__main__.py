@@ -34,7 +34,7 @@ BENCHMARKS: dict[str, Any] = {
     "sizing": sizing,
 }
 
-OWN_OPTIONS = {"fuzz": ("cases", "out"), "sizing": ("pages", "out")}
+OWN_OPTIONS = {"fuzz": ("cases", "out"), "reliability": ("repeat", "out"), "sizing": ("pages", "out")}
 """What a benchmark takes where it is not `repeat` and `rival_repeat`."""
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
+import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables
 from taxkg_assets.defs._table import built_tables
@@ -36,11 +38,12 @@ HISTORY = ("release",)
 """A table of what was released when: one row more where the kill came between two releases."""
 SECOND_KILL_EVERY = 3
 SEED = 20260101
+LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One kill and what came of it. `stood` counts the tables that stood when the build died."""
+    """One kill after so much processor time, and what came of it. `stood` counts the tables that stood then."""
 
     seconds: float
     is_alone: bool
@@ -88,25 +91,27 @@ def render(report: Report) -> str:
         f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(built_tables())} |",
         f"| rounds by tables that stood: none, some, all | {stood.count(0)}, "
         f"{sum(0 < s < len(built_tables()) for s in stood)}, {stood.count(len(built_tables()))} |",
-        f"| seconds of a clean build | {report.clean_s:.0f} |",
+        f"| processor seconds of a clean build | {report.clean_s:.0f} |",
     ]
-    lines += [f"| failed | {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_sound]
+    lines += [
+        f"| failed | after {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_sound
+    ]
     return "\n".join(lines) + "\n"
 
 
-def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Kill so many builds, one after the other."""
-    del rival_repeat
-    chance = random.Random(SEED)
+def run(*, repeat: int, out: Path) -> Report:
+    """Kill so many builds, one after the other; go on where `out` stands, with a clean build of today's code."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "reliability.jsonl"
+    lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
+    rounds = [Round(**json.loads(line)) for line in lines[:repeat]]
     with tempfile.TemporaryDirectory() as folder:
         corpus, clean = Path(folder) / "corpus", Path(folder) / "clean"
         corpus.mkdir()
         for name in DOCUMENTS:
             shutil.copy(SAMPLES / name, corpus)
-        started = time.monotonic()
-        subprocess.run([*BUILD, "--corpus", str(corpus), "--home", str(clean)], check=True, stdout=subprocess.DEVNULL)
-        clean_s = time.monotonic() - started
-        rounds: list[Round] = []
+        clean_s = _build(corpus, clean)
+        chance = random.Random(f"{SEED}:{len(rounds)}")
         while len(rounds) < repeat:
             home = Path(folder) / f"home-{len(rounds)}"
             kills = 2 if len(rounds) % SECOND_KILL_EVERY == 2 else 1
@@ -114,8 +119,17 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
             shutil.rmtree(home, ignore_errors=True)
             if done is not None:
                 rounds.append(done)
-                print(f"{len(rounds)}: {done}", file=sys.stderr, flush=True)
+                with path.open("a", encoding="utf8") as file:
+                    file.write(json.dumps(asdict(done)) + "\n")
     return Report(clean_s, rounds)
+
+
+def _build(corpus: Path, home: Path) -> float:
+    """Processor seconds of a build that nobody disturbs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*BUILD, "--corpus", str(corpus), "--home", str(home)], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def kill_and_build(
@@ -137,21 +151,34 @@ def kill_and_build(
 
 
 def _kill(corpus: Path, home: Path, *, after_s: float, is_alone: bool) -> bool:
-    """Start a build, kill it so long after it has begun to work; False where it was over before."""
+    """Start a build, kill it when it has used so much processor time; False where it was over before.
+
+    Time of day would leave the moments to what else the machine does.
+    """
     command = [*BUILD, "--corpus", str(corpus), "--home", str(home)]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:
         while process.poll() is None and not (home / ".lock").exists():
-            time.sleep(0.01)
-        try:
-            process.wait(after_s)
-        except subprocess.TimeoutExpired:
+            time.sleep(LOOK_SECONDS)
+        while process.poll() is None and _used(process.pid) < after_s:
+            time.sleep(LOOK_SECONDS)
+        if process.poll() is None:
             if is_alone:
                 process.kill()
             else:
                 os.killpg(process.pid, signal.SIGKILL)
     return process.returncode == -signal.SIGKILL
+
+
+def _used(pid: int) -> float:
+    """Processor seconds of a process and its children."""
+    try:
+        root = psutil.Process(pid)
+        own = [root.cpu_times().children_user + root.cpu_times().children_system]
+        return sum(own + [sum(one.cpu_times()[:2]) for one in (root, *root.children())])
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 def find_unequal(home: Path, clean: Path, names: Sequence[str] = ()) -> list[str]:

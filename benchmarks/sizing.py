@@ -1,7 +1,7 @@
 """Sizing: processor time of each step of a build at growing sizes; real pages, repeated under new names.
 
 Each size is a build of its own on a fresh home, from PDFs to the release, in a process that knows nothing of being
-watched. A watcher notes the processor time of it and its children twenty times a second; when a step began and ended
+watched. A watcher notes the processor time of it and its children four times a second; when a step began and ended
 stands in Dagster's records. Wall time is not used: other work on the machine would be in it.
 """
 
@@ -29,7 +29,7 @@ from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import open_instance
 
-SAMPLE_SECONDS = 0.05
+SAMPLE_SECONDS = 0.25
 MODEL_STEPS = ("embeddings",)
 """Steps whose cost goes by texts that were never seen before, and pages that are repeated hold none."""
 
