@@ -33,6 +33,7 @@ from benchmarks.training.summary import gather_accuracies, read_folds, render_su
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
+from taxkg_assets.training.losses import LOSSES
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -69,6 +70,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
     parser.add_argument("--frozen", type=int, help="folds: lowest layers that keep their weights")
     parser.add_argument("--alphas", type=float, nargs="+", help="folds: shares of tuned weights that are tried")
+    parser.add_argument("--questions", type=float, default=Choice().scenario_share, help="folds: share of questions")
+    parser.add_argument("--rate", type=float, help="folds: learning rate")
+    parser.add_argument("--late", type=float, help="folds: share of the loss that compares token by token")
+    parser.add_argument("--loss", choices=LOSSES, help="folds: loss of the encoder")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
@@ -99,7 +104,7 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
 
     if options.gold is None:
         raise CorpusError("name the questions with gold: --gold FOLDER/queries.jsonl")
-    choice = Choice(pairs=options.pairs, dev=options.dev)
+    choice = Choice(pairs=options.pairs, dev=options.dev, scenario_share=options.questions)
     corpus = open_corpus(options.home)
     study, left_out = open_study(
         corpus,
@@ -109,7 +114,15 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
         pool=options.pool,
         source=options.source,
     )
-    tune = open_tuner(corpus, epochs=options.epochs, frozen=options.frozen, alphas=options.alphas)
+    tune = open_tuner(
+        corpus,
+        epochs=options.epochs,
+        frozen=options.frozen,
+        alphas=options.alphas,
+        rate=options.rate,
+        late=options.late,
+        loss=options.loss,
+    )
     folder = options.out / "folds"
     for fold in build_folds(study.questions, study.families, count=options.folds):
         if options.only and fold.number not in options.only:
@@ -143,13 +156,19 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
     texts, lost = labels.find_texts(corpus, negatives, pairs=pairs)
     of_negatives = labels.judge_negatives(texts, proposer)
     of_pairs, lost_pairs = labels.judge_pairs(valid, proposer, pairs=pairs)
-    text = labels.render_negatives(negatives) + "\n" + labels.render_pairs(valid)
+    limits = labels.score_limits(corpus, texts)
+    text = labels.render_negatives(negatives) + "\n" + labels.render_limits(limits) + "\n" + labels.render_pairs(valid)
     text += (
         "\n" + labels.render_agreement("negatives", of_negatives) + "\n" + labels.render_agreement("pairs", of_pairs)
     )
     text += f"\nNot in this home (any more): {lost} negatives, {lost_pairs} pairs.\n"
     rates = {name: asdict(rate) for name, rate in labels.score_false_negatives(negatives).items()}
-    return text, {"rates": rates, "negatives": asdict(of_negatives), "pairs": asdict(of_pairs)}
+    return text, {
+        "rates": rates,
+        "limits": [asdict(limit) for limit in limits],
+        "negatives": asdict(of_negatives),
+        "pairs": asdict(of_pairs),
+    }
 
 
 def run_throughput(options: argparse.Namespace) -> tuple[str, Any]:

@@ -69,6 +69,8 @@ class Study:
     query_families: Mapping[str, str]
     near_misses: Sequence[NearMiss]
     choice: Choice
+    written: frozenset[str] = frozenset()
+    """Ids of the pairs with a question that a person wrote."""
     pool: int = 0
     """Passages of each leg that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
 
@@ -92,7 +94,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         family_of_text=study.family_of_text,
         query_families=study.query_families,
     )
-    train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice)
+    train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice, written=study.written)
     identity = _identify(train, dev, asked, tune=tune, seed=seed, pool=study.pool)
     path = out / f"fold-{fold.number}-seed-{seed}.json"
     if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:

@@ -111,20 +111,31 @@ def filter_examples(
 
 
 def choose_examples(
-    examples: Sequence[Example], *, dev_families: frozenset[str], choice: Choice
+    examples: Sequence[Example], *, dev_families: frozenset[str], choice: Choice, written: frozenset[str] = frozenset()
 ) -> tuple[list[Example], list[Example]]:
-    """Examples to train on, at most so many, and questions of the families of development."""
+    """Examples to train on, at most so many, and questions of the families of development.
+
+    Args: written: ids of pairs with a question that a person wrote; these go before made ones.
+    """
     draw = random.Random(choice.seed)
     dev = [e for e in examples if e.family in dev_families and e.kind == "scenario"]
     left = [e for e in examples if e.family not in dev_families]
     scenario = [e for e in left if e.kind == "scenario"]
     other = sorted({e.kind for e in left} - {"scenario"})
-    chosen = _draw(scenario, round(choice.pairs * (choice.scenario_share if other else 1)), draw)
+    most = round(choice.pairs * (choice.scenario_share if other else 1))
+    chosen = _draw_first(scenario, most, draw, first=written)
     for place, kind in enumerate(other):
         rest = (choice.pairs - len(chosen)) // (len(other) - place)
         chosen += _draw([e for e in left if e.kind == kind], rest, draw)
     train = [replace(e, negatives=e.negatives[: choice.negatives]) for e in sorted(chosen, key=lambda e: e.pair_id)]
-    return train, _draw(dev, choice.dev, draw)
+    return train, _draw_first(dev, choice.dev, draw, first=written)
+
+
+def _draw_first(
+    examples: Sequence[Example], count: int, draw: random.Random, *, first: frozenset[str]
+) -> list[Example]:
+    chosen = _draw([e for e in examples if e.pair_id in first], count, draw)
+    return chosen + _draw([e for e in examples if e.pair_id not in first], count - len(chosen), draw)
 
 
 def _draw(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:

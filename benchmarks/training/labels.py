@@ -22,6 +22,7 @@ from taxkg_assets.evaluation.significance import Interval
 from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import NEGATIVE_JUDGING, PAIR_JUDGING, NegativeItem, QuestionItem
 from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.rules.loader import load_family
 
 FOLDER = Path(__file__).parents[2] / "data" / "training"
 NEGATIVE_LABELS, PAIR_LABELS = FOLDER / "negative_labels.jsonl", FOLDER / "pair_labels.jsonl"
@@ -39,6 +40,15 @@ class Texts:
     question: str
     positive: str
     passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit of closeness: what it keeps of naive negatives, and the share of those that answer after all."""
+
+    name: str
+    kept: int
+    false: Interval
 
 
 def sample_naive(corpus: Corpus, asked: Sequence[Row], *, depth: int) -> list[dict[str, Any]]:
@@ -91,6 +101,31 @@ def score_false_negatives(labels: Sequence[Row], *, also: Sequence[str] = ()) ->
     return found
 
 
+def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
+    """What each limit of closeness keeps of labelled naive negatives, and how many of those kept answer after all.
+
+    Absolute: a passage so like the right one is left out. Relative: one nearly as like the question as that one.
+    """
+    limits = load_family("training")["negatives"]
+    naive = [own for own in texts if own.label["set"] == NAIVE]
+    encoder = corpus.searcher.encoder
+    asked = encoder.encode_questions([own.question for own in naive])
+    right, other = (encoder.encode_passages([getattr(own, name) for own in naive]) for name in ("positive", "passage"))
+    is_alike = (right * other).sum(axis=1) >= limits["most_likeness"]
+    is_as_near = (asked * other).sum(axis=1) >= limits["of_positive"] * (asked * right).sum(axis=1)
+    left_out = {"none": is_alike & False, "absolute": is_alike, "relative": is_as_near, "both": is_alike | is_as_near}
+    found = []
+    for name, left in left_out.items():
+        kept = [own.label for own, is_left in zip(naive, left.tolist(), strict=True) if not is_left]
+        rate = score_rate(
+            [label["label"] == ANSWERS for label in kept],
+            [label["question"] for label in kept],
+            stream=("limits", name),
+        )
+        found.append(Limit(name, len(kept), rate))
+    return found
+
+
 def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> Agreement:
     """Whether the judge finds the same passages to answer after all."""
     items = [
@@ -139,6 +174,13 @@ def render_negatives(labels: Sequence[Row]) -> str:
     for source, own in sorted(by_source.items()):
         counts = " | ".join(str(own[name]) for name in ("answers", "other_edition", "related", "unrelated"))
         lines.append(f"| {source} | {sum(own.values())} | {counts} |")
+    return "\n".join(lines) + "\n"
+
+
+def render_limits(limits: Sequence[Limit]) -> str:
+    """The limits as a table."""
+    lines = ["| naive negatives within the limit | kept | of these answer after all |", "|---|---|---|"]
+    lines += [f"| {own.name} | {own.kept} | {render_interval(own.false)} |" for own in limits]
     return "\n".join(lines) + "\n"
 
 

@@ -47,6 +47,7 @@ def open_study(
         query_families=dict(clean.select("pair_id", "query_family").iter_rows()),
         near_misses=open_near_misses(corpus, most=near_misses),
         choice=choice,
+        written=frozenset(clean.filter(pl.col("source").str.starts_with("written:"))["pair_id"]),
         pool=pool,
     )
     return study, {"pairs": pairs.height, "repeat a question": pairs.height - clean.height}

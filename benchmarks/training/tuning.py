@@ -19,11 +19,12 @@ from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
 from taxkg_assets.training.contrast import EncoderSettings
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.examples import Example
+from taxkg_assets.training.losses import Loss
 from taxkg_assets.training.model import train_encoder
 from taxkg_assets.training.reranker import RankedList, find_weights
 
 ALPHAS = (1.0, 0.6)
-DEV_NEGATIVES, WEIGHED = 3, 60
+DEV_NEGATIVES, WEIGHED = 6, 60
 """Negatives of a development question that it is ranked against, and questions that weigh the reranker."""
 
 
@@ -89,7 +90,14 @@ class ProductTuner:
 
 
 def open_tuner(
-    corpus: Corpus, *, epochs: float | None, frozen: int | None, alphas: Sequence[float] | None
+    corpus: Corpus,
+    *,
+    epochs: float | None,
+    frozen: int | None,
+    alphas: Sequence[float] | None,
+    rate: float | None = None,
+    late: float | None = None,
+    loss: Loss | None = None,
 ) -> ProductTuner:
     """The settings of the home, but for those that are given."""
     home = Home(home=str(corpus.home))
@@ -98,4 +106,10 @@ def open_tuner(
     settings = replace(settings, steps=steps, alphas=tuple(alphas or ALPHAS))
     if frozen is not None:
         settings = replace(settings, frozen_layers=frozen)
+    if rate is not None:
+        settings = replace(settings, steps=replace(steps, learning_rate=rate))
+    if late is not None:
+        settings = replace(settings, late=late)
+    if loss is not None:
+        settings = replace(settings, loss=replace(settings.loss, name=loss))
     return ProductTuner(corpus=corpus, settings=settings, depth=home.settings.reranker_depth)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+import torch.utils.checkpoint
 
 Loss = Literal["mnrl", "gist", "gist_relative", "margin"]
+LATE_ROWS = 4
 LOSSES: tuple[Loss, ...] = ("mnrl", "gist", "gist_relative", "margin")
 
 
@@ -72,15 +74,27 @@ def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]
     """
     asked, asked_mask = _stack(queries)
     held, held_mask = _stack(passages)
-    cosines = torch.einsum("qid,pjd->qpij", asked, held)
-    nearest = cosines.masked_fill(~held_mask[None, :, None, :], -1.0).amax(dim=3)
-    counted = asked_mask[:, None, :]
-    return (nearest * counted).sum(dim=2) / counted.sum(dim=2)
+
+    def score_rows(rows: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        cosines = torch.einsum("qid,pjd->qpij", rows, held)
+        nearest = cosines.masked_fill(~held_mask[None, :, None, :], -1.0).amax(dim=3)
+        counted = mask[:, None, :]
+        return (nearest * counted).sum(dim=2) / counted.sum(dim=2)
+
+    # Every token by every token of a batch is gigabytes with its gradients: a few questions at a time, and again for
+    # the gradients.
+    parts = [
+        torch.utils.checkpoint.checkpoint(score_rows, rows, mask, use_reentrant=False, preserve_rng_state=False)
+        for rows, mask in zip(asked.split(LATE_ROWS), asked_mask.split(LATE_ROWS), strict=True)
+    ]
+    return torch.cat(parts)
 
 
 def _stack(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """Token vectors of unit length as one padded tensor, and which of them are tokens."""
-    padded = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True).float()
     lengths = torch.tensor([len(row) for row in rows])
+    longest = int(lengths.max())
+    # `pad_sequence` writes row by row into one matrix, and its gradient copies that whole matrix once a row.
+    padded = torch.stack([torch.nn.functional.pad(row, (0, 0, 0, longest - len(row))) for row in rows]).float()
     is_token = torch.arange(padded.shape[1])[None, :] < lengths[:, None]
     return torch.nn.functional.normalize(padded, dim=2), is_token
