@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import polars as pl
 
 from taxkg_assets.training.examples import Example
 
 QUESTIONS = "scenario"
-QUESTION_SHARE = 0.6
+QUESTION_SHARE = 0.75
 """Share of the pairs that are questions, where there are enough; what is asked of the model later are questions."""
+WRITTEN = "written:"
+"""How the source of a question begins that a person wrote: these go before made ones."""
+NEGATIVES = 4
+"""Hardest negatives of an example that training draws from: a guide reads them all before the first step."""
 
 
 def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Example]:
@@ -34,23 +39,31 @@ def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Exa
 def choose_examples(
     pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, most: int, dev: int, seed: int = 0
 ) -> tuple[list[Example], list[Example]]:
-    """At most so many examples to train on, and to measure by; kinds other than questions in equal parts."""
+    """At most so many examples to train on, and to measure by; kinds other than questions in equal parts.
+
+    Returns: examples with the hardest of their negatives; the measuring ones with all.
+    """
     examples = read_examples(pairs, hard_negatives)
     split = dict(pairs.select("pair_id", "split").iter_rows())
+    written = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
     sides = [[e for e in examples if split[e.pair_id] == side] for side in ("train", "dev")]
     draw = random.Random(seed)
-    chosen, measured = (_draw_by_kind(side, most, draw) for side, most in zip(sides, (most, dev), strict=True))
-    return chosen, measured
+    chosen, measured = (
+        _draw_by_kind(side, most, draw, written=written) for side, most in zip(sides, (most, dev), strict=True)
+    )
+    return [replace(example, negatives=example.negatives[:NEGATIVES]) for example in chosen], measured
 
 
-def _draw_by_kind(examples: list[Example], most: int, draw: random.Random) -> list[Example]:
+def _draw_by_kind(examples: list[Example], most: int, draw: random.Random, *, written: frozenset[str]) -> list[Example]:
     by_kind: dict[str, list[Example]] = {}
     for example in examples:
         by_kind.setdefault(example.kind, []).append(example)
     asked = by_kind.pop(QUESTIONS, [])
     others = sorted(by_kind, key=lambda kind: (len(by_kind[kind]), kind))
     spared = sum(len(by_kind[kind]) for kind in others)
-    chosen = _draw(asked, max(round(most * QUESTION_SHARE), most - spared), draw)
+    questions = max(round(most * QUESTION_SHARE), most - spared)
+    chosen = _draw([e for e in asked if e.pair_id in written], questions, draw)
+    chosen += _draw([e for e in asked if e.pair_id not in written], questions - len(chosen), draw)
     for place, kind in enumerate(others):
         chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - place), draw)
     return sorted(chosen, key=lambda example: example.pair_id)

@@ -12,7 +12,7 @@ from taxkg_assets.training.choice import choose_examples
 def write_pairs(**counts: int) -> pl.DataFrame:
     rows = [
         {"pair_id": f"{kind}:{number:03}", "kind": kind, "query": f"{kind} {number}", "passage": "p", "family": "f",
-         "split": "train" if number % 4 else "dev", "weight": 1.0}
+         "split": "train" if number % 4 else "dev", "weight": 1.0, "source": "written:a" if number > 299 else "rule:b"}
         for kind, count in counts.items()
         for number in range(count)
     ]  # fmt: skip
@@ -20,15 +20,19 @@ def write_pairs(**counts: int) -> pl.DataFrame:
 
 
 NEGATIVES = pl.DataFrame(
-    {"pair_id": ["scenario:001", "scenario:001"], "rank": [1, 0], "passage": ["second", "hardest"]}
+    {
+        "pair_id": ["scenario:001"] * 6,
+        "rank": [1, 0, 2, 3, 4, 5],
+        "passage": ["second", "hardest", "third", "fourth", "fifth", "sixth"],
+    }
 )
 
 
 def test_questions_take_their_share_and_other_kinds_equal_parts() -> None:
     pairs = write_pairs(scenario=400, table=400, semantic=40)
     train, dev = choose_examples(pairs, NEGATIVES, most=100, dev=20)
-    assert Counter(example.kind for example in train) == {"scenario": 60, "semantic": 20, "table": 20}
-    assert Counter(example.kind for example in dev) == {"scenario": 12, "semantic": 4, "table": 4}
+    assert Counter(example.kind for example in train) == {"scenario": 75, "semantic": 12, "table": 13}
+    assert Counter(example.kind for example in dev) == {"scenario": 15, "semantic": 2, "table": 3}
 
 
 def test_where_other_kinds_are_few_questions_fill_the_room() -> None:
@@ -36,6 +40,19 @@ def test_where_other_kinds_are_few_questions_fill_the_room() -> None:
     assert Counter(example.kind for example in train) == {"scenario": 85, "table": 15}
 
 
-def test_an_example_has_its_negatives_hardest_first() -> None:
+def test_questions_that_people_wrote_go_first() -> None:
+    train, dev = choose_examples(write_pairs(scenario=400, table=400), NEGATIVES, most=120, dev=20)
+    asked = [int(example.pair_id.removeprefix("scenario:")) for example in train if example.kind == "scenario"]
+    assert sum(number > 299 for number in asked) == 75, "all that there are to train on"
+    assert len(asked) == 90
+    assert all(example.pair_id > "scenario:299" for example in dev if example.kind == "scenario")
+
+
+def test_an_example_has_the_hardest_of_its_negatives() -> None:
     train, _ = choose_examples(write_pairs(scenario=4), NEGATIVES, most=10, dev=1)
-    assert {example.pair_id: example.negatives for example in train}["scenario:001"] == ("hardest", "second")
+    assert {example.pair_id: example.negatives for example in train}["scenario:001"] == (
+        "hardest",
+        "second",
+        "third",
+        "fourth",
+    )
