@@ -67,6 +67,9 @@ class Settings(BaseSettings):
         default="structured", description="what stands before a chunk when it is embedded: its place, or three tiers"
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
+    model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
+        default="torch", description="what runs the encoder: torch, or ONNX Runtime, whole or in 8 bits (extra `onnx`)"
+    )
 
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
@@ -184,6 +187,7 @@ def _say_wrong(error: ValidationError) -> str:
 _OPERATIONAL = (
     "home",
     "work",
+    "model_runtime",
     "gold",
     "workers",
     "engine",

@@ -60,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks"), help="folder of the results")
     parser.add_argument("--most", type=int, default=MOST, help="near misses of one kind and wording")
     parser.add_argument("--sample", type=int, default=throughput.SAMPLE, help="throughput: passages")
-    parser.add_argument("--gold", type=Path, help="folds: questions with gold, queries.jsonl of a folder of gold")
+    parser.add_argument("--gold", type=Path, help="folds, throughput: questions with gold, queries.jsonl of a folder")
     parser.add_argument("--folds", type=int, default=5, help="folds over form families")
     parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
     parser.add_argument("--pairs", type=int, default=4000, help="folds: most examples a fold learns from")
@@ -173,8 +173,8 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
 
 def run_throughput(options: argparse.Namespace) -> tuple[str, Any]:
     """Passages a second, each way to run the encoder."""
-    speeds = throughput.run(open_corpus(options.home), sample=options.sample)
-    return throughput.render(speeds), [asdict(speed) for speed in speeds]
+    speeds, scores = throughput.run(open_corpus(options.home), sample=options.sample, gold=options.gold)
+    return throughput.render(speeds, scores), [asdict(speed) | scores.get(speed.name, {}) for speed in speeds]
 
 
 PARTS = {

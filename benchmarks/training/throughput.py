@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,10 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.training.corpus import Corpus
-from taxkg_assets.retrieval.encoder import ROWS, SentenceEncoder
+from benchmarks.training.corpus import Corpus, read_jsonl
+from taxkg_assets.evaluation.metrics import Result, score_query
+from taxkg_assets.retrieval.baselines import build_baselines
+from taxkg_assets.retrieval.encoder import SentenceEncoder
 
-SAMPLE, ROUNDS = 256, 3
+SAMPLE, ROUNDS, POOL = 256, 3, 10
+FIGURES = ("ndcg@10", "recall@5", "mrr")
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
@@ -32,6 +34,7 @@ class Speed:
     texts_a_second: float
     ratio: float
     least_cosine: float
+    mean_cosine: float
     same_first: float
     """Share of texts whose nearest other text is the same as in single precision."""
 
@@ -56,6 +59,7 @@ def measure(corpus: Corpus, *, ways: dict[str, Encode], sample: int = SAMPLE, se
             texts_a_second=speed,
             ratio=speed / speeds[first],
             least_cosine=float((vectors[name] * vectors[first]).sum(axis=1).min()),
+            mean_cosine=float((vectors[name] * vectors[first]).sum(axis=1).mean()),
             same_first=float(np.mean(_nearest(vectors[name]) == _nearest(vectors[first]))),
         )
         for name, speed in speeds.items()
@@ -68,98 +72,86 @@ def _nearest(vectors: Vectors) -> npt.NDArray[np.int64]:
     return cosines.argmax(axis=1)
 
 
-def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, Encode]:
+def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncoder]:
     """Single precision, bfloat16, ONNX and ONNX in 8 bits; without the package `onnx` the last two are left out."""
-    ways: dict[str, Encode] = {
-        "torch, single precision": replace(encoder, is_bfloat16=False).encode_passages,
-        "torch, bfloat16": replace(encoder, is_bfloat16=True).encode_passages,
+    ways = {
+        "torch, single precision": replace(encoder, is_bfloat16=False),
+        "torch, bfloat16": replace(encoder, is_bfloat16=True),
     }
     if find_spec("onnx") is None:
         print("onnx is not installed (pip install -e .[bench]): its ways are left out", file=sys.stderr)
         return ways
-    from onnxruntime.quantization import QuantType, quantize_dynamic
+    import torch
 
-    exact, small = folder / "encoder.onnx", folder / "encoder-int8.onnx"
-    export_encoder(encoder.model, exact)
-    quantize_dynamic(exact, small, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
+    from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
+    from taxkg_assets.training.export import SMALL, WHOLE, export_onnx
+
+    export_onnx(encoder.model, folder)
+    whole, small = (
+        OnnxModel(encoder.model, open_session(str(folder / name), threads=torch.get_num_threads()))
+        for name in (WHOLE, SMALL)
+    )
     return {
         **ways,
-        "ONNX, single precision": open_exported(encoder, exact),
-        "ONNX, 8 bits": open_exported(encoder, small),
+        "ONNX, single precision": replace(encoder, model=whole, is_bfloat16=False),
+        "ONNX, 8 bits": replace(encoder, model=small, is_bfloat16=False, rows=1),
     }
 
 
-def export_encoder(model: Any, path: Path) -> None:
-    """Write a sentence-transformers model that means over tokens as ONNX: ids and mask in, a unit vector out."""
-    import torch
+def score_ways(corpus: Corpus, ways: Mapping[str, SentenceEncoder], *, gold: Path) -> dict[str, dict[str, float]]:
+    """How well vectors alone answer the questions with gold, each way encoding questions and passages.
 
-    inner = copy.deepcopy(model[0].auto_model)
-    inner.set_attn_implementation("eager")  # the other ways to attend cannot be traced
+    All ways rank the passages that the index's own vectors have among their first for any question, and all passages
+    of the pages with gold.
+    """
+    known = set(corpus.rows["document_id"])
+    questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
+    places = {(passage["document"], passage["page"]) for question in questions for passage in question["gold"]}
+    on_page = corpus.rows.select("document_id", "page").iter_rows()
+    rows = {row for row, place in enumerate(on_page) if place in places}
+    searcher = corpus.searcher
+    for question in questions:
+        cosines = searcher.index.vectors @ searcher.encoder.encode_query(question["query"])
+        rows |= set(np.argsort(-cosines, kind="stable")[:POOL].tolist())
+    held = sorted(rows)
+    return {name: _score_way(corpus, encoder, questions=questions, rows=held) for name, encoder in ways.items()}
 
-    class MeanOfTokens(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = inner
 
-        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            states = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            kept = attention_mask.unsqueeze(-1).to(states.dtype)
-            return torch.nn.functional.normalize((states * kept).sum(1) / kept.sum(1), dim=1)
-
-    example = model.tokenizer(["one text", "another text, a longer one"], padding=True, return_tensors="pt")
-    both = {0: "row", 1: "token"}
-    with torch.inference_mode():
-        torch.onnx.export(
-            MeanOfTokens().eval(),
-            (example["input_ids"], example["attention_mask"]),
-            str(path),
-            input_names=["input_ids", "attention_mask"],
-            output_names=["vector"],
-            dynamic_axes={"input_ids": both, "attention_mask": both, "vector": {0: "row"}},
-            opset_version=17,
-            dynamo=False,
+def _score_way(
+    corpus: Corpus, encoder: SentenceEncoder, *, questions: Sequence[dict[str, Any]], rows: Sequence[int]
+) -> dict[str, float]:
+    vectors = np.zeros_like(corpus.searcher.index.vectors)
+    vectors[list(rows)] = encoder.encode_passages([corpus.passages[row] for row in rows])
+    index = replace(corpus.searcher.index, vectors=vectors, units=None, unit_vectors=None)
+    dense = build_baselines(replace(corpus.searcher, index=index, encoder=encoder))["dense"]
+    found = [
+        score_query(
+            question, [Result(r["document_id"], r["text"]) for r in dense(question["query"])], is_abstained=False
         )
+        for question in questions
+    ]
+    return {name: float(np.mean([one[name] for one in found])) for name in FIGURES} | {"passages": float(len(rows))}
 
 
-def open_exported(encoder: SentenceEncoder, path: Path) -> Encode:
-    """An exported encoder that cuts, sorts and batches texts as the torch one does."""
-    import onnxruntime
-    import torch
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    tokenizer, limit = encoder.model.tokenizer, encoder.max_tokens
-
-    def encode(texts: Sequence[str]) -> Vectors:
-        vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda ix: len(texts[ix]))
-        for first in range(0, len(order), ROWS):
-            batch = order[first : first + ROWS]
-            features = tokenizer(
-                [texts[ix] for ix in batch], truncation=True, max_length=limit, padding=True, return_tensors="np"
-            )
-            vectors[batch] = session.run(None, {name: features[name] for name in ("input_ids", "attention_mask")})[0]
-        return vectors
-
-    return encode
-
-
-def run(corpus: Corpus, *, sample: int) -> list[Speed]:
-    """Measure the released encoder."""
+def run(corpus: Corpus, *, sample: int, gold: Path | None) -> tuple[list[Speed], dict[str, dict[str, float]]]:
+    """Measure the released encoder: its speed in each way, and what it finds where there are questions with gold."""
     with tempfile.TemporaryDirectory() as folder:
-        return measure(corpus, ways=open_ways(corpus.searcher.encoder, Path(folder)), sample=sample)
+        ways = open_ways(corpus.searcher.encoder, Path(folder))
+        speeds = measure(corpus, ways={name: way.encode_passages for name, way in ways.items()}, sample=sample)
+        return speeds, score_ways(corpus, ways, gold=gold) if gold is not None else {}
 
 
-def render(speeds: Sequence[Speed]) -> str:
+def render(speeds: Sequence[Speed], scores: Mapping[str, Mapping[str, float]]) -> str:
     """One line a way."""
     lines = [
-        "| encoder | passages a second | against single precision | least cosine | same nearest |",
-        "|---" * 5 + "|",
+        "| encoder | passages a second | against single precision | least cosine | mean cosine | same nearest "
+        f"| {' | '.join(FIGURES)} |",
+        "|---" * (6 + len(FIGURES)) + "|",
     ]
-    lines += [
-        f"| {own.name} | {own.texts_a_second:.0f} | {own.ratio:.1f} times | {own.least_cosine:.3f} "
-        f"| {100 * own.same_first:.0f} % |"
-        for own in speeds
-    ]
+    for own in speeds:
+        found = [f"{scores[own.name][name]:.3f}" if own.name in scores else "" for name in FIGURES]
+        lines.append(
+            f"| {own.name} | {own.texts_a_second:.0f} | {own.ratio:.1f} times | {own.least_cosine:.3f} "
+            f"| {own.mean_cosine:.4f} | {100 * own.same_first:.0f} % | {' | '.join(found)} |"
+        )
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoder import ROWS, SentenceEncoder
 from taxkg_assets.sources.scan import sha256_of
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
+TORCH = "torch"
 MODELS = "models"
 """Folder of a home's trained models."""
 
@@ -27,13 +29,12 @@ class ModelError(Exception):
 
 def open_encoder(home: Home) -> SentenceEncoder:
     """The encoder in use: the home's chosen one, else the base; loaded once a process."""
-    name = _name_in_use(home)
-    return _load(name, _stored_hash(name))
+    return _open(home, _name_in_use(home))
 
 
 def model_hash(home: Home) -> str:
     """Hash of the weights of the encoder in use, without loading it."""
-    return _stored_hash(_name_in_use(home))
+    return _stored_hash(_name_in_use(home), home.settings.model_runtime)
 
 
 def open_base(home: Home) -> SentenceEncoder:
@@ -41,12 +42,17 @@ def open_base(home: Home) -> SentenceEncoder:
 
     Were the chosen one used there, training would change what it learns from, and never come to rest.
     """
-    return _load(home.settings.model, _stored_hash(home.settings.model))
+    return _open(home, home.settings.model)
 
 
 def base_hash(home: Home) -> str:
     """Hash of the base's weights, without loading it."""
-    return _stored_hash(home.settings.model)
+    return _stored_hash(home.settings.model, home.settings.model_runtime)
+
+
+def weights_hash(home: Home) -> str:
+    """Hash of the base's weights alone, whatever multiplies them."""
+    return _model_hash(home.settings.model)
 
 
 def is_tuned(home: Home) -> bool:
@@ -60,8 +66,9 @@ def open_encoder_of(home: Home, hashed: str) -> SentenceEncoder | None:
     # A kept model is named by the beginning of its hash, so that no other is fetched out of a bucket to look at it.
     kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
-    name = next((name for name in names if _stored_hash(name) == hashed), None)
-    return None if name is None else _load(name, hashed)
+    runtime = home.settings.model_runtime
+    name = next((name for name in names if _stored_hash(name, runtime) == hashed), None)
+    return None if name is None else _open(home, name)
 
 
 def read_chosen(home: Home, table: str, *, version: int | None = None) -> dict[str, Any] | None:
@@ -110,12 +117,12 @@ def _model_hash(name: str) -> str:
 
 def open_folder(folder: Path) -> Any:
     """The model of a folder as the encoder has it, loaded once a process."""
-    return _load(str(folder), _stored_hash(str(folder))).model
+    return _load(str(folder), _stored_hash(str(folder), TORCH)).model
 
 
 def open_untrained(home: Home) -> Any:
     """The base loaded anew, for training to change."""
-    return _load.__wrapped__(home.settings.model, base_hash(home)).model
+    return _load.__wrapped__(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 
 @cache
@@ -139,9 +146,44 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
     return SentenceEncoder(model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16())
 
 
-def _stored_hash(name: str) -> str:
-    """The weights, and the arithmetic where it is not single precision: vectors of both must not mix."""
-    return _model_hash(name) + ("-bf16" if has_bfloat16() else "")
+def _open(home: Home, name: str) -> SentenceEncoder:
+    """The model by the home's runtime; an exported one lies in the home's cache, made when it is first asked for."""
+    runtime = home.settings.model_runtime
+    if runtime == TORCH:
+        return _load(name, _stored_hash(name, TORCH))
+    folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
+    return _load_exported(name, folder, runtime)
+
+
+@cache
+def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
+    """The model with a session of ONNX Runtime in place of its transformer."""
+    own = _load(name, _stored_hash(name, TORCH))
+    try:
+        from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
+        from taxkg_assets.training.export import SMALL, WHOLE, export_onnx
+
+        path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
+        if not path.is_file():
+            export_onnx(own.model, folder)
+        session = open_session(str(path))
+    except ImportError as missing:
+        raise ModelError(
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): pip install -e .[onnx], or set it to torch."
+        ) from missing
+    return replace(
+        own,
+        model=OnnxModel(own.model, session),
+        model_hash=_stored_hash(name, runtime),
+        is_bfloat16=False,
+        rows=1 if runtime == "onnx_int8" else ROWS,
+    )
+
+
+def _stored_hash(name: str, runtime: str) -> str:
+    """The weights, and the arithmetic where it is not torch's single precision: vectors of both must not mix."""
+    arithmetic = ("bf16" if has_bfloat16() else "") if runtime == TORCH else runtime.replace("_", "-")
+    return "-".join(filter(None, [_model_hash(name), arithmetic]))
 
 
 @cache

@@ -20,6 +20,7 @@ from taxkg_assets.defs.models import (
     open_encoder_of,
     open_untrained,
     read_chosen,
+    weights_hash,
 )
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.rerankers import open_scorer
@@ -72,7 +73,7 @@ def open_workshop(home: Home) -> Workshop:
     return Workshop(
         open_base=lambda: open_untrained(home),
         base_name=open_base(home).model_name,
-        base_hash=base_hash(home).removesuffix("-bf16"),
+        base_hash=weights_hash(home),
         folder=home.store.folder("cache", "training"),
         keep=lambda folder, name: keep_model(home, folder, name),
         interval=measure_interval,

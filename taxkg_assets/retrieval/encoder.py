@@ -80,6 +80,7 @@ class SentenceEncoder:
     """A loaded SentenceTransformer with the hash of its weights.
 
     `is_bfloat16`: multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
+    `rows`: texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
     """
 
     model: Any
@@ -87,6 +88,7 @@ class SentenceEncoder:
     model_hash: str
     max_tokens: int = 256
     is_bfloat16: bool = False
+    rows: int = ROWS
 
     @property
     def dimension(self) -> int:
@@ -124,9 +126,9 @@ class SentenceEncoder:
         done = 0
         for length in sorted(by_length):
             rows = by_length[length]
-            for first in range(0, len(rows), ROWS):
-                batch = rows[first : first + ROWS]
-                vectors[batch] = self._forward([ids[row] for row in batch], length, rows=ROWS)
+            for first in range(0, len(rows), self.rows):
+                batch = rows[first : first + self.rows]
+                vectors[batch] = self._forward([ids[row] for row in batch], length, rows=self.rows)
                 done += len(batch)
                 if progress is not None:
                     progress(done, len(texts))

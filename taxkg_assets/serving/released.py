@@ -59,7 +59,7 @@ class Released:
             raise NotReleasedError(
                 f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
                 f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
-                "or set TAXKG_MODEL back."
+                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
             )
         index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
         versions = json.loads(self.row["table_versions"])
