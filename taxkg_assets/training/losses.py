@@ -85,7 +85,7 @@ def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]
     # the gradients.
     parts = [
         torch.utils.checkpoint.checkpoint(score_rows, rows, mask, use_reentrant=False, preserve_rng_state=False)
-        for rows, mask in zip(asked.split(LATE_ROWS), asked_mask.split(LATE_ROWS), strict=True)
+        for rows, mask in zip(torch.split(asked, LATE_ROWS), torch.split(asked_mask, LATE_ROWS), strict=True)
     ]
     return torch.cat(parts)
 
