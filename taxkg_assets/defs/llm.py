@@ -1,5 +1,8 @@
 """The asset `llm_calls`: the record of every call of a language model, with what they cost; and its gate."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import dataframely as dy
 
 from taxkg_assets import schemas
@@ -8,9 +11,41 @@ from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls
+from taxkg_assets.prompts.contract import Task
+from taxkg_assets.prompts.tasks import (
+    AMBIGUOUS_REFERENCES,
+    ANSWERS,
+    BOUNDARY_DETECTION,
+    HYDE,
+    METADATA_ENRICHMENT,
+    NEGATIVE_JUDGING,
+    PAIR_JUDGING,
+    QUALITY_VALIDATION,
+    REFINEMENT,
+    RELEVANCE_GRADING,
+    SCENARIO_QUERIES,
+    STRUCTURE_ANALYSIS,
+    SUMMARIES,
+)
 
-CALLERS: tuple[str, ...] = ("references", "chunks", "summaries", "eval_runs")
-"""Tables whose making may call a model: the record is closed after them."""
+CALLERS: Mapping[str, tuple[Task[Any, Any], ...]] = {
+    "references": (AMBIGUOUS_REFERENCES,),
+    "chunks": (STRUCTURE_ANALYSIS, BOUNDARY_DETECTION, QUALITY_VALIDATION, REFINEMENT, METADATA_ENRICHMENT),
+    "summaries": (SUMMARIES,),
+    "eval_runs": (HYDE, RELEVANCE_GRADING),
+}
+"""Tables of a build whose making may call a model, and what it is asked there: the record is closed after them."""
+
+LATER_CALLERS: Mapping[str, tuple[Task[Any, Any], ...]] = {
+    "scenario_queries": (SCENARIO_QUERIES,),
+    "pairs": (PAIR_JUDGING,),
+    "hard_negatives": (NEGATIVE_JUDGING,),
+}
+"""Tables of a training, which no build waits for: a call stands in the journal as soon as it returns, and the next
+build takes it up."""
+
+READER_TASKS: tuple[Task[Any, Any], ...] = (HYDE, RELEVANCE_GRADING, ANSWERS)
+"""What a model may be asked for somebody who asks a question; recorded as those of a training are."""
 
 
 def _recorded(home: Home) -> str:
@@ -28,7 +63,7 @@ llm_calls = table(
         "journal": lambda home: Journal(home.store).read(),
     },
     fingerprint=_recorded,
-    after=CALLERS,
+    after=tuple(CALLERS),
 )
 
 

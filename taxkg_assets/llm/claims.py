@@ -102,11 +102,11 @@ def _has_words_of_its_own(claim: str, source: str) -> bool:
 
 def _has_other_measures(claim: str, source: str) -> bool:
     """Whether a sentence has a date, term or amount that its source has not, or has of something else."""
-    if not _find_measures(claim) <= _find_measures(source):
+    if not find_measures(claim) <= find_measures(source):
         return True
-    held = [(_find_measures(part), find_stems(part)) for part in _split_parts(source)]
+    held = [(find_measures(part), find_stems(part)) for part in _split_parts(source)]
     for part in _split_parts(claim):
-        for measure in _find_measures(part):
+        for measure in find_measures(part):
             words = find_stems(part) - find_stems(" ".join(measure))
             own = max((len(words & there) for measures, there in held if measure in measures), default=0)
             other = max(
@@ -123,7 +123,8 @@ def _split_parts(text: str) -> list[str]:
     return [part for clause in split_clauses(text) for part in joint.split(clause) if part.strip()]
 
 
-def _find_measures(text: str) -> frozenset[tuple[str, str]]:
+def find_measures(text: str) -> frozenset[tuple[str, str]]:
+    """Dates, terms, amounts and rates: figures with what they count."""
     rules = load_rules("claims", "measures")
     return frozenset(
         (m["unit"].casefold(), m["figure"].replace(",", "")) for rule in rules for m in rule.pattern.finditer(text)
@@ -214,6 +215,11 @@ class _Piece:
 
 _KEPT_FAMILIES = ("force", "extent")
 """What a sentence may not leave out: `may`, `should`, `need not`, `some`."""
+
+
+def find_contrasts(text: str) -> Words:
+    """Which of `taxable` or `exempt`, `deductible` or not, and the like a text says."""
+    return frozenset(_meaning(rule) for _, rule in _sign(text, load_rules("claims", "contrasts"))[1])
 
 
 def _has_another_force(claim: str, source: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from taxkg_assets.llm.asked import find_flaw, speaks_to_a_program
 from taxkg_assets.llm.claims import find_breach, find_stems, spell_alike
 from taxkg_assets.llm.wording import find_content, find_figures
 from taxkg_assets.prompts.contract import Block, Evidence
@@ -68,12 +69,15 @@ class BlockEvidence:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """The evidence in its place; None also where the quote says too little to show anything.
+        """The evidence in its place; None also where the quote shows nothing.
 
-        A letter or a few stop words stand in every text. What a block or a sentence says as a whole may be short.
+        A letter or a few stop words stand in every text; what a block or a sentence says as a whole may be short. A
+        sentence that gives orders to programs is evidence of nothing.
         """
         found = self.find(evidence)
-        if found is None or is_telling(found.quote):
+        if found is None or speaks_to_a_program(self._sentences_of(found)):
+            return None
+        if is_telling(found.quote):
             return found
         wholes = {_tidy(text) for block in self._blocks for text in (block.text, *_split(block.text))}
         return found if _tidy(found.quote) in wholes else None
@@ -109,6 +113,10 @@ class BlockEvidence:
             and len(words & held) >= least * len(words)
             and not find_breach(claim, " ".join(dict.fromkeys(sources)))
         )
+
+    def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
+        """Whether a question is one, and is about the sentences that the quotes stand in."""
+        return not find_flaw(question, " ".join(dict.fromkeys(self._sentences_of(row) for row in evidence)))
 
     def _sentences_of(self, evidence: Evidence) -> str:
         """The sentences of the source that a located quote stands in."""

@@ -25,6 +25,7 @@ from taxkg_assets.llm.exchange import (
 )
 from taxkg_assets.llm.llm_calls import Call, CallLog
 from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.llm.verdicts import find_objection
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, ProposerError, Task
 from taxkg_assets.rules.loader import load_family
 
@@ -193,10 +194,13 @@ class ModelProposer:
             return "malformed: nested too deeply"
         if fault := proposal.find_fault(item):
             return f"invalid: {fault}"
-        held = proposal.held(BlockEvidence(item.blocks))
+        held, failure = proposal.held(BlockEvidence(item.blocks)), ""
+        if held is None:
+            failure = "unsupported: the source does not show it"
+        elif objection := find_objection(task.name, item, held):
+            held, failure = None, f"contradicted: {objection}"
         if held is None:
             self.budget.note(dropped=1)
-        failure = "" if held is not None else "unsupported: the evidence is not verbatim in the source"
         return Judged(item.item_id, held, "llm", call.model, call_id=call.call_id, failure=failure)
 
     def _call(self, request: Request, *, item_count: int) -> Call:

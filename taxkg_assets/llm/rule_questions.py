@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from taxkg_assets.llm.asked import find_flaw
 from taxkg_assets.llm.evidence import cite
 from taxkg_assets.llm.wording import find_content, find_figures, score_coverage
 from taxkg_assets.prompts.contract import Block, Claim, Evidence
@@ -28,15 +29,14 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
-    """A plain question about the passage's last heading; none without a heading."""
+    """A plain question about the passage's last heading; none without a heading that the passage speaks of."""
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
-    templates = load_family("llm")["questions"] if subject and item.blocks else []
-    best = _best_sentence(item.blocks, find_content(subject))
+    best = _best_sentence(item.blocks, find_content(subject)) if subject else None
+    templates = load_family("llm")["questions"] if best else []
+    asked = [template.format(subject=subject) for template in templates]
+    fair = tuple(question for question in asked if best and not find_flaw(question, best[1].quote))
     return ScenarioProposal(
-        item_id=item.item_id,
-        confidence=0.3,
-        evidence=(best[1],) if templates and best else (),
-        questions=tuple(template.format(subject=subject) for template in templates) if best else (),
+        item_id=item.item_id, confidence=0.3, evidence=(best[1],) if fair and best else (), questions=fair
     )
 
 

@@ -82,6 +82,9 @@ class EvidenceCheck(Protocol):
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Whether located quotes say what a sentence says."""
 
+    def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
+        """Whether a question is one, and is about what is quoted."""
+
 
 class Proposal(Strict):
     """What is proposed for one item."""

@@ -11,8 +11,8 @@ from taxkg_assets.prompts.contract import Claim, Evidence, EvidenceCheck, Item, 
 CLAIMED_GRADE = 7
 """From this relevance (0–10) a passage is said to answer, which must be shown in it."""
 
-MOST_TAGS, MOST_ENTITIES = 8, 16
-"""Of one chunk; what a model names beyond these is left out."""
+MOST_TAGS, MOST_ENTITIES, MOST_QUESTIONS = 8, 16, 3
+"""Of one chunk or passage; what a model names or asks beyond these is left out."""
 
 _POLARITY_OF = {"excludes": "negative", "includes": "positive", "portion_of": "positive", "defines": "positive"}
 """The relations that can have one polarity only."""
@@ -201,12 +201,19 @@ class PassageItem(Item):
 
 
 class ScenarioProposal(Proposal):
-    """Questions that people would ask and the passage answers, as the evidence shows."""
+    """Questions that people would ask and the passage answers, as the evidence shows; others are left out."""
 
     questions: tuple[str, ...]
 
     def is_claim(self) -> bool:
         return bool(self.questions)
+
+    def held(self, check: EvidenceCheck) -> Self | None:
+        base = super().held(check)
+        if base is None or not self.questions:
+            return base
+        kept = [question for question in dict.fromkeys(self.questions) if check.is_about(question, base.evidence)]
+        return base.model_copy(update={"questions": tuple(kept[:MOST_QUESTIONS])}) if kept else None
 
 
 class QuestionItem(Item):
@@ -295,7 +302,10 @@ class _ClaimsProposal(Proposal):
 
 
 class SummaryProposal(_ClaimsProposal):
-    """What a page or document says, sentence by sentence."""
+    """What a page or document says, sentence by sentence; none where it says nothing."""
+
+    def is_claim(self) -> bool:
+        return bool(self.sentences)
 
 
 class AnswerProposal(_ClaimsProposal):

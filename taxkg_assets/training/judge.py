@@ -105,7 +105,7 @@ def _with_verdicts(
         proposal = judged.proposal
         verdict = bool(proposal is not None and proposal.is_claim())
         by = judged.model if judged.created_by == "llm" else "rules"
-        told.append((*values, verdict, by, proposal.reason if proposal is not None else "evidence does not hold"))
+        told.append((*values, verdict, by, _reason(judged)))
     keys = sample.columns
     columns = [*keys, into, "judged_by", "judgement"]
     schema = {name: rows.schema[name] for name in columns}
@@ -116,3 +116,11 @@ def _with_verdicts(
         .with_columns(pl.col("judged_by", "judgement").fill_null(""))
         .select(rows.columns)
     )
+
+
+def _reason(judged: Judged[PairProposal] | Judged[NegativeProposal]) -> str:
+    """Why so, in a rule's words; of a model what it quotes alone: no words of its own stand in a table."""
+    if judged.proposal is None:
+        return "evidence does not hold"
+    quotes = " … ".join(row.quote for row in judged.proposal.evidence)
+    return quotes if judged.created_by == "llm" else judged.proposal.reason

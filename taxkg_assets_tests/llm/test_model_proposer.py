@@ -69,8 +69,8 @@ def _text(text: str, stop: str = COMPLETE) -> Callable[[Request], Reply]:
         (lambda r: proposals(r, confidence=7), "invalid: confidence: Input should be less than or equal to 1"),
         (lambda r: proposals(r, is_valid="yes"), "invalid: is_valid: Input should be a valid boolean"),
         (lambda r: proposals(r, note="x"), "invalid: note: Extra inputs are not permitted"),
-        (lambda r: proposals(r, evidence=[]), "unsupported: the evidence is not verbatim in the source"),
-        (lambda r: proposals(r, quote="Enter deposits"), "unsupported: the evidence is not verbatim in the source"),
+        (lambda r: proposals(r, evidence=[]), "unsupported: the source does not show it"),
+        (lambda r: proposals(r, quote="Enter deposits"), "unsupported: the source does not show it"),
     ],
 )
 def test_what_cannot_be_trusted_is_the_rules_with_the_reason(answer: Callable[[Request], Reply], failure: str) -> None:

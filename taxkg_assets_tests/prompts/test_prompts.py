@@ -40,13 +40,22 @@ def test_the_schema_is_the_tasks(name: str) -> None:
 def test_examples_are_what_the_task_wants(name: str) -> None:
     task, prompt = TASKS[name], load_prompt(name)
     assert prompt.instructions.endswith(".")
-    assert prompt.examples
+    assert 2 <= len(prompt.examples) <= 3
     for example in prompt.examples:
         for raw_item, raw_proposal in zip(example["items"], example["proposals"], strict=True):
             item, proposal = task.item.model_validate(raw_item), task.proposal.model_validate(raw_proposal)
             assert proposal.item_id == item.item_id
             assert proposal.find_fault(item) == ""
             assert proposal.held(BlockEvidence(item.blocks)) == proposal
+
+
+@pytest.mark.parametrize("name", sorted(set(TASKS) - {"hyde", "metadata_enrichment"}))
+def test_examples_show_both_answers(name: str) -> None:
+    """One that finds something, and one that finds nothing, or nothing to index; what is imagined claims nothing."""
+    task = TASKS[name]
+    made = [task.proposal.model_validate(row) for example in load_prompt(name).examples for row in example["proposals"]]
+    shown = {(getattr(row, "verdict", ""), getattr(row, "part", "") == "artifact", row.is_claim()) for row in made}
+    assert len(shown) > 1
 
 
 @pytest.mark.parametrize("name", TASKS)

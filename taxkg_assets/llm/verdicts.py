@@ -1,0 +1,194 @@
+"""What a program can hold against a model's verdict: limits, words that do not fit, a rule that is sure.
+
+A verdict is no sentence that could be compared with its quotes: a model that obeys an order in a document may quote it
+truly and still say what it was ordered to. So a verdict is met by all that is known without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from taxkg_assets.llm.asked import holds_an_order
+from taxkg_assets.llm.claims import find_stems
+from taxkg_assets.llm.rule_questions import (
+    propose_negative_judging,
+    propose_pair_judging,
+    propose_relevance_grading,
+    propose_summaries,
+)
+from taxkg_assets.llm.rule_text import (
+    propose_boundary_detection,
+    propose_quality_validation,
+    propose_structure_analysis,
+)
+from taxkg_assets.llm.wording import find_keys, is_limited, is_negative, split_clauses
+from taxkg_assets.prompts.contract import Block, Item, Proposal
+from taxkg_assets.prompts.tasks import (
+    CLAIMED_GRADE,
+    BoundaryItem,
+    BoundaryProposal,
+    GradeProposal,
+    HydeItem,
+    HydeProposal,
+    NegativeItem,
+    NegativeProposal,
+    PairProposal,
+    QualityItem,
+    QualityProposal,
+    QuestionItem,
+    ReferenceItem,
+    ReferenceProposal,
+    RefinementItem,
+    RefinementProposal,
+    StructureItem,
+    StructureProposal,
+    SummaryItem,
+    SummaryProposal,
+)
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+_NEUTRAL = ("references", "qualifies", "applies_if")
+"""Relations that say nothing against a denial around them: `no tax on what is exempt under section 3`."""
+
+
+def find_objection(task: str, item: Item, proposal: Proposal) -> str:
+    """What speaks against a model's verdict; empty where nothing does."""
+    object_to = _OBJECTIONS.get(task)
+    return object_to(item, proposal) if object_to is not None else ""
+
+
+def _is_sure(confidence: float) -> bool:
+    return confidence >= float(load_family("llm")["verdicts"]["sure"])
+
+
+def _begins_within_a_sentence(block: Block) -> bool:
+    return block.text.lstrip()[:1].islower()
+
+
+# --------------------------------------------------------------------------------------------- graph, chunking
+
+
+def _object_to_reference(item: ReferenceItem, proposal: ReferenceProposal) -> str:
+    if proposal.target is None:
+        return ""
+    sentence = item.blocks[0].text
+    ends = [sentence.find(part) + len(part) for part in split_clauses(sentence)]
+    clauses = [part for part, end in zip(split_clauses(sentence), ends, strict=True) if end > item.mention_start]
+    denies = is_negative(clauses[0] if clauses else sentence)
+    affirms = proposal.polarity == "positive" and proposal.relation not in _NEUTRAL
+    if proposal.polarity != item.polarity and (affirms if denies else proposal.polarity == "negative"):
+        return f"the clause of the mention is not {proposal.polarity}"
+    cues = [rule for rule in load_rules("claims", "relation_cues") if rule.id == proposal.relation]
+    is_shown = not cues or proposal.relation == item.relation or denies or is_limited(sentence)
+    return "" if is_shown or any(rule.pattern.search(sentence) for rule in cues) else f"no word of {proposal.relation}"
+
+
+def _object_to_boundary(item: BoundaryItem, proposal: BoundaryProposal) -> str:
+    if not item.before:
+        return "" if proposal.is_boundary else "the text begins here"
+    if proposal.is_boundary and item.goes_on and _begins_within_a_sentence(item.blocks[0]):
+        return "in the middle of a sentence"
+    rule = propose_boundary_detection(item)
+    return "the rule is sure" if rule.is_boundary != proposal.is_boundary and _is_sure(rule.confidence) else ""
+
+
+def _object_to_structure(item: StructureItem, proposal: StructureProposal) -> str:
+    rule = propose_structure_analysis(item)
+    if proposal.part not in ("heading", "artifact") or rule.part == proposal.part:
+        return ""
+    if proposal.part == "artifact" and rule.part not in ("paragraph", "table_row"):
+        return f"it looks like a {rule.part}"
+    most = load_family("llm")["parts"]["heading_words" if proposal.part == "heading" else "artifact_words"]
+    return f"too many words for a {proposal.part}" if len(item.blocks[0].text.split()) > most else ""
+
+
+def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
+    limits, rule = load_family("llm")["quality"], propose_quality_validation(item)
+    if abs(proposal.score - rule.score) > load_family("llm")["verdicts"]["most_apart"]:
+        return "a score far from what can be counted"
+    if proposal.verdict == "ACCEPT":
+        # Whether a text has one subject or two is what a model is asked for; what can be counted, it cannot overrule.
+        if proposal.score < limits["accept"]:
+            return "accepted below the limit"
+        return "" if rule.verdict == "ACCEPT" or rule.reason == "several subjects" else f"the chunk is {rule.reason}"
+    return "the rule accepts it" if proposal.verdict == "REJECT" and rule.verdict == "ACCEPT" else ""
+
+
+def _object_to_refinement(item: RefinementItem, proposal: RefinementProposal) -> str:
+    for number in proposal.split_before:
+        block = item.blocks[number]
+        if _begins_within_a_sentence(block):
+            return "in the middle of a sentence"
+        if not any(_lies_in(row.pointer, block) for row in proposal.evidence):
+            return "a part without evidence"
+    return ""
+
+
+def _lies_in(pointer: str, block: Block) -> bool:
+    element_id, _, place = pointer.rpartition(":")
+    start = int(place.partition("-")[0])
+    return element_id == block.element_id and block.start <= start < block.start + len(block.text)
+
+
+# ------------------------------------------------------------------------------------------ training, retrieval
+
+
+def _object_to_pair(item: QuestionItem, proposal: PairProposal) -> str:
+    if proposal.is_valid and (kind := _find_other_key(item.question, item.blocks)):
+        return f"another {kind} than asked"
+    rule = propose_pair_judging(item)
+    return "the rule is sure" if rule.is_valid != proposal.is_valid and _is_sure(rule.confidence) else ""
+
+
+def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
+    if proposal.is_false_negative and (kind := _find_other_key(item.question, item.blocks)):
+        return f"another {kind} than asked"
+    rule = propose_negative_judging(item)
+    is_other = rule.is_false_negative != proposal.is_false_negative
+    return "the rule is sure" if is_other and _is_sure(rule.confidence) else ""
+
+
+def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
+    if proposal.grade >= CLAIMED_GRADE and (kind := _find_other_key(item.question, item.blocks)):
+        return f"another {kind} than asked"
+    apart = abs(proposal.grade - propose_relevance_grading(item).grade) / 10
+    return "far from the words in common" if apart > load_family("llm")["verdicts"]["most_apart_grade"] else ""
+
+
+def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
+    said = " ".join([proposal.passage, *proposal.terms])
+    if holds_an_order(said):
+        return "an order"
+    known = find_stems(" ".join([item.question, *item.vocabulary]))
+    if not find_stems(said) & known:
+        return "about something else"
+    return "too long" if len(said.split()) > load_family("llm")["hyde"]["most_words"] else ""
+
+
+def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:
+    is_silent = not proposal.sentences and bool(propose_summaries(item).sentences)
+    return "the text says something" if is_silent else ""
+
+
+def _find_other_key(question: str, blocks: Sequence[Block]) -> str:
+    """The kind of key of which a question names one and the passages name others only; empty where there is none."""
+    asked = find_keys(question)
+    held = frozenset().union(*(find_keys(block.text) for block in blocks))
+    kinds = sorted({kind for kind, _ in asked} & {kind for kind, _ in held})
+    return next((k for k in kinds if not {row for row in asked if row[0] == k} & held), "")
+
+
+_OBJECTIONS: Mapping[str, Callable[[Any, Any], str]] = {
+    "ambiguous_references": _object_to_reference,
+    "boundary_detection": _object_to_boundary,
+    "structure_analysis": _object_to_structure,
+    "quality_validation": _object_to_quality,
+    "refinement": _object_to_refinement,
+    "pair_judging": _object_to_pair,
+    "negative_judging": _object_to_negative,
+    "relevance_grading": _object_to_grade,
+    "hyde": _object_to_hyde,
+    "summaries": _object_to_summary,
+}

@@ -1,0 +1,21 @@
+"""Who asks a model, and for what: every table with a proposer is known to the record, and every task has one."""
+
+from __future__ import annotations
+
+import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
+from taxkg_assets.defs._table import MAKERS, TRAINED, UPSTREAM
+from taxkg_assets.defs.llm import CALLERS, LATER_CALLERS, READER_TASKS
+from taxkg_assets.prompts.tasks import TASKS
+
+
+def test_every_table_that_may_ask_a_model_is_known_to_the_record() -> None:
+    asking = {name for name, maker in MAKERS.items() if {"proposer", "reader"} & set(maker.handles)}
+    assert asking == {*CALLERS, *LATER_CALLERS}
+    assert set(LATER_CALLERS) <= TRAINED
+    assert TRAINED.isdisjoint(CALLERS)
+    assert set(UPSTREAM["llm_calls"]) == set(CALLERS)
+
+
+def test_every_task_has_somebody_who_asks() -> None:
+    asked = {task.name for tasks in (*CALLERS.values(), *LATER_CALLERS.values(), READER_TASKS) for task in tasks}
+    assert asked == set(TASKS)
