@@ -48,7 +48,6 @@ from taxkg_assets.prompts.tasks import (
 )
 from taxkg_assets.rules.loader import load_family, load_rules
 
-
 _NEUTRAL = ("references", "qualifies", "applies_if")
 """Relations that say nothing against a denial around them: `no tax on what is exempt under section 3`."""
 
