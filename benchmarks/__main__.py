@@ -18,12 +18,25 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import accuracy, chunking, extraction, fuzz, graph, reliability, retrieval, rules, serving, sizing
+from benchmarks import (
+    accuracy,
+    chunking,
+    claims,
+    extraction,
+    fuzz,
+    graph,
+    reliability,
+    retrieval,
+    rules,
+    serving,
+    sizing,
+)
 from benchmarks.documents import CorpusError
 
 BENCHMARKS: dict[str, Any] = {
     "accuracy": accuracy,
     "chunking": chunking,
+    "claims": claims,
     "extraction": extraction,
     "fuzz": fuzz,
     "graph": graph,

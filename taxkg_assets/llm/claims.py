@@ -10,7 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.llm.wording import find_figures, find_keys, is_limited, is_negative, score_coverage, split_clauses
+from taxkg_assets.llm.wording import (
+    count_denials,
+    find_figures,
+    find_keys,
+    is_limited,
+    is_negative,
+    score_coverage,
+    spell_alike,
+    split_clauses,
+)
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 Words = frozenset[str]
@@ -23,38 +32,6 @@ def find_breach(claim: str, source: str) -> str:
     """What a sentence says beyond its source; empty where nothing is found."""
     claim, source = spell_alike(claim), spell_alike(source)
     return next((name for name, is_broken in _BREACHES.items() if is_broken(claim, source)), "")
-
-
-def spell_alike(text: str) -> str:
-    """A text with numbers as figures, amounts with their sign before and rates with theirs behind."""
-    text = _number_run().sub(lambda match: _figure_of(match[0]), text)
-    for rule in load_rules("claims", "spellings"):
-        text = rule.pattern.sub(rule.extra["written"], text)
-    return text
-
-
-@cache
-def _number_run() -> re.Pattern[str]:
-    numbers = load_family("claims")["numbers"]
-    word = "|".join([*numbers["units"], *numbers["scales"]])
-    return re.compile(rf"(?i)\b(?:{word})(?:(?:[\s-]+|\s+and\s+)(?:{word}))*\b")
-
-
-def _figure_of(run: str) -> str:
-    """The figure that a run of number words names; a word that mostly is none stays as it is."""
-    numbers = load_family("claims")["numbers"]
-    words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
-    if len(words) == 1 and (words[0] in numbers["alone"] or words[0] in numbers["scales"]):
-        return run
-    total, part = 0, 0
-    for word in words:
-        if word in numbers["units"]:
-            part += numbers["units"][word]
-        elif numbers["scales"][word] == min(numbers["scales"].values()):
-            part = max(1, part) * numbers["scales"][word]
-        else:
-            total, part = total + max(1, part) * numbers["scales"][word], 0
-    return str(total + part)
 
 
 # ------------------------------------------------------------------------------------------------------- words
@@ -93,7 +70,8 @@ def _cut(word: str) -> str:
 
 def _has_words_of_its_own(claim: str, source: str) -> bool:
     free = frozenset(_stem(word) for word in load_family("claims")["free"])
-    stems = find_stems(_sign(claim, load_rules("claims", "comparators"))[0])
+    compared = (*load_rules("claims", "comparators"), *load_rules("claims", "forces"))
+    stems = find_stems(_sign(claim, compared)[0])
     return not stems or bool(stems - find_stems(source) - free)
 
 
@@ -207,10 +185,11 @@ def _part_conditions(text: str) -> tuple[Words, Words]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a clause with the markers that hold for it, by family."""
+    """A part of a clause with the markers that hold for it, by family, and how often it denies."""
 
     words: Words
     markers: Mapping[str, Words]
+    denials: int
 
 
 _KEPT_FAMILIES = ("force", "extent")
@@ -241,7 +220,7 @@ def _agrees(piece: _Piece, other: _Piece) -> bool:
         own, there = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
         if not own <= there or (family in _KEPT_FAMILIES and not there - own <= left_out):
             return False
-    return True
+    return piece.denials == other.denials
 
 
 @cache
@@ -258,13 +237,21 @@ def _read_pieces(text: str) -> list[_Piece]:
     joint = load_rules("claims", "joints")[0].pattern
     pieces = []
     for clause in split_clauses(text):
-        parts = [part for part in joint.split(_sign(clause, _markers())[0]) if part.strip()]
+        parts = [part for part in joint.split(_part_at_conditions(_sign(clause, _markers())[0])) if part.strip()]
         found = [[rule for n, rule in enumerate(_markers()) if chr(_FIRST_SIGN + n) in part] for part in parts]
         families = {rule.extra["family"] for rules in found for rule in rules}
         for n, part in enumerate(parts):
             markers = {family: _find_marker(found, family, at=n) for family in families}
-            pieces.append(_Piece(words=find_stems(part), markers=markers))
+            pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_denials(part)))
     return pieces
+
+
+def _part_at_conditions(signed: str) -> str:
+    """A clause with a comma before each condition: what it says stands apart from the rule, wherever it stands."""
+    for number, rule in enumerate(_markers()):
+        if rule.extra["family"] == "condition":
+            signed = signed.replace(chr(_FIRST_SIGN + number), f", {chr(_FIRST_SIGN + number)}")
+    return signed
 
 
 def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Words:
@@ -312,6 +299,7 @@ class _Turn:
     kind: str
     left: Words
     right: Words
+    nearest: tuple[str, str] = ("", "")
 
 
 def _is_turned_round(claim: str, source: str) -> bool:
@@ -321,14 +309,20 @@ def _is_turned_round(claim: str, source: str) -> bool:
         like = [other for other in held if other.kind == turn.kind]
         straight = max((len(turn.left & o.left) + len(turn.right & o.right) for o in like), default=0)
         crossed = max((len(turn.left & o.right) + len(turn.right & o.left) for o in like), default=0)
-        if crossed > straight:
+        near = {other.nearest for other in like}
+        if crossed > straight or (turn.nearest not in near and turn.nearest[::-1] in near - {("", "")}):
             return True
     return False
 
 
 def _find_turns(clause: str) -> list[_Turn]:
     turns = [
-        _Turn(rule.id, _last(clause[: m.start()]), _first(clause[m.end() :]))
+        _Turn(
+            rule.id,
+            _last(clause[: m.start()]),
+            _first(clause[m.end() :]),
+            nearest=(_nearest(clause[: m.start()], at=-1), _nearest(clause[m.end() :], at=0)),
+        )
         for rule in load_rules("claims", "directions")
         for m in rule.pattern.finditer(clause)
     ]
@@ -347,6 +341,13 @@ def _find_turns(clause: str) -> list[_Turn]:
 @cache
 def _side_end() -> re.Pattern[str]:
     return re.compile(load_family("claims")["side_ends"])
+
+
+def _nearest(text: str, *, at: int) -> str:
+    """The word that carries meaning next to a direction, before or behind it; empty where there is none."""
+    own = _side_end().split(text)[at]
+    stems = [next(iter(stem)) for match in _WORD.finditer(own) if (stem := find_stems(match[0]))]
+    return stems[at] if stems else ""
 
 
 def _last(text: str) -> Words:

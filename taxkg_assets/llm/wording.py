@@ -1,8 +1,9 @@
-"""What rules and checks see of a text: content words, figures and keys, negation."""
+"""What rules and checks see of a text: content words, figures and keys, negation, numbers in words."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family, load_rules
@@ -31,9 +32,14 @@ def _one_spelling(figure: str) -> str:
 
 def is_negative(text: str) -> bool:
     """Whether a text denies or forbids."""
+    return count_denials(text) > 0
+
+
+def count_denials(text: str) -> int:
+    """How often a text denies or forbids."""
     for rule in load_rules("polarity", "weak_negations"):
         text = rule.pattern.sub(" ", text)
-    return any(rule.pattern.search(text) for rule in load_rules("polarity", "negations"))
+    return sum(1 for rule in load_rules("polarity", "negations") for _ in rule.pattern.finditer(text))
 
 
 def is_limited(text: str) -> bool:
@@ -86,3 +92,35 @@ def opening(block: Block) -> Evidence:
         end = word.end()
     place = f"{block.element_id}:{block.start + start}-{block.start + end}"
     return Evidence(pointer=place, quote=block.text[start:end])
+
+
+def spell_alike(text: str) -> str:
+    """A text with numbers as figures, amounts with their sign before and rates with theirs behind."""
+    text = _number_run().sub(lambda match: _figure_of(match[0]), text)
+    for rule in load_rules("claims", "spellings"):
+        text = rule.pattern.sub(rule.extra["written"], text)
+    return text
+
+
+@cache
+def _number_run() -> re.Pattern[str]:
+    numbers = load_family("claims")["numbers"]
+    word = "|".join([*numbers["units"], *numbers["scales"]])
+    return re.compile(rf"(?i)\b(?:{word})(?:(?:[\s-]+|\s+and\s+)(?:{word}))*\b")
+
+
+def _figure_of(run: str) -> str:
+    """The figure that a run of number words names; a word that mostly is none stays as it is."""
+    numbers = load_family("claims")["numbers"]
+    words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
+    if len(words) == 1 and (words[0] in numbers["alone"] or words[0] in numbers["scales"]):
+        return run
+    total, part = 0, 0
+    for word in words:
+        if word in numbers["units"]:
+            part += numbers["units"][word]
+        elif numbers["scales"][word] == min(numbers["scales"].values()):
+            part = max(1, part) * numbers["scales"][word]
+        else:
+            total, part = total + max(1, part) * numbers["scales"][word], 0
+    return str(total + part)

@@ -184,6 +184,14 @@ def test_a_sentence_keeps_denials_conditions_and_keys_of_its_source(claim: str, 
         ("The fee is due within five days.", "The fee is due within 15 days.", False),
         ("Either owner may sign.", "Neither owner may sign.", False),
         ("Rent is no longer taxable.", "Rent is taxable.", False),
+        ("No fee is due if the owner is not at home.", "No fee is due if the owner is at home.", False),
+        (
+            "Give notice of the sale to the tenant of the house.",
+            "Give notice of the tenant to the sale of the house.",
+            False,
+        ),
+        ("Owners must file the form.", "Owners have to file the form.", True),
+        ("If you choose to pay, you must file the form.", "You must file the form if you choose to pay.", True),
     ],
 )
 def test_a_sentence_turns_nothing_of_its_source_round(source: str, claim: str, holds: bool) -> None:
