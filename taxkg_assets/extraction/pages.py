@@ -16,13 +16,16 @@ from typing import Any, TypeVar
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.glyphs import find_misprints
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_portions import open_portions
 from taxkg_assets.extraction.visibility import (
     COVERED,
     FAR_PT,
+    OFF_PAGE,
     PRINTED,
     UNPAINTED,
+    Ground,
     HiddenText,
     Sight,
     find_printed_orders,
@@ -127,8 +130,12 @@ Shape = TypeVar("Shape", Rule, Fill, Widget)
 _MUPDF: Any = pymupdf
 # Text beside the page is read too, so that it can be told that it is there.
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES & ~_MUPDF.TEXT_MEDIABOX_CLIP
+# What glyphs print within their clips, and not what the file says in their place.
+_PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 _BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
+# Paints something by its name: a shading, a pattern, a picture or a part of the page.
+_PAINTERS = re.compile(rb"/\S+\s+(sh|scn|SCN|Do)\b")
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
@@ -293,17 +300,22 @@ def _read_page(
 
     try:
         page = document[ix]
-        content = page.get_text("dict", textpage=page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS))
+        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
+        content = page.get_text("dict", textpage=said)
+        printed = None if is_text else page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
         rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
+        painters = frozenset[bytes]() if is_text else frozenset(_PAINTERS.findall(page.read_contents()))
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
     width, height = page.rect.width, page.rect.height
     turn = _turn_of(page) if page.rotation else None
-    sight = Sight(page, width=width, height=height, fills=fills, covers=covers, has_images=image_count > 0)
-    spans, unseen = _read_spans(content["blocks"], sight=sight, turn=turn, page=page_ix + 1)
+    ground = Ground(fills, covers, has_pictures=image_count > 0, painters=painters)
+    sight = Sight(page, width=width, height=height, ground=ground)
+    readings = None if printed is None else (said, printed)
+    spans, unseen = _read_spans(content["blocks"], sight=sight, turn=turn, page=page_ix + 1, readings=readings)
     hidden += unseen
     hidden += find_printed_orders(spans, page=page_ix + 1)
     if turn is not None:
@@ -331,7 +343,7 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 
 def _read_spans(
-    blocks: list[dict[str, Any]], *, sight: Sight, turn: Turn | None, page: int
+    blocks: list[dict[str, Any]], *, sight: Sight, turn: Turn | None, page: int, readings: tuple[Any, Any] | None
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
     """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
     spans: list[Span] = []
@@ -346,6 +358,14 @@ def _read_spans(
     raws = [raw for _, _, raw in placed]
     boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
     reasons = sight.find_reasons(raws, boxes)
+    if readings is not None:
+        on_page = [reason != OFF_PAGE for reason in reasons]
+        for ix, misprint in find_misprints(raws, on_page, said=readings[0], printed=readings[1]).items():
+            if not misprint.printed.strip():
+                reasons[ix] = reasons[ix] or misprint.kind
+            elif not reasons[ix]:
+                unseen.append(HiddenText(page, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
+                raws[ix]["text"] = misprint.printed
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
         text = find_plain_text(raw["text"])
         shown = text.replace("\xa0", " ") if "\xa0" in text else text

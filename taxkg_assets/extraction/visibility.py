@@ -7,10 +7,12 @@ file says of colours and order can be made to lie.
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
 from typing import Any
 
@@ -22,16 +24,21 @@ Box = tuple[float, float, float, float]
 FAR_PT = 20_000.0
 """How far beside a page text is looked for: farther than a page can be wide."""
 
-TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, PRINTED = (
+TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "tiny",
     "off page",
     "unpainted",
     "like its ground",
     "covered",
+    "clipped",
+    "other glyphs",
     "printed",
 )
-HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED)
+HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 _FILLED_OR_STROKED = 16 | 32
+# Letters that no font shows, made to carry plain ones unseen.
+_TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+_SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 # So many pairs of a span and a cover are compared at once: a page may have tens of thousands of both.
 _CELLS = 200_000
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
@@ -56,13 +63,22 @@ class Cover:
     box: Box
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a page is painted with beside text; `painters`: operators that paint something by its name."""
+
+    fills: Sequence[Any]
+    covers: Sequence[Cover]
+    has_pictures: bool
+    painters: frozenset[bytes] = frozenset()
+
+
 class Sight:
     """Judges the spans of one open page; draws it only where a span gives reason to."""
 
-    def __init__(
-        self, page: Any, *, width: float, height: float, fills: Sequence[Any], covers: Sequence[Cover], has_images: bool
-    ) -> None:
-        self._page, self._fills, self._covers, self._has_images = page, fills, covers, has_images
+    def __init__(self, page: Any, *, width: float, height: float, ground: Ground) -> None:
+        self._page, self._ground = page, ground
+        self._fills, self._covers, self._has_images = ground.fills, ground.covers, ground.has_pictures
         self._width, self._height = width, height
         self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
         self._grounds: dict[int, list[Box]] = {}
@@ -88,8 +104,10 @@ class Sight:
                 reasons.append(TINY)
             elif not raw["char_flags"] & _FILLED_OR_STROKED or raw.get("alpha", 255) < clear:
                 reasons.append(UNPAINTED)
-            elif self._may_be_lost(raw) and not self._stands_out(raw, box):
+            elif (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, box):
                 reasons.append(GROUND)
+            elif self._is_patterned and text.strip() and not self._shows_own_colour(raw, box):
+                reasons.append(COVERED)
             else:
                 reasons.append(COVERED if is_under and self._is_covered(raw["bbox"], box) else "")
         return reasons
@@ -107,7 +125,9 @@ class Sight:
         grounds = self._grounds.get(color)
         if grounds is None:
             grounds = self._grounds[color] = self._find_grounds(_brightness(color))
-        return bool(grounds) and any(_holds(ground, raw["bbox"]) for ground in grounds)
+        return any(_holds(ground, raw["bbox"]) for ground in grounds) or any(
+            _holds(picture, raw["bbox"]) for picture in self._pictures
+        )
 
     def _find_grounds(self, light: float) -> list[Box]:
         """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
@@ -122,6 +142,22 @@ class Sight:
         pixels = self._draw(shown)
         differing = sum(abs(pixel - own) > least for pixel in pixels)
         return bool(pixels) and differing >= float(self._limits["ground_share"]) * len(pixels)
+
+    def _shows_own_colour(self, raw: dict[str, Any], shown: Box) -> bool:
+        own, most = _brightness(raw["color"]), self._limits["contrast"]
+        pixels = self._draw(shown)
+        same = sum(abs(pixel - own) <= most for pixel in pixels)
+        return bool(same >= self._limits["own_share"] * len(pixels))
+
+    @cached_property
+    def _is_patterned(self) -> bool:
+        """Whether a shading or a pattern is painted on the page: neither tells where it ends."""
+        named = self._ground.painters
+        return bool(named - {b"Do"}) or (b"Do" in named and any(kind == "fill-shade" for kind, _ in self._log))
+
+    @cached_property
+    def _pictures(self) -> list[Box]:
+        return [box for _, box, is_image in self._painted if is_image] if self._has_images else []
 
     def _find_under(self, boxes: Sequence[Box]) -> list[bool]:
         """Whether something solid lies over or under each rectangle; on a page with pictures any may have one."""
@@ -221,7 +257,7 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
 
 
 def find_printed_orders(spans: Sequence[Any], *, page: int) -> list[HiddenText]:
-    """Find the blocks of a page's visible text that speak to a program; `spans` are in stored order."""
+    """Find the blocks of a page's visible text that speak to a program, or else the page; `spans` as stored."""
     if not reads_as_order(" ".join(span.text for span in spans)):
         return []
     found: list[HiddenText] = []
@@ -229,15 +265,40 @@ def find_printed_orders(spans: Sequence[Any], *, page: int) -> list[HiddenText]:
         own = list(group)
         text = " ".join(span.text for span in own)
         if reads_as_order(text):
-            parts = [HiddenText(page, PRINTED, text, (span.x0, span.y0, span.x1, span.y1)) for span in own]
-            found.append(replace(parts[0], text=text, box=_around(parts)))
-    return found
+            found.append(_tell(own, page=page))
+    return found or [_tell(spans, page=page)]  # an order may run on from block to block
+
+
+def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
+    parts = [HiddenText(page, PRINTED, span.text, (span.x0, span.y0, span.x1, span.y1)) for span in spans]
+    return replace(parts[0], text=" ".join(part.text for part in parts), box=_around(parts))
 
 
 def reads_as_order(text: str) -> bool:
-    """Whether a text speaks to a program that reads it, and not to a person."""
-    small = text.lower()
-    return any(rule.may_match(small) and rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+    """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
+    plain = _unmask(text)
+    small = plain.lower()
+    if any(rule.may_match(small) and rule.pattern.search(plain) for rule in load_rules("hidden_text", "orders")):
+        return True
+    for run in _SPACED.finditer(small):
+        letters = "".join(run[0].split())
+        if any(rule.pattern.search(letters) for rule in load_rules("hidden_text", "spaced_orders")):
+            return True
+    return False
+
+
+def _unmask(text: str) -> str:
+    """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text.translate(_TAGS)).translate(_lookalikes())
+    return "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
+
+
+@cache
+def _lookalikes() -> dict[int, str]:
+    pairs: dict[str, str] = load_family("hidden_text")["lookalikes"]
+    return {ord(foreign): latin for latin, letters in pairs.items() for foreign in letters}
 
 
 def _excerpt(text: str) -> str:
