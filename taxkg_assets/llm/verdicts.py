@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taxkg_assets.llm.asked import holds_an_order
-from taxkg_assets.llm.claims import find_stems
 from taxkg_assets.llm.rule_questions import (
     propose_negative_judging,
     propose_pair_judging,
@@ -22,7 +21,7 @@ from taxkg_assets.llm.rule_text import (
     propose_quality_validation,
     propose_structure_analysis,
 )
-from taxkg_assets.llm.wording import find_keys, is_limited, is_negative, split_clauses
+from taxkg_assets.llm.wording import find_figures, find_keys, is_limited, is_negative, split_clauses
 from taxkg_assets.prompts.contract import Block, Item, Proposal
 from taxkg_assets.prompts.tasks import (
     CLAIMED_GRADE,
@@ -150,19 +149,22 @@ def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
 
 
 def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
-    if proposal.grade >= CLAIMED_GRADE and (kind := _find_other_key(item.question, item.blocks)):
+    """A low grade can only make an answer more careful, so that only a high one must be shown."""
+    if proposal.grade < CLAIMED_GRADE:
+        return ""
+    if kind := _find_other_key(item.question, item.blocks):
         return f"another {kind} than asked"
-    apart = abs(proposal.grade - propose_relevance_grading(item).grade) / 10
-    return "far from the words in common" if apart > load_family("llm")["verdicts"]["most_apart_grade"] else ""
+    above = (proposal.grade - propose_relevance_grading(item).grade) / 10
+    return "far above the words in common" if above > load_family("llm")["verdicts"]["most_apart_grade"] else ""
 
 
 def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
-    said = " ".join([proposal.passage, *proposal.terms])
+    """What is imagined may be in quite other words than the question, but it names nothing and orders nothing."""
+    said, known = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
     if holds_an_order(said):
         return "an order"
-    known = find_stems(" ".join([item.question, *item.vocabulary]))
-    if not find_stems(said) & known:
-        return "about something else"
+    if not find_figures(said) <= find_figures(known):
+        return "a figure that nobody asked for"
     return "too long" if len(said.split()) > load_family("llm")["hyde"]["most_words"] else ""
 
 
