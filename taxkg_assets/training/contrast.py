@@ -41,7 +41,7 @@ class EncoderSettings:
     late_scale: float = 30.0
     dimensions: tuple[int, ...] = ()
     """Matryoshka: lengths to which vectors may be cut; empty for the full length only."""
-    alphas: tuple[float, ...] = (1.0, 0.75, 0.5, 0.25)
+    alphas: tuple[float, ...] = (1.0, 0.6)
     """Shares of the tuned weights that are tried in a mixture with the base."""
     is_bfloat16: bool = False
 

@@ -24,12 +24,12 @@ Weights = dict[str, torch.Tensor]
 class StepSettings:
     """How long and how fast to train."""
 
-    epochs: float = 2.0
+    epochs: float = 1.0
     batch: int = 32
-    learning_rate: float = 3e-5
+    learning_rate: float = 6e-5
     warmup: float = 0.1
     weight_decay: float = 0.01
-    evaluations: int = 4
+    evaluations: int = 2
     """How often the development split is scored over the whole training."""
     patience: int = 2
     """Scorings without a better figure after which training stops."""
