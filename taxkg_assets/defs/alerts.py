@@ -6,10 +6,12 @@ JSON with `text` for chat services and the same in parts for programs. Text of d
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 import httpx
@@ -26,6 +28,7 @@ MOST_LINES = 20
 MOST_CHARACTERS = 300
 
 _log = logging.getLogger("taxkg.alerts")
+_OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,15 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
     for entry in instance.all_logs(run_id, of_type=kinds):
         event = entry.get_dagster_event()
         error = event.step_failure_data.error if event.is_step_failure else None
-        deepest = error.cause or error if error is not None else None
-        said = deepest.message.strip() if deepest is not None else event.message or ""
+        said = say_error(error) if error is not None else event.message or ""
         lines.append(f"{event.step_key or 'run'}: {said}")
     return tuple(lines)
+
+
+def say_error(error: Any) -> str:
+    """What made a step fail, in the error's own words; ours are made for people, and go without their class."""
+    deepest = error.cause or error
+    return _OWN_CLASS.sub("", str(deepest.message).strip())
 
 
 def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:

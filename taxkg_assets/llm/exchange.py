@@ -94,8 +94,13 @@ def read_wait(header: str, *, now: datetime | None = None) -> float | None:
 
 
 def say_in_one_line(message: object) -> str:
-    """What an endpoint said, as one line that is not too long."""
-    return " ".join(str(message)[: 4 * _MOST_SAID].split())[:_MOST_SAID]
+    """What an endpoint said, as one line that is not too long, with its full stop."""
+    return end_sentence(" ".join(str(message)[: 4 * _MOST_SAID].split())[:_MOST_SAID])
+
+
+def end_sentence(text: str) -> str:
+    """The text with a full stop, for others to go on after it."""
+    return text if not text or text[-1] in ".!?" else f"{text}."
 
 
 class Provider(Protocol):

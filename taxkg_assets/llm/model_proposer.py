@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from taxkg_assets.llm.exchange import (
     Reply,
     Request,
     compose,
+    end_sentence,
 )
 from taxkg_assets.llm.llm_calls import Call, CallLog
 from taxkg_assets.llm.rule_proposer import RuleProposer
@@ -30,6 +32,7 @@ from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Proposer
 from taxkg_assets.rules.loader import load_family
 
 _Result = TypeVar("_Result")
+_log = logging.getLogger("taxkg.llm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class ModelProposer:
     ) -> None:
         self._provider, self._log, self.budget, self._manner = provider, log, budget, manner
         self._sleep, self._rules = sleep, RuleProposer()
+        self._told: set[str] = set()
         self.fingerprint = fingerprint
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
@@ -84,7 +88,20 @@ class ModelProposer:
         batches = batches_of(items, task.batch or self._manner.batch)
         outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
         judged = {key: row for outcome in outcomes for key, row in outcome.items()}
+        self._tell_useless(task, list(judged.values()))
         return tuple(judged[item.item_id] for item in items)
+
+    def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[Judged[AnyProposal]]) -> None:
+        """Say once for a task that most of what a model answers is of no use: it is paid for, and rules decide."""
+        useless = Counter(row.failure for row in rows if row.failure)
+        if useless.total() <= len(rows) / 2 or task.name in self._told:
+            return
+        self._told.add(task.name)
+        (reason, _), models = useless.most_common(1)[0], ", ".join(self._manner.models_of(task.name))
+        _log.warning(
+            "%s: %d of %d proposals of %s are of no use (%s): the rules decide. Name another model in llm_model.",
+            *(task.name, useless.total(), len(rows), models, reason),
+        )
 
     def _side_by_side(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
         """Results in the batches' order; where one fails for good, those not yet begun are never asked."""
@@ -234,7 +251,9 @@ class ModelProposer:
                 return self._provider.complete(request)
             except OutageError as error:
                 if attempt == self._manner.attempts:
-                    raise
+                    tries = "once" if attempt == 1 else f"{attempt} times"
+                    kept = "Answers so far are kept: run again when it answers."
+                    raise type(error)(f"{end_sentence(str(error))} Tried {tries} (llm_attempts). {kept}") from error
                 self.budget.note(failure="asked again")
                 wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
                 self._sleep(min(self._manner.longest_wait_seconds, wanted))

@@ -23,7 +23,7 @@ from taxkg_assets.defs._table import (
     gate_fingerprint,
     latest_evaluations,
 )
-from taxkg_assets.defs.alerts import alert_runs
+from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.intake import forget_refusals, has_sources, prune_readings, scan_sources
 from taxkg_assets.defs.proposers import prune_journal
@@ -211,9 +211,9 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
         if event.is_step_failure and event.step_key:
             error = event.step_failure_data.error
-            deepest = error.cause or error if error else None
-            if deepest is not None and "DagsterAssetCheckFailedError" not in deepest.message:
-                result.errors.append(f"{event.step_key}: {deepest.message.strip()}")
+            said = say_error(error) if error is not None else ""
+            if said and "DagsterAssetCheckFailedError" not in said:
+                result.errors.append(f"{event.step_key}: {said}")
 
 
 def _figure(value: dg.MetadataValue) -> Any:

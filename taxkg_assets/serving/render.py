@@ -52,7 +52,7 @@ def build_result(result: BuildResult, *, out: Console) -> None:
             out.print(f"[bold red]{gate.table}: {gate.check}[/] found")
             offending_rows(gate.figures, out=out)
     for error in result.errors:
-        out.print(f"[bold red]failed[/] {escape(error)}", highlight=False)
+        out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
     quarantine(result.quarantine, out=out)
     word = "[green]Built" if result.is_done else "[bold red]Stopped: nothing downstream of the failure was touched"
     out.print(f"{word}[/] in {result.seconds:.1f} s.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from taxkg_assets.defs.alerts import ATTEMPTS, Alert, send
+from taxkg_assets.defs.alerts import ATTEMPTS, Alert, say_error, send
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.daemon import open_hook
@@ -51,3 +52,15 @@ def test_what_cannot_be_delivered_is_logged_without_its_address(caplog: pytest.L
     assert "1 in quarantine" in caplog.text
     assert "could not be delivered" in caplog.text
     assert hook.url not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("taxkg_assets.llm.exchange.OutageError: m: it is down.\n", "m: it is down."),
+        ("ZeroDivisionError: division by zero\n", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_our_own_errors_are_told_without_their_class(message: str, said: str) -> None:
+    cause = SimpleNamespace(message=message, cause=None)
+    assert say_error(SimpleNamespace(message="a step has failed", cause=cause)) == say_error(cause) == said

@@ -79,6 +79,14 @@ def test_what_cannot_be_trusted_is_the_rules_with_the_reason(answer: Callable[[R
     assert all(row.proposal is not None for row in rows)
 
 
+def test_a_model_of_no_use_is_told_once_for_a_task(caplog: pytest.LogCaptureFixture) -> None:
+    asked = proposer(Scripted(_text("Certainly!")))
+    for _ in range(2):
+        asked.propose(PAIR_JUDGING, questions(3))
+    (line,) = caplog.messages
+    assert line.startswith("pair_judging: 3 of 3 proposals of m are of no use (malformed: no JSON at character 0)")
+
+
 def test_only_unreadable_items_are_asked_again_in_smaller_batches() -> None:
     def forgets(request: Request) -> Reply:
         ids = [item["item_id"] for item in items_of(request.user)]
@@ -129,6 +137,16 @@ def test_an_outage_is_waited_for(error: OutageError, waits: list[float]) -> None
     asked._sleep = slept.append
     assert asked.propose(PAIR_JUDGING, questions(1))[0].created_by == "llm"
     assert slept == waits
+
+
+def test_who_has_tried_long_enough_says_how_often_and_what_to_do() -> None:
+    def busy(request: Request) -> Reply:
+        raise ThrottledError("m: too many requests")
+
+    with pytest.raises(ThrottledError) as raised:
+        proposer(Scripted(busy), attempts=3).propose(PAIR_JUDGING, questions(1))
+    kept = "Answers so far are kept: run again when it answers."
+    assert str(raised.value) == f"m: too many requests. Tried 3 times (llm_attempts). {kept}"
 
 
 def test_the_second_model_answers_where_the_first_is_gone_or_unreadable() -> None:

@@ -77,7 +77,7 @@ class OpenAIProvider:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise OutageError(late) from error
         except httpx.HTTPError as broken:
-            said = say_in_one_line(broken) or type(broken).__name__
+            said = say_in_one_line(broken) or f"{type(broken).__name__}."
             raise OutageError(f"no connection to {self._shown}: {said} Check llm_url.") from broken
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
@@ -201,7 +201,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
             output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )
     except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError) as broken:
-        raise OutageError(f"{model}: what came back is no chat completion: {say_in_one_line(text)!r}") from broken
+        raise OutageError(f"{model}: what came back is no chat completion: {say_in_one_line(text)}") from broken
 
 
 def _join_parts(content: Any) -> str:
