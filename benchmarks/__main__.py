@@ -20,6 +20,7 @@ from rich.markdown import Markdown
 
 from benchmarks import (
     accuracy,
+    answers,
     chunking,
     claims,
     extraction,
@@ -35,6 +36,7 @@ from benchmarks.documents import CorpusError
 
 BENCHMARKS: dict[str, Any] = {
     "accuracy": accuracy,
+    "answers": answers,
     "chunking": chunking,
     "claims": claims,
     "extraction": extraction,

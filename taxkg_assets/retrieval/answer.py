@@ -6,20 +6,17 @@ Sentences of the passages as they stand; in a model's words, where there is one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.excerpt import excerpt_answer
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.settings import Settings
 
 
@@ -38,16 +35,6 @@ class Answer(BaseModel):
     created_by: Literal["rule", "llm"] = "rule"
     model: str = ""
     citations: list[Citation] = []
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence of a passage with its place in the order of reading."""
-
-    text: str
-    passage: int
-    position: int
-    terms: frozenset[str]
 
 
 def ask(
@@ -83,7 +70,7 @@ def ask(
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers:
             worded = word_answer(question, results, proposer=model)
-        text = worded.text if worded else _compose(searcher, question, ranking, results=results)
+        text = worded.text if worded else excerpt_answer(searcher, question, ranking, results=results)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
             text = f"{notices['general']}\n{text}"
@@ -115,53 +102,3 @@ def find_evidence(
     return guardrail.find_evidence(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms
     )
-
-
-def _compose(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
-    """Pick the sentences that speak to the question and add something, in order of passage and place."""
-    limits = load_family("guardrail")["answer"]
-    sentences = _find_sentences(results[: limits["passages"]])
-    if not sentences:
-        return f"{results[0].text} [1]"
-    by_terms = np.array([score_overlap(ranking.wanted, sentence.terms) for sentence in sentences])
-    rank_share = np.array([1.0 / (1 + sentence.passage) for sentence in sentences])
-    early, weights = limits["early"], limits["worth"]
-    first = early["terms"] * by_terms + early["rank"] * rank_share
-    order = np.argsort(-first, kind="stable")[: limits["candidates"]]
-    vectors = searcher.encoder.encode_sentences([sentences[row].text for row in order])
-    cosines = vectors @ searcher.encoder.encode_query(question)
-    value = weights["cosine"] * cosines + weights["terms"] * by_terms[order] + weights["rank"] * rank_share[order]
-    worth = dict(zip(order.tolist(), value.tolist(), strict=True))
-    chosen: list[int] = []
-    held: frozenset[str] = frozenset()
-    top = max(worth.values())
-    while len(chosen) < limits["sentences"] and worth:
-        gain = {row: own * _share_new(sentences[row].terms, held) for row, own in worth.items()}
-        best = max(gain, key=lambda row: (gain[row], -row))
-        if chosen and worth[best] < limits["least_share"] * top:
-            break
-        chosen.append(best)
-        held |= sentences[best].terms
-        del worth[best]
-    return "\n".join(f"{sentences[row].text} [{sentences[row].passage + 1}]" for row in sorted(chosen))
-
-
-def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
-    lost: float = load_family("guardrail")["answer"]["new_words"]
-    return 1 - lost + lost * len(terms - held) / max(1, len(terms))
-
-
-def _find_sentences(results: Sequence[Result]) -> list[_Sentence]:
-    limits = load_family("guardrail")["answer"]
-    found: list[_Sentence] = []
-    seen: set[str] = set()
-    for passage, result in enumerate(results):
-        lines = result.text.splitlines()
-        parts = [line[start:end] for line in lines for start, end in find_sentence_parts(line)]
-        for position, text in enumerate(parts):
-            if text[:1].islower():  # the rest of a sentence whose beginning stands elsewhere
-                continue
-            if limits["least_words"] <= len(text.split()) <= limits["most_words"] and text not in seen:
-                seen.add(text)
-                found.append(_Sentence(text, passage, position, frozenset(find_terms(text))))
-    return found

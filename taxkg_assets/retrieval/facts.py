@@ -33,6 +33,11 @@ class PassageFacts:
         return {name: self.rows[name].to_list() for name in names}
 
     @cached_property
+    def row_of_chunk(self) -> dict[str, int]:
+        """Number of each chunk's row."""
+        return {chunk: row for row, chunk in enumerate(self.columns["chunk_id"])}
+
+    @cached_property
     def forms(self) -> tuple[str, ...]:
         """The forms that passages speak of, sorted; `form_number` counts in this order."""
         return tuple(self.rows["form"].unique().sort())

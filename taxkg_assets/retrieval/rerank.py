@@ -129,6 +129,7 @@ def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> d
     }
 
 
+OTHER_FORM = -1.0
 _OTHER_SIDE = {"filer": "recipient", "recipient": "filer"}
 
 
@@ -140,7 +141,7 @@ def score_form(form: str, route: Route) -> float:
     own = split_forms(form)
     if set(own) & set(route.forms):
         return 1.0
-    return -0.4 if form.startswith("Pub") or not own else -1.0
+    return -0.4 if form.startswith("Pub") or not own else OTHER_FORM
 
 
 def _holds_key(own: str | None, route: Route) -> bool:

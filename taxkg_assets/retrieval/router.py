@@ -14,6 +14,7 @@ from taxkg_assets.rules.loader import load_rules
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 QUESTION = "question_answering"
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
+_ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +212,20 @@ def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
     return ()
 
 
+def find_kind(anchor_key: str | None) -> str:
+    """What sort of place an anchor's key names: box, line or code; empty for all others."""
+    found = _ANCHOR_KEY.fullmatch(anchor_key or "")
+    return found["kind"] if found else ""
+
+
 def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
     """Does an anchor's key, which may be a range such as boxes_14-16, hold one of the keys asked for?"""
     if not anchor_key or not keys:
         return False
     if anchor_key in keys:
         return True
-    plural = re.fullmatch(r"(box|line|code)e?s_(.+)", anchor_key)
-    if plural is None:
+    plural = _ANCHOR_KEY.fullmatch(anchor_key)
+    if plural is None or not plural["plural"]:
         return False
-    held = {f"{plural[1]}_{key}" for key in _expand_list(plural[2].replace("_", ","))}
+    held = {f"{plural['kind']}_{key}" for key in _expand_list(plural["value"].replace("_", ","))}
     return not held.isdisjoint(keys)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.excerpt import find_sentences
 from taxkg_assets.retrieval.guardrail import find_mode
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
@@ -22,6 +24,32 @@ def test_every_sentence_is_verbatim_and_cited(searcher: Searcher) -> None:
         assert match[1] in found.results[int(match[2]) - 1].text
     assert any("repair fees" in line for line in lines)
     assert len(lines) == len(set(lines))
+
+
+def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
+    question = "on the recipient's copy of the 2031 Form 2077-ZED, what does box 1b show"
+    found = ask(searcher, question, settings=OPEN)
+    assert found.answer is not None
+    assert "foreign vessels" in found.answer
+    assert "harbour rent a tenant" not in found.answer
+    assert "harbour rent a tenant" in " ".join(result.text for result in found.results)
+
+
+def test_a_sentence_of_a_neighbour_that_names_the_box_stays(searcher: Searcher) -> None:
+    ranking = searcher.rank("what becomes of box 1b on the 2077-ZED")
+    results = searcher.assemble(ranking, k=10)
+    kept = [own.text for own in find_sentences(results, searcher.passages, route=ranking.route) if not own.is_foreign]
+    assert "Enter all harbour rent paid for berths, and include the amounts of box 1b." in kept
+    assert "Do not include repair fees." not in kept
+
+
+def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:
+    ranking = searcher.rank("box 1a of the 2077-ZED")
+    route = replace(ranking.route, forms=("2077-XED",))
+    results = searcher.assemble(ranking, k=10)
+    found = find_sentences(results, searcher.passages, route=route)
+    assert {own.is_foreign for own in found if results[own.passage].form == "2077-ZED"} == {True}
+    assert {own.is_foreign for own in found if not results[own.passage].form} <= {False}
 
 
 def test_silence_keeps_the_ranking(searcher: Searcher) -> None:

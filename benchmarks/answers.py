@@ -1,0 +1,110 @@
+"""Answers: of what the sentences are that answer written questions, by the passage each question was written for."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.documents import CorpusError
+from benchmarks.questions import Row, draw_folds, find_elements, find_form_families, read_questions
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.excerpt import find_sentences
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.serving.released import NotReleasedError, open_release
+from taxkg_assets.settings import Settings
+
+HALVES = ("development", "check")
+QUESTIONS, PASSAGES = 600, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Figures of one half of the families.
+
+    Attributes: questions: those whose passage is among the first `PASSAGES` results. answered: share of them with a
+                sentence of the element they were written for. from_element: mean share of an answer's sentences that
+                stand in it. from_heading: the same for all that stands under its heading. sentences: mean of an answer.
+    """
+
+    questions: int
+    answered: float
+    from_element: float
+    from_heading: float
+    sentences: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures by half."""
+
+    halves: dict[str, Half]
+
+    def write(self, folder: Path) -> str:
+        """Write `answers.json` and `answers.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = ["# answers", "", "| | questions | answered | from the element | from its heading | sentences |"]
+        lines += ["|---|---|---|---|---|---|"]
+        lines += [
+            f"| {name} | {own.questions} | {own.answered:.3f} | {own.from_element:.3f} | {own.from_heading:.3f} "
+            f"| {own.sentences:.1f} |"
+            for name, own in self.halves.items()
+        ]
+        text = "\n".join(lines) + "\n"
+        (folder / "answers.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "answers.md").write_text(text, encoding="utf8")
+        return text
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Ask the release of TAXKG_HOME some written questions, the guardrail off; no repetitions."""
+    settings = Settings(guardrail=False)
+    try:
+        released = open_release(settings.home)
+    except NotReleasedError as missing:
+        raise CorpusError(str(missing)) from missing
+    families = find_form_families(released.table("documents").rows(named=True))
+    chosen = draw_folds(list(families.values()), 2)[0]
+    asked = [row for row in read_questions() if (elements := find_elements(row)) and _family(elements[0], families)]
+    random.Random(0).shuffle(asked)
+    seen: dict[str, list[tuple[float, float, float, float]]] = {half: [] for half in HALVES}
+    for row in asked[:QUESTIONS]:
+        figures = score_answer(released.searcher, row, settings=settings)
+        if figures is not None:
+            is_chosen = _family(find_elements(row)[0], families) in chosen
+            seen[HALVES[0 if is_chosen else 1]].append(figures)
+    return Report({half: _average(figures) for half, figures in seen.items() if figures})
+
+
+def _family(element: str, families: dict[str, str]) -> str | None:
+    return families.get(element.split(":")[0])
+
+
+def score_answer(searcher: Searcher, row: Row, *, settings: Settings) -> tuple[float, float, float, float] | None:
+    """Whether the element speaks, its share, its heading's share, sentences; None where its passage is not found."""
+    facts = searcher.passages
+    answer = ask(searcher, row["query"], settings=settings, k=PASSAGES)
+    elements = set(find_elements(row))
+    right = {number for number, nodes in enumerate(facts.columns["node_ids"]) if not elements.isdisjoint(nodes)}
+    shown = {facts.row_of_chunk[chunk] for result in answer.results for chunk in result.via["chunk_ids"]}
+    if not right & shown or answer.answer is None:
+        return None
+    ranking = searcher.rank(row["query"])
+    row_of = {own.text: own.row for own in find_sentences(answer.results, facts, route=ranking.route)}
+    rows = [
+        row_of[line.rpartition(" [")[0]] for line in answer.answer.splitlines() if line.rpartition(" [")[0] in row_of
+    ]
+    if not rows:
+        return None
+    anchors = {int(facts.anchor_number[number]) for number in right}
+    from_element = statistics.fmean(number in right for number in rows)
+    from_heading = statistics.fmean(int(facts.anchor_number[number]) in anchors for number in rows)
+    return float(from_element > 0), from_element, from_heading, float(len(rows))
+
+
+def _average(figures: Sequence[tuple[float, float, float, float]]) -> Half:
+    answered, element, heading, count = (statistics.fmean(column) for column in zip(*figures, strict=True))
+    return Half(len(figures), answered, element, heading, count)
