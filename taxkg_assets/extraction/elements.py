@@ -14,6 +14,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.blocks import Block, build_boxes
+from taxkg_assets.extraction.box_order import find_face_columns
 from taxkg_assets.extraction.columns import find_columns
 from taxkg_assets.extraction.form_lines import FormLine, find_title, find_walls
 from taxkg_assets.extraction.identity import Identity
@@ -107,7 +108,11 @@ def _page_blocks(
     maker.walls = walls
     maker.masthead_floor = find_masthead_floor(page, lines, walls)
     separators = walls if is_face else find_separators(page, regions)
-    for column in find_columns(parts.items, separators=separators):
+    if parts.box_keys:
+        columns = find_face_columns(parts.items, separators=separators, box_keys=parts.box_keys)
+    else:
+        columns = find_columns(parts.items, separators=separators)
+    for column in columns:
         run: list[Line] = []
         for item in column.items:
             if item.line is not None:
@@ -118,6 +123,10 @@ def _page_blocks(
             run = []
             if item.region_ix in parts.units:
                 maker.add_unit(parts.units[item.region_ix], column.column_ix)
+            elif item.region_ix in parts.cells:
+                lines = parts.cells[item.region_ix]
+                edges = min(line.x0 for line in lines), max(line.x1 for line in lines)
+                maker.add_text(lines, *edges, column.column_ix, is_cell=True)
             elif item.region_ix >= 0:
                 maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
             else:
@@ -144,6 +153,8 @@ class _Maker:
         self.lines_end: float | None = None
         self.line_x0 = 0.0
         self.masthead_floor = 0.0
+        # Once a section is open, large type is no title any more.
+        self.has_begun = False
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
@@ -201,19 +212,29 @@ class _Maker:
         self.add_text(unit.notes, *edges, column_ix)
 
     def add_text(
-        self, lines: list[Line], x0: float, x1: float, column_ix: int, *, below: TableRegion | None = None
+        self,
+        lines: list[Line],
+        x0: float,
+        x1: float,
+        column_ix: int,
+        *,
+        below: TableRegion | None = None,
+        is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of one run of lines of a column; `below`: the table that follows them."""
+        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them."""
         if not lines:
             return
         merged = merge_lines(lines)
-        paragraphs = find_paragraphs(merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading)
+        paragraphs = find_paragraphs(
+            merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading, is_cell=is_cell
+        )
         if below is not None:
             last = paragraphs[-1]
             middle = (last.first.x0 + last.first.x1) / 2
             # What is centred over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
             last.is_last = not last.heads_table
+            last.is_caption = matches("table_captions", last.first.text)
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
@@ -227,10 +248,13 @@ class _Maker:
         }
         if self._take_number(paragraph):
             return
-        if is_title(paragraph, page, flow.style, title_floor=self.title_floor) or self._ends_title(paragraph):
+        is_named = not self.has_begun and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", _LIKELY, **place)
         elif self.is_face:
             self._add_face_paragraph(paragraph, place)
+        elif paragraph.is_caption and not flow.in_contents:
+            self.add(paragraph.lines, "BodyText", _LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", _SURE, **place)
         elif is_heading(paragraph, page, flow.style) and self._opens(paragraph):
@@ -357,6 +381,7 @@ class _Maker:
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
         self.add(paragraph.lines, role, _LIKELY, is_below_rule=below, **place)
+        self.has_begun = True
         flow.contents_size = first.size
         flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
 

@@ -31,6 +31,7 @@ from taxkg_assets.extraction.lines import find_lines
 from taxkg_assets.extraction.pages import Page, read_source
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
+from taxkg_assets.extraction.sideways import turn_back, turn_upright
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.table_engines import ENGINES
 from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path
@@ -96,7 +97,8 @@ def extract(
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
     Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
     """
-    source = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
+    shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
+    source = turn_upright(shown)
     identity = read_identity(source)
     faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
@@ -112,8 +114,8 @@ def extract(
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     anchors = build_anchors(blocks, identity=identity, document_id=document_id)
     sections = build_sections(blocks, anchors, tables, document_id=document_id)
-    spans, elements = build_spans(source), build_elements(blocks, document_id=document_id)
-    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, source))
+    spans, elements = build_spans(shown), build_elements(blocks, document_id=document_id)
+    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
     _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
     _refuse("tables", "cells have no header", find_cells_without_path(tables))
     _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
@@ -121,16 +123,17 @@ def extract(
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
     _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
     _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    frames = {
+        "spans": spans,
+        "elements": elements,
+        "tables": tables,
+        "anchors": anchors,
+        "faces": build_faces(source, identity=identity, found=faces),
+        "sections": sections,
+        "references": build_references(sections, anchors, identity=identity),
+    }
     return Extraction(
-        frames={
-            "spans": spans,
-            "elements": elements,
-            "tables": tables,
-            "anchors": anchors,
-            "faces": build_faces(source, identity=identity, found=faces),
-            "sections": sections,
-            "references": build_references(sections, anchors, identity=identity),
-        },
+        frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
         warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name)),

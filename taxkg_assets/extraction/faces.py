@@ -130,11 +130,9 @@ def _find_keys(spans: Iterable[Span]) -> list[_Key]:
         for rule in rules:
             match = rule.pattern.match(span.text)
             if match and (span.is_bold or match["label"] or rule.id == "numbered_box"):
-                keys.append(
-                    _Key(
-                        match["key"], tuple(expand_members(match["key"].lower())), (match["label"] or "").strip(), span
-                    )
-                )
+                printed = match["key"].lower()
+                members = tuple(expand_members(printed)) if printed[0].isdigit() else (printed,)
+                keys.append(_Key(match["key"], members, (match["label"] or "").strip(), span))
                 break
     return keys
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.columns import Item
+from taxkg_assets.extraction.face_cells import claim_cells
 from taxkg_assets.extraction.form_lines import FormLine, cut_leader, find_form_lines, split_brace
 from taxkg_assets.extraction.lines import Line, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, limits
@@ -38,6 +39,8 @@ class Parts:
     inside: dict[int, list[Line]] = field(default_factory=dict)
     units: dict[int, FormLine | SideLabel] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
+    box_keys: dict[int, str] = field(default_factory=dict)
+    cells: dict[int, list[Line]] = field(default_factory=dict)
 
 
 def sort_lines(
@@ -71,10 +74,14 @@ def sort_lines(
         else:
             parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
     _share_cells(parts, claims)
+    if any(isinstance(claim, FaceBox) for claim in claims.values()):
+        claim_cells(page, parts.items, cells=parts.cells)
     for ix, held in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
         top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in held) - _CELL_HEAD_PT)
+        if isinstance(claim, FaceBox):
+            parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
     return parts
 

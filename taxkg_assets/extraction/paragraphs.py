@@ -51,6 +51,7 @@ class Paragraph:
     gap_before: float
     is_last: bool = False
     heads_table: bool = False
+    is_caption: bool = False
 
     @property
     def first(self) -> Line:
@@ -70,11 +71,17 @@ def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
 
 
 def find_paragraphs(
-    lines: Sequence[Line], *, column_x0: float, column_x1: float, column_ix: int, leading: dict[int, float]
+    lines: Sequence[Line],
+    *,
+    column_x0: float,
+    column_x1: float,
+    column_ix: int,
+    leading: dict[int, float],
+    is_cell: bool = False,
 ) -> list[Paragraph]:
-    """Group a column's lines, given from top to bottom, into paragraphs."""
+    """Group lines, given from top to bottom, into paragraphs; in a ruled cell indents say nothing."""
     paragraphs: list[Paragraph] = []
-    is_flush_right = _is_flush_right(lines)
+    is_ragged = is_cell or _is_flush_right(lines)
     for line in lines:
         current = paragraphs[-1] if paragraphs else None
         is_item = _is_list_start(line)
@@ -82,7 +89,7 @@ def find_paragraphs(
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
         gap = line.base - current.lines[-1].base
-        if _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_flush_right=is_flush_right):
+        if _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged):
             is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
         else:
@@ -132,7 +139,7 @@ def _begins(
     gap: float,
     is_item: bool,
     leading: dict[int, float],
-    is_flush_right: bool = False,
+    is_ragged: bool = False,
 ) -> bool:
     """Decide whether a line begins a new paragraph after the current one."""
     limit = thresholds()
@@ -146,14 +153,14 @@ def _begins(
         return True
     if _changes_weight(line, current):
         return True
-    if is_flush_right:
+    if is_ragged:
         return False
     if current.is_listed and len(current.lines) == 1:
         return not _continues_item(line, last, current, limit)
     reference = current.lines[1] if len(current.lines) > 1 else last
     indent = limit["indent_sizes"] * line.size
     if line.x0 > last.x0 + indent:
-        return not (_is_centred(line, last) or _hangs(line, current))
+        return not (_is_centred(line, last) or _hangs(line, current) or _is_under_title(line, last))
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
             return not _is_centred(line, last) and line.x0 < reference.x0 - indent and not _clears_icon(line, current)
@@ -210,6 +217,16 @@ def _hangs(line: Line, current: Paragraph) -> bool:
     word = (line.x1 - line.x0) * len(line.text.split()[0]) / len(line.text)
     is_full = first.x1 + word + 0.3 * line.size > current.column_x1
     return is_full and line.x0 <= plain.x0 + 2.0 and not matches("sentence_ends", first.text)
+
+
+def _is_under_title(line: Line, last: Line) -> bool:
+    """Decide whether a bold line goes on right under words that stand apart from the bold tag before them."""
+    if not (line.is_bold and last.is_bold) or line.is_italic != last.is_italic:
+        return False
+    shown = [span for span in last.spans if span.text.strip()]
+    return any(
+        abs(after.x0 - line.x0) < 2.0 and after.x0 - before.x1 > 0.5 * line.size for before, after in pairwise(shown)
+    )
 
 
 def _is_centred(line: Line, last: Line) -> bool:

@@ -21,6 +21,8 @@ from taxkg_assets.extraction.paragraphs import matches, thresholds
 from taxkg_assets.rules.loader import load_rules
 
 _INDENT_PT = 4.0
+# A line set in the middle of its column leaves at least so much room on each side.
+_CENTRED_PT = 40.0
 # Lines this near to a page's edge are its head and foot; what repeats there is no text.
 _EDGE_FRAC = 0.1
 # A gap wider than the usual leading by this share of the type size parts paragraphs.
@@ -37,6 +39,7 @@ class PlacedLine:
     room_pt: float
     is_after_gap: bool = False
     opens_section: bool = False
+    is_centred: bool = False
 
 
 def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> tuple[list[PlacedLine], list[Line]]:
@@ -58,7 +61,9 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
             for line in column:
                 # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
                 room = 0.0 if source.is_text_file else edge - line.x1
-                placed.append(PlacedLine(line, line.x0 > margin + _INDENT_PT, room))
+                is_centred = line.x0 > margin + _CENTRED_PT and abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
+                is_indented = line.x0 > margin + _INDENT_PT
+                placed.append(PlacedLine(line, is_indented, room, is_centred=is_centred))
     _mark_gaps(placed)
     _mark_sections(placed)
     return placed, furniture
@@ -142,6 +147,9 @@ def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: 
     if matches("lists", row.line.text):
         has_room = before.room_pt > _first_word_pt(row.line)
         return row.is_indented or (_ends_clause(before.line.text) and (marks_are_flush or has_room))
+    if before.is_indented and not row.is_indented and matches("sentence_ends", before.line.text):
+        # Back at the margin although the line before had room for more: an item has ended.
+        return before.room_pt > _first_word_pt(row.line)
     return row.is_indented and not _hangs_under(row.line, before)
 
 
@@ -151,7 +159,10 @@ def _hangs_under(line: Line, before: PlacedLine) -> bool:
     is_below = up.page == line.page and up.base < line.base
     if not is_below or matches("sentence_ends", up.text) or before.room_pt > _first_word_pt(line):
         return False
-    return abs(line.x0 - up.x0) < _INDENT_PT / 2 if before.is_indented else matches("lists", up.text)
+    if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
+        return True
+    reach = thresholds()["hanging_sizes"] * line.size
+    return matches("lists", up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
 
 
 def _ends_clause(text: str) -> bool:

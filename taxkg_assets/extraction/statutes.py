@@ -140,12 +140,17 @@ class _Reader:
 
 
 def _opens(row: PlacedLine) -> bool:
-    return row.opens_section or (not row.is_indented and is_division(row.line.text))
+    return row.opens_section or (_stands_as_heading(row) and is_division(row.line.text))
+
+
+def _stands_as_heading(row: PlacedLine) -> bool:
+    """Decide whether a line stands where a division's heading may: at the margin, or in the middle."""
+    return row.is_centred or not row.is_indented
 
 
 def _heads_division(placed: Sequence[PlacedLine], at: int) -> bool:
     """Decide whether a line heads a division: after a whole sentence or a gap, or right before another heading."""
-    if placed[at].is_indented or not is_division(placed[at].line.text):
+    if not _stands_as_heading(placed[at]) or not is_division(placed[at].line.text):
         return False
     if is_after_whole(placed, at):
         return True
@@ -168,7 +173,7 @@ def _division_end(placed: Sequence[PlacedLine], at: int) -> int:
     for stop in range(at + 1, min(len(placed), at + _DIVISION_LINES + 1)):
         if _opens(placed[stop]):
             return stop
-        if placed[stop].is_indented or not _same_type(placed[at].line, placed[stop].line):
+        if not _stands_as_heading(placed[stop]) or not _same_type(placed[at].line, placed[stop].line):
             break
     return at + 1
 

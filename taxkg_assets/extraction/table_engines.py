@@ -74,7 +74,10 @@ class PymupdfEngine:
 
     def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
         own = OwnEngine().read(data, pages, faces=faces).found
-        unread = {page.page: find_unread_boxes(page, is_face=page.page in faces) for page in pages}
+        # The finder sees a sideways page as it is printed, not turned upright.
+        unread = {
+            page.page: [] if page.sideways else find_unread_boxes(page, is_face=page.page in faces) for page in pages
+        }
         if any(unread.values()):
             module: Any = pymupdf
             with module.open(stream=data, filetype="pdf") as document:
@@ -149,7 +152,7 @@ def build_found_table(page: Page, box: Box, cells: Sequence[GridCell]) -> FoundT
 
 def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[int, list[FoundTable]]:
     """Map docling's table items to ours, by page; items of several pages count for the page where they begin."""
-    by_number = {page.page: page for page in pages}
+    by_number = {page.page: page for page in pages if not page.sideways}
     found: dict[int, list[FoundTable]] = {}
     for item in tables:
         if not item.prov or item.prov[0].page_no not in by_number:

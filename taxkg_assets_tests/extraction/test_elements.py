@@ -176,3 +176,30 @@ def test_the_first_section_is_no_part_of_the_title_above_it() -> None:
     page.to(40, 110).lines(*["The harbour has a new register in which each keeper writes the oil of the lamp."] * 6)
     roles = [(block.role, block.text) for block in blocks_of(page)]
     assert roles[:2] == [("DocTitle", "Instructions for Form 9999"), ("SectionHeader", "What's New")]
+
+
+def test_a_caption_over_a_table_heads_no_section() -> None:
+    booklet = Booklet().set(("Publication 9999", "b"), size=24).to(LEFT, 120).head("Berths").lines(*filler(6))
+    booklet.set(("Table 2. Dues by Length", "b"), size=12, gap=12)
+    top = booklet.y
+    booklet.lines("Short boats 1", "Long boats 2").lines(*filler(3), gap=20)
+    region = TableRegion(1, LEFT, top, 300, top + 26, "ruled")
+    identity = identity_of("publication", form="Pub. 9999")
+    blocks = find_blocks(booklet.source(), identity=identity, regions={1: [region]}, face_boxes={})
+    assert [block.role for block in blocks if block.text.startswith("Table 2.")] == ["TableBlock"]
+    assert [block.text for block in blocks if block.is_heading] == ["Berths"]
+
+
+def test_large_type_after_the_first_section_is_no_title() -> None:
+    booklet = Booklet().set(("Instructions for Form 9999-X", "b"), size=18).to(LEFT, 120).head("Changes", size=13)
+    booklet.lines(*filler(4)).head("General Instructions", size=16).lines(*filler(4)).head("Boats at Sea", size=16)
+    blocks = blocks_of(booklet.lines(*filler(20)))
+    assert [block.text for block in blocks if block.role == "DocTitle"] == ["Instructions for Form 9999-X"]
+
+
+def test_a_heading_goes_on_under_its_own_words_beside_a_tag() -> None:
+    booklet = Booklet().set(("Form 9999", "b"), size=20).to(LEFT, 120)
+    booklet.set(("Part III", "b"), size=11).to(LEFT + 55, 120).set(("Shares of the Harbour and", "b"), size=11)
+    booklet.set(("Other Things Afloat", "b"), size=11).to(LEFT, 160).lines(*filler(12))
+    headings = [block.text for block in blocks_of(booklet) if block.is_heading]
+    assert headings == ["Part III Shares of the Harbour and Other Things Afloat"]

@@ -50,3 +50,23 @@ def test_running_heads_of_a_statute_are_no_text() -> None:
         text for page in "123" for text in ("TOWN CODE", page)
     ]
     assert [block.text[:3] for block in blocks if block.role == "ListBlock"] == ["(a)", "(1)", "(b)"] * 3
+
+
+def test_items_hang_under_their_mark_and_end_at_the_margin() -> None:
+    booklet = Booklet()
+    booklet.set(("CHAPTER 7.16", "b"), indent=142).set(("HARBOUR DUES", "b"), indent=137)
+    for number in (1, 2):
+        booklet.lines(f"7.16.0{number}0 Dues.", gap=8)
+        booklet.lines("A. Each boat that lies in the harbour over night owes the keeper of it one", indent=18)
+        booklet.lines("coin for a berth.", indent=32).lines("(Ord. 31 § 2, 2031)")
+        booklet.lines("Every owner pays on the day after the night for which the coin is owed here, and")
+        booklet.lines("no later than noon.")
+    blocks = blocks_of(booklet, identity=identity_of("statute", form=""))
+    assert [block.text[:20] for block in blocks if block.role == "SectionHeader"] == [
+        "CHAPTER 7.16 HARBOUR",
+        "7.16.010 Dues.",
+        "7.16.020 Dues.",
+    ]
+    items = [block.text for block in blocks if block.role == "ListBlock"]
+    assert len(items) == 2
+    assert all(item.endswith("one coin for a berth.") for item in items)
