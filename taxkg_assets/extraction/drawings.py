@@ -6,12 +6,18 @@ What is white, dashed by hair, slanted or curved draws no structure and is left 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
 from taxkg_assets.extraction.plain_text import find_plain_text
-from taxkg_assets.extraction.visibility import Cover
+from taxkg_assets.extraction.visibility import NAMED_PART, SLIT, Cover
 from taxkg_assets.rules.loader import load_family
+
+# Paints something by its name: a shading, a pattern, a picture or a part of the page.
+_PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
+_CLIPS = re.compile(rb"\bre\s+W")
+_NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
 
 def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
@@ -35,6 +41,19 @@ def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[
             elif item[0] in ("re", "qu"):
                 _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
     return tuple(rules), tuple(fills), tuple(covers)
+
+
+def read_painters(page: Any) -> frozenset[str]:
+    """Read by what operators a page paints something by its name, and whether it clips to a slit: `slit`."""
+    content: bytes = page.read_contents()
+    found = {operator.decode() for operator in _PAINTERS.findall(content)}
+    least_pt = load_family("hidden_text")["limits"]["slit_pt"]
+    for clip in _CLIPS.finditer(content):
+        sides = _NUMBERS.findall(content[max(0, clip.start() - 40) : clip.start()])[-2:]
+        if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
+            found.add(SLIT)
+            break
+    return frozenset(found)
 
 
 def read_widgets(page: Any) -> tuple[Widget, ...]:

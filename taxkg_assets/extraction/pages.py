@@ -139,8 +139,6 @@ _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES & ~_MUPD
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 _BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
-# Paints something by its name: a shading, a pattern, a picture or a part of the page.
-_PAINTERS = re.compile(rb"/\S+\s+(sh|scn|SCN|Do)\b")
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
@@ -301,7 +299,7 @@ def _read_page(
 ) -> Page:
     """Read page `ix` of what is open as page `page_ix` of the whole document."""
     # drawings.py builds the data classes of this module, so it can only be imported once they exist.
-    from taxkg_assets.extraction.drawings import read_drawings, read_widgets
+    from taxkg_assets.extraction.drawings import read_drawings, read_painters, read_widgets
 
     try:
         page = document[ix]
@@ -311,7 +309,7 @@ def _read_page(
         rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
-        painters = frozenset[bytes]() if is_text else frozenset(_PAINTERS.findall(page.read_contents()))
+        painters = frozenset[str]() if is_text else read_painters(page)
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

@@ -35,6 +35,7 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "printed",
 )
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
+NAMED_PART, SLIT = "Do", "slit"
 _FILLED_OR_STROKED = 16 | 32
 # Letters that no font shows, made to carry plain ones unseen.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
@@ -65,12 +66,12 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a page is painted with beside text; `painters`: operators that paint something by its name."""
+    """What a page is painted with beside text; `painters`: operators that paint something by its name, or `SLIT`."""
 
     fills: Sequence[Any]
     covers: Sequence[Cover]
     has_pictures: bool
-    painters: frozenset[bytes] = frozenset()
+    painters: frozenset[str] = frozenset()
 
 
 class Sight:
@@ -151,9 +152,10 @@ class Sight:
 
     @cached_property
     def _is_patterned(self) -> bool:
-        """Whether a shading or a pattern is painted on the page: neither tells where it ends."""
+        """Whether something is painted that does not tell where it ends, or a clip is as narrow as a slit."""
         named = self._ground.painters
-        return bool(named - {b"Do"}) or (b"Do" in named and any(kind == "fill-shade" for kind, _ in self._log))
+        is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._log)
+        return is_shaded or bool(named - {NAMED_PART})
 
     @cached_property
     def _pictures(self) -> list[Box]:

@@ -36,7 +36,7 @@ def _marked(text: str, *, glyphs: str) -> str:
     ("operators", "kind", "printed"),
     [
         (f"q 500 700 5 5 re W n {say(ORDER)} Q", "clipped", ""),
-        (f"q 72 490 0 0 re W n {say(ORDER)} Q", "clipped", ""),
+        (f"q 72 490 0 0 re W n {say(ORDER)} Q", "covered", ""),
         (_marked(ORDER, glyphs=PRINTED), "other glyphs", PRINTED),
     ],
     ids=["beside the clip", "an empty clip", "other words"],
@@ -55,14 +55,21 @@ def test_the_part_of_a_line_that_is_clipped_away_is_left_out() -> None:
     assert [(row.kind, row.is_order) for row in source.hidden_texts] == [("clipped", True)]
 
 
+def test_what_shows_through_a_slit_is_not_read() -> None:
+    source = _read(f"q 72 480 500 12.5 re W n Q q 72 491 500 1 re W n {say(ORDER)} Q")
+    assert _seen(source) == "Enter the rent in box 3."
+    assert [(row.kind, row.is_order) for row in source.hidden_texts] == [("covered", True)]
+
+
 @pytest.mark.parametrize(
     "operators",
     [
         f"q 60 470 500 40 re W n {say(PRINTED)} Q",
+        f"q 60 20 500 1 re W n 0 0 600 600 re f Q {say(PRINTED)}",
         _marked(PRINTED, glyphs=PRINTED.replace(" ", "  ")),
         f"{say(PRINTED)} {say(PRINTED)}",
     ],
-    ids=["within the clip", "the same words", "printed twice"],
+    ids=["within the clip", "beside a slit", "the same words", "printed twice"],
 )
 def test_what_is_printed_as_it_is_said_stays(operators: str) -> None:
     source = _read(operators)
