@@ -18,6 +18,7 @@ import pymupdf
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.glyphs import find_misprints
 from taxkg_assets.extraction.plain_text import find_plain_text
+from taxkg_assets.extraction.text_direction import find_sideways
 from taxkg_assets.extraction.text_portions import open_portions
 from taxkg_assets.extraction.visibility import (
     COVERED,
@@ -31,7 +32,6 @@ from taxkg_assets.extraction.visibility import (
     find_printed_orders,
     find_rows,
 )
-from taxkg_assets.rules.loader import load_family
 
 
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
@@ -323,23 +323,8 @@ def _read_page(
     hidden += find_printed_orders(spans, page=page_ix + 1)
     if turn is not None:
         rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
-    sideways = _find_sideways(content["blocks"], page.rotation_matrix if turn else None)
+    sideways = find_sideways(content["blocks"], page.rotation_matrix if turn else None)
     return Page(page_ix + 1, width, height, spans, rules, fills, widgets, image_count, sideways)
-
-
-def _find_sideways(blocks: list[dict[str, Any]], matrix: Any | None) -> int:
-    """Decide whether most of a page's text, measured by the length of its lines, runs upwards (1) or downwards (−1)."""
-    lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
-    for block in blocks:
-        for line in block["lines"]:
-            across, down = line["dir"]
-            if matrix is not None:
-                across, down = across * matrix.a + down * matrix.c, across * matrix.b + down * matrix.d
-            x0, y0, x1, y1 = line["bbox"]
-            lengths[0 if abs(across) >= abs(down) else 1 if down < 0 else -1] += max(x1 - x0, y1 - y0)
-    side = max((-1, 1), key=lambda way: lengths[way])
-    least: float = load_family("roles")["thresholds"]["sideways_frac"]
-    return side if lengths[side] > least * sum(lengths.values()) else 0
 
 
 def _turn_of(page: Any) -> Turn:

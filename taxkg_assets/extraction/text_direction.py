@@ -1,0 +1,23 @@
+"""Which way the text of a page runs, as its parsed lines tell it; a page is turned in sideways.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from taxkg_assets.rules.loader import load_family
+
+
+def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
+    """Decide whether most of a page's text, measured by the length of its lines, runs upwards (1) or downwards (−1)."""
+    lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
+    for block in blocks:
+        for line in block["lines"]:
+            across, down = line["dir"]
+            if matrix is not None:
+                across, down = across * matrix.a + down * matrix.c, across * matrix.b + down * matrix.d
+            x0, y0, x1, y1 = line["bbox"]
+            lengths[0 if abs(across) >= abs(down) else 1 if down < 0 else -1] += max(x1 - x0, y1 - y0)
+    side = max((-1, 1), key=lambda way: lengths[way])
+    least: float = load_family("roles")["thresholds"]["sideways_frac"]
+    return side if lengths[side] > least * sum(lengths.values()) else 0
