@@ -78,7 +78,7 @@ def _read_frames() -> dict[str, pl.DataFrame]:
     return {name: pl.concat(frames) for name, frames in parts.items()}
 
 
-def _rename(frame: pl.DataFrame, number: int) -> pl.DataFrame:
+def rename(frame: pl.DataFrame, number: int) -> pl.DataFrame:
     """Give all rows of a copy its own document names."""
     name = rf"${{1}}~{number}"
     ids = [pl.col(column).str.replace(_OWN_NAME, name) for column in frame.columns if column in _IDS]
@@ -91,7 +91,7 @@ def _grow(frames: dict[str, pl.DataFrame], times: int, *, repeat: int) -> Growth
     grown: dict[str, Any] = {}
     for name, frame in frames.items():
         schema = getattr(schemas, name.capitalize())
-        rows = pl.concat([_rename(frame, number) for number in range(times)])
+        rows = pl.concat([rename(frame, number) for number in range(times)])
         grown[name] = schema.validate(rows.sort(schema.primary_key()))
     cpu_s: dict[str, list[float]] = {"registry": [], "nodes": [], "edges": []}
     for _ in range(repeat):

@@ -1,8 +1,10 @@
 """Sizing: processor time of each step of a build at growing sizes; real pages, repeated under new names.
 
-Each size is a build of its own on a fresh home, from PDFs to the release, in a process that knows nothing of being
-watched. A watcher notes the processor time of it and its children four times a second; when a step began and ended
-stands in Dagster's records. Wall time is not used: other work on the machine would be in it.
+Each size is a build of its own on a fresh home, from PDFs to the index, in a process that does not know it:
+a watcher notes the processor time of it and its children four times a second, and when a step began and ended stands in
+Dagster's records. With `--inside` the same tables are made one after the other in this process (`sizing_inside.py`),
+which costs a fraction and leaves Dagster out. Wall time is not used: other work on the machine would be in it. The
+evaluation is left out: it grows with questions, and what one costs is told by the benchmark `retrieval`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import dagster as dg
@@ -24,7 +27,8 @@ import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from benchmarks.documents import Document, load_documents
-from taxkg_assets.defs._table import GATES
+from benchmarks.sizing_inside import LAST, READING, Size, open_inside
+from taxkg_assets.defs._table import GATES, ancestors
 from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import open_instance
@@ -33,7 +37,6 @@ SAMPLE_SECONDS = 0.25
 MODEL_STEPS = ("embeddings",)
 """Steps whose cost goes by texts that were never seen before, and pages that are repeated hold none."""
 
-READING = "documents"
 BETWEEN = "(between steps)"
 SIZES_TOLD = (100, 1_000, 10_000, 100_000)
 CORES_TOLD = (2, 16, 64)
@@ -48,18 +51,6 @@ LEAST_SIZES = 3
 
 T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36)
 """Student's t, two-sided, by degrees of freedom."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """One build: pages, documents, rows of tables, processor seconds by step, most resident memory."""
-
-    pages: int
-    documents: int
-    seconds: dict[str, float]
-    rows: dict[str, int]
-    peak_mb: int
-    is_done: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +141,11 @@ class Watch:
         return self._spent[-1]
 
 
-def run(*, pages: Sequence[int], out: Path) -> Report:
+def run(*, pages: Sequence[int], inside: bool, out: Path) -> Report:
     """Build every size; one that an earlier run of the same folder finished is taken from there."""
     unit = load_documents()
-    path = out / "sizing.jsonl"
+    measure_size = open_inside(unit) if inside else partial(measure, unit)
+    path = out / ("sizing-inside.jsonl" if inside else "sizing.jsonl")
     out.mkdir(parents=True, exist_ok=True)
     lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
     known = {size.pages: size for size in (Size(**json.loads(line)) for line in lines)}
@@ -162,7 +154,7 @@ def run(*, pages: Sequence[int], out: Path) -> Report:
     for times in sorted({max(1, round(wanted / of_unit)) for wanted in pages}):
         size = known.get(times * of_unit)
         if size is None:
-            size = measure(unit, times=times)
+            size = measure_size(times=times)
             with path.open("a", encoding="utf8") as file:
                 file.write(json.dumps(asdict(size)) + "\n")
         sizes.append(size)
@@ -180,6 +172,7 @@ def measure(unit: Sequence[Document], *, times: int) -> Size:
                 (corpus / f"{name}c{number}--{revision}.pdf").write_bytes(document.data)
         command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json"]
         command += ["--corpus", str(corpus), "--home", str(home)]
+        command += [word for name in sorted(ancestors([LAST])) for word in ("--select", name)]
         with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE) as process:
             watch = Watch(process)
             result = json.loads(process.communicate()[0])

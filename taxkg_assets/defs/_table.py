@@ -36,6 +36,9 @@ DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 GATES: dict[str, list[str]] = {}
 """Blocking checks by table."""
 
+JUDGES: dict[tuple[str, str], Callable[[Home], tuple["Verdict", dict[str, int]]]] = {}
+"""For each table and blocking check: what it says of a home's tables, and of which versions."""
+
 UPSTREAM: dict[str, tuple[str, ...]] = {}
 """Tables that a table is made from."""
 
@@ -432,6 +435,15 @@ def gate(
         parameters = list(inspect.signature(law).parameters)
         GATES.setdefault(on, []).append(law.__name__)
 
+        def judge(home: Home) -> tuple[Verdict, dict[str, int]]:
+            versions = {n: home.store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
+            frames = {n: home.store.read(n, version=versions[n]) for n in parameters if n != "home"}
+            found = law(**frames, **({"home": home} if "home" in parameters else {}))
+            checked = frames[on].height if on in frames else 0
+            return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+
+        JUDGES[on, law.__name__] = judge
+
         @dg.asset_check(
             asset=dg.AssetKey(on),
             name=law.__name__,
@@ -442,11 +454,7 @@ def gate(
         )
         def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
             home: Home = context.resources.home
-            versions = {n: home.store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
-            frames = {n: home.store.read(n, version=versions[n]) for n in parameters if n != "home"}
-            found = law(**frames, **({"home": home} if "home" in parameters else {}))
-            checked = frames[on].height if on in frames else 0
-            verdict = found if isinstance(found, Verdict) else Verdict(found, checked)
+            verdict, versions = judge(home)
             looked = {GATED_VERSIONS: json.dumps(versions), GATED_BY: gate_fingerprint(home)}
             return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | looked)
 
