@@ -172,7 +172,7 @@ def measure(unit: Sequence[Document], *, times: int) -> Size:
                 (corpus / f"{name}c{number}--{revision}.pdf").write_bytes(document.data)
         command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json"]
         command += ["--corpus", str(corpus), "--home", str(home)]
-        command += [word for name in sorted(ancestors([LAST])) for word in ("--select", name)]
+        command += [word for name in sorted(ancestors(LAST)) for word in ("--select", name)]
         with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE) as process:
             watch = Watch(process)
             result = json.loads(process.communicate()[0])

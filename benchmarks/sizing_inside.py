@@ -23,11 +23,12 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import GATES, JUDGES, MAKERS, ancestors, pipeline_order
 from taxkg_assets.defs.intake import PER_DOCUMENT
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import empty_frame, schema_of
 from taxkg_assets.extraction.extract import extract
 
 READING = "documents"
-LAST = "index"
-"""The table that builds go up to."""
+LAST = ("edges", "revisions", "index")
+"""The tables that builds go up to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,9 @@ def measure_inside(
             with clock.step(f"{name}: commit"):
                 store.replace_documents(name, repeated, documents=states)
             rows[name] = repeated.height
-        if "embeddings" in known:
-            store.write("embeddings", known["embeddings"], inputs="")
-        wanted = ancestors([LAST])
+        for name in set(pipeline_order()) - frames.keys():
+            store.write(name, known.get(name, empty_frame(schema_of(name))), inputs="")
+        wanted = ancestors(LAST)
         for name in pipeline_order():
             if name not in wanted:
                 continue
