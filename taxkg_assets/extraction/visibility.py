@@ -293,8 +293,12 @@ def _unmask(text: str) -> str:
     """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
     if text.isascii():
         return text
-    plain = unicodedata.normalize("NFKC", text.translate(_TAGS)).translate(_lookalikes())
-    return "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
+    # Only the few different letters of a page are looked at one by one.
+    plain = text.translate(_TAGS) if any(ord(letter) in _TAGS for letter in set(text)) else text
+    plain = unicodedata.normalize("NFKC", plain)
+    like = _lookalikes()
+    strange = {letter for letter in set(plain) if ord(letter) in like or unicodedata.category(letter) == "Cf"}
+    return plain.translate({ord(letter): like.get(ord(letter)) for letter in strange}) if strange else plain
 
 
 @cache
