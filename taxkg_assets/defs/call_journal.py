@@ -93,8 +93,9 @@ class Journal:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                # A writer that was killed may have left half a line behind.
-                is_torn = file.tell() > 0 and _last_byte(self._path) != b"\n"
+                # A writer that was killed may have left half a line behind. While we waited for the lock the file may
+                # have been emptied: how long it is now counts, and not where it ended when we opened it.
+                is_torn = os.fstat(file.fileno()).st_size > 0 and _last_byte(self._path) != b"\n"
                 file.write(b"\n" * is_torn + line.encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taxkg_assets.llm.claims import find_contrasts, find_measures, find_stems
-from taxkg_assets.llm.wording import find_content, find_figures, find_keys, spell_alike
+from taxkg_assets.llm.claims import find_contrasts, find_measures
+from taxkg_assets.llm.wording import find_content, find_figures, find_keys, find_stems, spell_alike
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
 

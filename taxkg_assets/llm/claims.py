@@ -9,21 +9,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 from taxkg_assets.llm.wording import (
+    Words,
     count_denials,
     find_figures,
     find_keys,
+    find_stem,
+    find_stems,
     is_limited,
     is_negative,
+    list_stems,
     score_coverage,
     spell_alike,
     split_clauses,
 )
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
-Words = frozenset[str]
-_WORD = re.compile(r"[^\W\d_][^\W\d_'’-]*(?:-[^\W\d_]+)*|\d[\d,.]*\d[a-z]?\b|\d[a-z]?\b")
 _FIRST_SIGN = 0xE000
 """Signs of private use stand for what was read, so that it is read once."""
 
@@ -37,39 +40,8 @@ def find_breach(claim: str, source: str) -> str:
 # ------------------------------------------------------------------------------------------------------- words
 
 
-def find_stems(text: str) -> Words:
-    """The words of a text that carry meaning, without endings; words of one meaning have one stem."""
-    stop = load_family("llm")["words"]["stop"]
-    words = (match[0].casefold() for match in _WORD.finditer(text))
-    return frozenset(_stem(word) for word in words if word not in stop)
-
-
-def _stem(word: str) -> str:
-    return _alike().get(word) or _alike().get(_cut(word)) or _cut(word)
-
-
-@cache
-def _alike() -> Mapping[str, str]:
-    """For each word that another says as well, and its stem, the first word of its group."""
-    return {spelt: group[0] for group in load_family("claims")["alike"] for w in group for spelt in (w, _cut(w))}
-
-
-@cache
-def _cut(word: str) -> str:
-    """A word without its ending, as long as enough of it remains."""
-    rules = load_family("claims")
-    if not word[:1].isalpha():
-        return word.replace(",", "")
-    ending = next(
-        (e for e in rules["endings"] if word.endswith(e) and len(word) - len(e) >= rules["shortest_stem"]), ""
-    )
-    stem = word.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
-    is_doubled = ending in ("ed", "ing") and stem[-1:] == stem[-2:-1] and stem[-1:] not in "ls"
-    return stem[:-1] if is_doubled else stem
-
-
 def _has_words_of_its_own(claim: str, source: str) -> bool:
-    free = frozenset(_stem(word) for word in load_family("claims")["free"])
+    free = frozenset(find_stem(word) for word in load_family("claims")["free"])
     compared = (*load_rules("claims", "comparators"), *load_rules("claims", "forces"))
     stems = find_stems(_sign(claim, compared)[0])
     return not stems or bool(stems - find_stems(source) - free)
@@ -80,11 +52,17 @@ def _has_words_of_its_own(claim: str, source: str) -> bool:
 
 def _has_other_measures(claim: str, source: str) -> bool:
     """Whether a sentence has a date, term or amount that its source has not, or has of something else."""
-    if not find_measures(claim) <= find_measures(source):
-        return True
-    held = [(find_measures(part), find_stems(part)) for part in _split_parts(source)]
-    for part in _split_parts(claim):
-        for measure in find_measures(part):
+    is_new = not find_measures(claim) <= find_measures(source)
+    return is_new or _is_of_something_else(_split_parts(claim), _split_parts(source), find=find_measures)
+
+
+def _is_of_something_else(
+    claimed: Sequence[str], said: Sequence[str], *, find: Callable[[str], frozenset[tuple[str, str]]]
+) -> bool:
+    """Whether the words around an amount or a key are rather those around another one in the source."""
+    held = [(find(part), find_stems(part)) for part in said]
+    for part in claimed:
+        for measure in find(part):
             words = find_stems(part) - find_stems(" ".join(measure))
             own = max((len(words & there) for measures, there in held if measure in measures), default=0)
             other = max(
@@ -192,8 +170,8 @@ class _Piece:
     denials: int
 
 
-_KEPT_FAMILIES = ("force", "extent")
-"""What a sentence may not leave out: `may`, `should`, `need not`, `some`."""
+_KEPT_FAMILIES = ("force", "extent", "failing", "share")
+"""What a sentence may not leave out: `may`, `should`, `need not`, `some`, `fails to`, `the smaller of`, `half`."""
 
 
 def find_contrasts(text: str) -> Words:
@@ -315,7 +293,42 @@ def _is_turned_round(claim: str, source: str) -> bool:
     return False
 
 
+def _is_in_reverse(claim: str, source: str) -> bool:
+    """Whether three words stand in the contrary order, and no passive tells why: `owners sue tenants`."""
+    voice = re.compile(load_family("claims")["voice"])
+    if bool(voice.search(claim)) != bool(voice.search(source)):
+        return False
+    own, held = _find_orders(claim), _find_orders(source)
+    return any(three[::-1] in held and len(set(three)) == len(three) for three in own - held)
+
+
+def _find_orders(text: str) -> set[tuple[str, ...]]:
+    pieces = (piece for part in _split_parts(text) for piece in _side_end().split(part))
+    return {three for piece in pieces for three in combinations(list_stems(piece), 3)}
+
+
+def _is_joined_otherwise(claim: str, source: str) -> bool:
+    """Whether `and` became `or` between the same words, or `paid to` them became `paid by` them."""
+    held = _find_joins(source)
+    return any(words in held and not kinds & held[words] for words, kinds in _find_joins(claim).items())
+
+
+def _find_joins(text: str) -> Mapping[Words, Words]:
+    """For what joins words, or leads to one, which of its kind do so."""
+    text, _ = _sign(text, load_rules("claims", "comparators"))
+    found: dict[Words, Words] = {}
+    for rule in load_rules("claims", "joins"):
+        for m in rule.pattern.finditer(text):
+            left = _nearest(text[: m.start()].rstrip(" ,"), at=-1) if rule.extra["joins"] == "both" else " "
+            right = _nearest(text[m.end() :], at=0)
+            if left and right:
+                words = frozenset((left, right))
+                found[words] = found.get(words, frozenset()) | {rule.id}
+    return found
+
+
 def _find_turns(clause: str) -> list[_Turn]:
+    clause = re.sub(load_family("claims")["addressee"], "addressee", clause)
     turns = [
         _Turn(
             rule.id,
@@ -334,7 +347,7 @@ def _find_turns(clause: str) -> list[_Turn]:
             if passive.search(before):
                 acted, _, actor = after.partition(f" {rule.extra['actor_after']} ")
                 left, right = _first(actor), left | _first(acted)
-            turns.append(_Turn(f"{rule.id} {_stem(m['verb'].casefold())}", left, right))
+            turns.append(_Turn(f"{rule.id} {find_stem(m['verb'].casefold())}", left, right))
     return turns
 
 
@@ -345,8 +358,7 @@ def _side_end() -> re.Pattern[str]:
 
 def _nearest(text: str, *, at: int) -> str:
     """The word that carries meaning next to a direction, before or behind it; empty where there is none."""
-    own = _side_end().split(text)[at]
-    stems = [next(iter(stem)) for match in _WORD.finditer(own) if (stem := find_stems(match[0]))]
+    stems = list_stems(_side_end().split(text)[at])
     return stems[at] if stems else ""
 
 
@@ -363,9 +375,14 @@ _BREACHES: Mapping[str, Callable[[str, str], bool]] = {
     "other figures": lambda claim, source: not find_figures(claim) <= find_figures(source),
     "other keys": lambda claim, source: not find_keys(claim) <= find_keys(source),
     "other measures": _has_other_measures,
+    "a key of something else": lambda claim, source: _is_of_something_else(
+        split_clauses(claim), split_clauses(source), find=find_keys
+    ),
     "other bounds": _has_other_bounds,
     "a condition left out": _leaves_out_a_condition,
     "another denial": lambda claim, source: not denies_alike(claim, source),
     "another force": _has_another_force,
     "turned round": _is_turned_round,
+    "in reverse": _is_in_reverse,
+    "joined otherwise": _is_joined_otherwise,
 }

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from taxkg_assets.llm.asked import find_flaw, speaks_to_a_program
-from taxkg_assets.llm.claims import find_breach, find_stems
-from taxkg_assets.llm.wording import find_content, find_figures, spell_alike
+from taxkg_assets.llm.claims import find_breach
+from taxkg_assets.llm.wording import find_content, find_figures, find_stems, spell_alike
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from taxkg_assets.prompts.contract import Block, Evidence
@@ -10,7 +11,9 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 _OTHER_WORDS = re.compile(r"\b(?!(?:and|or|to|through|nos?)\b)[^\W\d]{2,}")
 """Between a kind and the keys of its list stand nothing but these words."""
+_TELLING = re.compile(r"[^\W\d_][^\W\d_'’-]*(?:-[^\W\d_]+)*|\d[\d,.]*\d[a-z]?\b|\d[a-z]?\b")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d,.]*\d|\d")
+Words = frozenset[str]
 
 
 def find_content(text: str) -> frozenset[str]:
@@ -18,6 +21,43 @@ def find_content(text: str) -> frozenset[str]:
     rules = load_family("llm")["words"]
     words = (match[0].casefold() for match in _WORD.finditer(text))
     return frozenset(word[: rules["stem_letters"]] for word in words if word not in rules["stop"])
+
+
+def find_stems(text: str) -> Words:
+    """The words of a text that carry meaning, without endings; words of one meaning have one stem."""
+    stop = load_family("llm")["words"]["stop"]
+    words = (match[0].casefold() for match in _TELLING.finditer(text))
+    return frozenset(find_stem(word) for word in words if word not in stop)
+
+
+def find_stem(word: str) -> str:
+    """A word without its ending, or the word that says the same."""
+    return _alike().get(word) or _alike().get(_cut(word)) or _cut(word)
+
+
+@cache
+def _alike() -> Mapping[str, str]:
+    """For each word that another says as well, and its stem, the first word of its group."""
+    return {spelt: group[0] for group in load_family("claims")["alike"] for w in group for spelt in (w, _cut(w))}
+
+
+@cache
+def _cut(word: str) -> str:
+    """A word without its ending, as long as enough of it remains."""
+    rules = load_family("claims")
+    if not word[:1].isalpha():
+        return word.replace(",", "")
+    ending = next(
+        (e for e in rules["endings"] if word.endswith(e) and len(word) - len(e) >= rules["shortest_stem"]), ""
+    )
+    stem = word.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
+    is_doubled = ending in ("ed", "ing") and stem[-1:] == stem[-2:-1] and stem[-1:] not in "ls"
+    return stem[:-1] if is_doubled else stem
+
+
+def list_stems(text: str) -> list[str]:
+    """The same in their order, each as often as it stands."""
+    return [next(iter(stem)) for match in _TELLING.finditer(text) if (stem := find_stems(match[0]))]
 
 
 def find_figures(text: str) -> frozenset[str]:

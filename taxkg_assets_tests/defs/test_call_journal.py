@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -73,6 +74,23 @@ def test_a_line_that_is_no_call_hinders_neither_reading_nor_pruning(tmp_path: Pa
     Journal(store).record(_call("two"))
     Journal(store).forget({_call("one").call_id})
     assert [call.input for call in Journal(store).read()] == ["two"]
+
+
+def test_a_call_that_waits_while_the_journal_is_emptied_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader records while a build prunes: the file that it has opened is empty when its turn comes."""
+    journal, path, lock = Journal(Store(tmp_path)), tmp_path / "cache" / "llm_calls.jsonl", fcntl.flock
+    journal.record(_call("one"))
+
+    def empty_and_lock(file: Any, operation: int) -> None:
+        os.truncate(path, 0)
+        lock(file, operation)
+
+    monkeypatch.setattr("taxkg_assets.defs.call_journal.fcntl.flock", empty_and_lock)
+    journal.record(_call("two"))
+    monkeypatch.undo()
+    assert [call.input for call in Journal(Store(tmp_path)).read()] == ["two"]
 
 
 def test_half_a_character_in_an_answer_that_was_paid_for_loses_nothing(tmp_path: Path) -> None:
