@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import polars as pl
+
 from taxkg_assets.chunking.reviews import build_reviews, find_waiting, hash_text
 from taxkg_assets.defs.store import Store
 from taxkg_assets.schemas import Chunks, Documents, Reviews
@@ -17,12 +19,12 @@ class NotWaitingError(Exception):
 
 def list_waiting(store: Store) -> list[dict[str, Any]]:
     """The chunks that wait for a decision, those of weightier documents first."""
-    return find_waiting(Chunks.cast(store.read("chunks")), Documents.cast(store.read("documents"))).to_dicts()
+    return find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents"))).to_dicts()
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
     """Record one decision on each of these chunks; the next build follows it while their texts are the same."""
-    known = {row["chunk_id"]: row for row in store.read("chunks").iter_rows(named=True)}
+    known = {row["chunk_id"]: row for row in _read_chunks(store).iter_rows(named=True)}
     if unknown := [c for c in chunk_ids if c not in known]:
         raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
@@ -45,3 +47,9 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
         old = Reviews.cast(store.read_or_empty("reviews"))
         store.write("reviews", build_reviews(old=old, decided=decided), inputs="")
     return len(decided)
+
+
+def _read_chunks(store: Store) -> pl.DataFrame:
+    if not store.exists("chunks"):
+        raise NotWaitingError(f"{store.home} is not built yet: run `taxkg build` first.")
+    return store.read("chunks")

@@ -213,3 +213,11 @@ def test_document_text_cannot_leave_its_marks() -> None:
     assert request.user.count("<") == 2
     assert items_of(request.user)[0]["blocks"][0]["text"] == hostile
     assert hostile[:20] not in request.system
+
+
+def test_half_a_character_in_a_text_is_asked_about_like_any_other() -> None:
+    provider, (item,) = Scripted(), questions(1)
+    torn = f"{item.question} \ud800"
+    (row,) = proposer(provider).propose(PAIR_JUDGING, [item.model_copy(update={"question": torn})])
+    assert row.created_by == "llm"
+    assert items_of(provider.asked[0].user)[0]["question"] == torn

@@ -47,6 +47,9 @@ _BROKEN = (
 )
 """How a connection that breaks off shows itself, on the way in or while the answer is read."""
 
+_PROFILES = {"us", "us-gov", "eu", "apac", "au", "ca", "jp", "global"}
+"""What ids of inference profiles begin with; the name of a plain model may hold dots, too."""
+
 _LESSONS = ("temperature", "tool")
 """Words of a refusal by the field that it is about."""
 
@@ -117,7 +120,7 @@ class BedrockProvider:
 
 def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The arguments of Converse for a request. Ids that are a profile's or an ARN already stay as they are."""
-    is_plain_id = request.model.count(".") == 1 and not request.model.startswith("arn:")
+    is_plain_id = request.model.partition(".")[0] not in _PROFILES and not request.model.startswith("arn:")
     arguments: dict[str, Any] = {
         "modelId": prefix + request.model if is_plain_id else request.model,
         "system": [{"text": request.system}],

@@ -365,6 +365,7 @@ def test_a_bedrock_model_without_tools_is_asked_for_plain_json() -> None:
     ("model", "path"),
     [
         ("maker.model-1:0", "/model/eu.maker.model-1%3A0/converse"),
+        ("maker.model-4.7", "/model/eu.maker.model-4.7/converse"),
         ("us.maker.model-1", "/model/us.maker.model-1/converse"),
     ],
 )
