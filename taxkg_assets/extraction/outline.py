@@ -116,11 +116,22 @@ class _Outline:
         # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
         is_booklet = self.identity.doc_type != "publication"
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        if self._opens_copy(block):
+            self._stack = []
         if (_stands_alone(block) and not self._is_under_centred(block, rank)) or (is_chapter and not follows_heading):
             self._stack = []
         while self._stack and self.headings[self._stack[-1]].rank >= rank:
             self._stack.pop()
         return self._stack[-1] if self._stack else -1
+
+    def _opens_copy(self, block: Block) -> bool:
+        """Decide whether a heading begins the page of another copy of a form, which stands under no notice before it."""
+        return (
+            self.identity.doc_type == "form"
+            and not block.is_run_in
+            and matches_grammar("recipient_pages", block.text)
+            and all(self.headings[ix].block.page < block.page for ix in self._stack)
+        )
 
     def _is_under_centred(self, block: Block, rank: Rank) -> bool:
         """Decide whether a centred heading only divides its page, below a larger one that is centred too."""

@@ -71,6 +71,18 @@ def test_size_and_weight_make_the_tree() -> None:
     ]
 
 
+def test_the_back_of_a_copy_stands_under_no_notice_of_another_page() -> None:
+    booklet = Booklet().head("Form 9999-X", size=26).lines(*filler(4)).head("Attention:", size=18).lines(*filler(6))
+    booklet.turn().head("Instructions for Recipient", size=11)
+    booklet.set(("Box 1. ", "b"), ("Shows all amounts that you were paid.", ""), gap=6).lines(*filler(6))
+    outline = _outline(booklet, identity=identity_of("form"))
+    assert outline == [
+        ("section", None, "Attention:", None),
+        ("section", None, "Instructions for Recipient", None),
+        ("box", "box_1", "Box 1.", "Instructions for Recipient"),
+    ]
+
+
 @pytest.mark.corpus
 def test_centred_captions_divide_the_page_that_a_larger_one_heads(corpus: Path) -> None:
     name = "bcy-26-income-eligibility-and-maximum-psoc-twc"
