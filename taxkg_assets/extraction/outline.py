@@ -125,7 +125,7 @@ class _Outline:
         return self._stack[-1] if self._stack else -1
 
     def _opens_copy(self, block: Block) -> bool:
-        """Decide whether a heading begins the page of another copy of a form, which stands under no notice before it."""
+        """Decide whether a heading begins the back of another copy of a form: it stands under no notice before it."""
         return (
             self.identity.doc_type == "form"
             and not block.is_run_in

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.training.corpus import Corpus
-from benchmarks.training.throughput import Vectors, measure, render
+from benchmarks.training.throughput import FIGURES, Vectors, measure, render
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 
@@ -24,4 +24,6 @@ def test_ways_are_compared_with_the_first(corpus: Corpus) -> None:
     assert (found["exact"].ratio, found["exact"].same_first) == (1.0, 1.0)
     assert found["exact"].least_cosine > 0.9999
     assert 0 < found["blurred"].least_cosine < 0.99
-    assert "| blurred |" in render(list(found.values()))
+    table = render(list(found.values()), {"blurred": dict.fromkeys(FIGURES, 0.25)}).splitlines()
+    assert sum("0.250" in line for line in table) == 1
+    assert [line.split(" | ")[0] for line in table[2:]] == ["| exact", "| blurred"]
