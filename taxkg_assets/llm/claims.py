@@ -170,8 +170,8 @@ class _Piece:
     denials: int
 
 
-_KEPT_FAMILIES = ("force", "extent", "failing", "share")
-"""What a sentence may not leave out: `may`, `should`, `need not`, `some`, `fails to`, `the smaller of`, `half`."""
+_KEPT_FAMILIES = ("force", "extent", "failing", "share", "time")
+"""What a sentence may not leave out: `may`, `should`, `need not`, `some`, `fails to`, `half`, `before`."""
 
 
 def find_contrasts(text: str) -> Words:
