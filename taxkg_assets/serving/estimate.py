@@ -13,18 +13,23 @@ from taxkg_assets.defs.resources import Home
 def estimate_build(home: Home) -> list[dict[str, Any]]:
     """One row per table and task that would call a model, from the tables as they stand now.
 
-    A table that cannot be made yet, because something above it was never built, has one row that says so.
+    A table that cannot be made yet, because something above it was never built, has one row that says so and how to
+    come by an estimate without paying.
+
+    Raises: as a build does, where the settings of models are wrong.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and how they are made
 
     if home.settings.llm_provider == "rules":
         return []
+    open_estimator(home)  # a wrong setting is told before a home is built that would need it
     rows: list[dict[str, Any]] = []
     for name, maker in MAKERS.items():
         if "proposer" not in maker.handles:
             continue
         if missing := [n for n in maker.reads if not home.store.exists(n)]:
-            rows.append({"table": name, "task": "", "note": f"not built yet: {', '.join(missing)}"})
+            note = f"not built yet: {', '.join(missing)} (TAXKG_LLM_PROVIDER=rules taxkg build asks no model)"
+            rows.append({"table": name, "task": "", "note": note})
             continue
         estimator = open_estimator(home)
         maker.make(home, proposer=estimator)
