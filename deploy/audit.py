@@ -12,13 +12,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
-REGISTRY = "https://pypi.org/pypi"
 SECONDS = 5.0
 AT_ONCE = 8
 ACCEPTED: Mapping[str, str] = {}
@@ -42,6 +42,12 @@ class Hole:
     def __str__(self) -> str:
         remedy = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "no version mends it yet"
         return f"{self.package} {self.version}: {', '.join(self.ids)} ({remedy}). {self.summary}".rstrip()
+
+
+def find_registry() -> str:
+    """The address at which the installed pip knows the pages of packages."""
+    known: Any = import_module("pip._internal.models.index")
+    return str(known.PyPI.pypi_url)
 
 
 def read_lock(path: Path) -> list[tuple[str, str]]:
@@ -99,14 +105,15 @@ def audit(packages: Sequence[tuple[str, str]], *, registry: str, seconds: float 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was found; 1 for a known hole."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--registry", default=REGISTRY, help="address of a registry that answers NAME/VERSION/json")
+    parser.add_argument("--registry", help="address of a registry that answers NAME/VERSION/json (default: pip's own)")
     parser.add_argument("--lock", type=Path, default=LOCK, help="file of locked packages")
     options = parser.parse_args(arguments)
     packages = read_lock(options.lock)
+    registry = options.registry or find_registry()
     try:
-        holes, unknown = audit(packages, registry=options.registry)
+        holes, unknown = audit(packages, registry=registry)
     except RegistryError as failed:
-        print(f"audit skipped: registry not reachable ({options.registry}: {failed})")
+        print(f"audit skipped: registry not reachable ({registry}: {failed})")
         return 0
     for hole in holes:
         print(hole)
