@@ -14,7 +14,7 @@ from benchmarks.training.cross_validation import Study
 from benchmarks.training.folds import Choice, is_same_question
 from benchmarks.training.near_misses import open_near_misses
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.training.examples import Example
+from taxkg_assets.training.choice import WRITTEN, read_examples
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
 
@@ -47,7 +47,7 @@ def open_study(
         query_families=dict(clean.select("pair_id", "query_family").iter_rows()),
         near_misses=open_near_misses(corpus, most=near_misses),
         choice=choice,
-        written=frozenset(clean.filter(pl.col("source").str.starts_with("written:"))["pair_id"]),
+        written=frozenset(clean.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"]),
         pool=pool,
     )
     return study, {"pairs": pairs.height, "repeat a question": pairs.height - clean.height}
@@ -63,21 +63,3 @@ def find_repeats(queries: Sequence[str], questions: Sequence[Mapping[str, Any]],
     near = [query for query in sorted(set(queries)) if is_same_question(query, words, least=LEAST_SHARED)]
     found = find_overlaps(near, asked, encode=corpus.searcher.encoder.encode_passages)
     return {near[place] for place in found}
-
-
-def read_examples(pairs: pl.DataFrame, negatives: pl.DataFrame) -> list[Example]:
-    """Pairs with their negatives, hardest first, in the order of their ids."""
-    hardest = negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
-    held = dict(hardest.iter_rows())
-    return [
-        Example(
-            query=row["query"],
-            positive=row["passage"],
-            negatives=tuple(held.get(row["pair_id"], ())),
-            kind=row["kind"],
-            family=row["family"],
-            weight=row["weight"],
-            pair_id=row["pair_id"],
-        )
-        for row in pairs.sort("pair_id").iter_rows(named=True)
-    ]

@@ -89,7 +89,7 @@ def find_sentences(results: Sequence[Result], facts: PassageFacts, *, route: Rou
     limits = load_family("guardrail")["answer"]
     columns, number_of = facts.columns, facts.row_of_chunk
     found: list[Sentence] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
     for passage, result in enumerate(results):
         hit = number_of[result.chunk_id]
         for row in (number_of[chunk] for chunk in result.via["chunk_ids"]):
@@ -101,10 +101,13 @@ def find_sentences(results: Sequence[Result], facts: PassageFacts, *, route: Rou
                     text = line[start:end]
                     if text[:1].islower():  # the rest of a sentence whose beginning stands elsewhere
                         continue
-                    if not limits["least_words"] <= len(text.split()) <= limits["most_words"] or text in seen:
-                        continue
-                    seen.add(text)
                     is_foreign = is_of_other_form or (is_of_other_key and not _names(text, route.keys))
+                    # Two boxes may say the same words: what the wrong one says must not hide the right one's.
+                    if (text, is_foreign) in seen:
+                        continue
+                    if not limits["least_words"] <= len(text.split()) <= limits["most_words"]:
+                        continue
+                    seen.add((text, is_foreign))
                     terms = frozenset(find_terms(text))
                     found.append(Sentence(text, row, passage, terms, heading, row == hit, is_foreign))
     return found

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import polars as pl
+
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.excerpt import find_sentences
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.guardrail import find_mode
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
@@ -41,6 +44,15 @@ def test_a_sentence_of_a_neighbour_that_names_the_box_stays(searcher: Searcher) 
     kept = [own.text for own in find_sentences(results, searcher.passages, route=ranking.route) if not own.is_foreign]
     assert "Enter all harbour rent paid for berths, and include the amounts of box 1b." in kept
     assert "Do not include repair fees." not in kept
+
+
+def test_what_a_neighbour_says_does_not_hide_the_same_words_of_the_box_itself(searcher: Searcher) -> None:
+    alike = PassageFacts(searcher.index.rows.with_columns(text=pl.lit("See the general rules for this amount.")))
+    results = searcher.assemble(searcher.rank("berths on the 2077-ZED"), k=20, level="paragraph")
+    of_key = {row.anchor_key: row for row in results}
+    route = replace(searcher.rank("the 2077-ZED").route, keys=("box_1b",))
+    found = find_sentences([of_key["box_1a"], of_key["box_1b"]], alike, route=route)
+    assert [own.is_foreign for own in found] == [True, False]
 
 
 def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:
