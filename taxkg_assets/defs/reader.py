@@ -24,7 +24,9 @@ MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build wit
 TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
 CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
 REMEDIES = {"memory": MEMORY_REMEDY, "longer": TIME_REMEDY, "": CRASH_REMEDY}
-START_SECONDS = 120.0
+START_SECONDS = 600.0
+"""How long a reading process may take to start: it loads libraries, which a busy machine makes slow. One that dies is
+noticed at once."""
 POLL_SECONDS = 0.05
 
 
@@ -79,6 +81,7 @@ class _Child:
             stdout=self.log,
             stderr=self.log,
             pass_fds=(write_fd,),
+            bufsize=0,  # else closing the pipe of a dead process would try to send again what it did not take
             env=environment,
         )
         os.close(write_fd)
@@ -86,13 +89,15 @@ class _Child:
         self.pending = b""
         reply = self._wait(START_SECONDS)
         if not reply.get("ready"):
-            raise RuntimeError(f"A reading process could not start: {self._last_words()}")
+            self.close()
+            raise RuntimeError(
+                f"No reading process could start. {reply['lost']} Free memory or end other work, and build again."
+            )
 
     def read(self, job: Job) -> dict[str, Any]:
         """The worker's reply to one job, or why there is none."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
-        self.process.stdin.flush()
         return self._wait(self.limits.seconds)
 
     def _wait(self, seconds: float) -> dict[str, Any]:
@@ -110,7 +115,7 @@ class _Child:
                     return loaded
             elif self._resident(memory) > (self.limits.memory_mb + 1024) * 1024 * 1024:
                 return {"lost": f"Reading took more than {self.limits.memory_mb} MiB of memory."}
-        return {"lost": f"Reading took longer than {self.limits.seconds:g} seconds."}
+        return {"lost": f"Reading took longer than {seconds:g} seconds."}
 
     @staticmethod
     def _resident(process: psutil.Process) -> int:
@@ -181,8 +186,10 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
             started = time.monotonic()
             try:
                 reply = child.read(job)
-            except BrokenPipeError:
-                reply = {"lost": "The reading process died before it took the document."}
+            except BrokenPipeError:  # it died while it had nothing to do, which is not the document's fault
+                child.close()
+                child = _Child(limits)
+                reply = child.read(job)
             seconds = reply.get("seconds", time.monotonic() - started)
             if "unwritable" in reply:
                 raise OSError(*reply["unwritable"])

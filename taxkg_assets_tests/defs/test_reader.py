@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
@@ -55,6 +57,27 @@ def test_a_document_that_eats_memory_is_refused_and_the_next_is_read(tmp_path: P
     assert outcomes["greedy"].stage == "limits"
     assert "TAXKG_DOCUMENT_MEMORY_MB" in outcomes["greedy"].remedy
     assert outcomes["sound"].is_read
+
+
+def test_a_process_that_dies_while_idle_is_replaced_and_no_document_blamed(tmp_path: Path) -> None:
+    def kill_reader(_: Outcome) -> None:
+        for child in psutil.Process().children():
+            if "taxkg_assets.defs.worker" in child.cmdline():
+                child.kill()
+                while child.status() != psutil.STATUS_ZOMBIE or child.num_threads() > 1:
+                    time.sleep(0.01)
+
+    jobs = [job(tmp_path, name, sound_pdf()) for name in ("first", "second")]
+    outcomes = read_documents(jobs, workers=1, limits=ROOMY, on_done=kill_reader)
+    assert [outcome.is_read for outcome in outcomes] == [True, True]
+
+
+def test_a_reading_process_that_cannot_start_ends_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(RuntimeError, match=r"No reading process could start\. .* build again\.$"):
+        read_documents([job(tmp_path, "sound", sound_pdf())], workers=1, limits=ROOMY, on_done=lambda _: None)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory limit rests on the kernel's figures")
