@@ -14,7 +14,7 @@ from benchmarks.training.cross_validation import Tuned
 from taxkg_assets.defs.models import has_bfloat16, open_untrained
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.training_models import encoder_settings
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoder import UNSCALED, CosineScale, SentenceEncoder
 from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
 from taxkg_assets.training.contrast import EncoderSettings
 from taxkg_assets.training.dense_scores import mean_of
@@ -48,7 +48,11 @@ class ProductTuner:
         base = open_untrained(Home(home=str(self.corpus.home)))
         trained = train_encoder(train, small, base=base, settings=settings, out=out)
         encoder = SentenceEncoder(
-            model=base, model_name=out.name, model_hash=trained.sha256[:16], is_bfloat16=has_bfloat16()
+            model=base,
+            model_name=out.name,
+            model_hash=trained.sha256[:16],
+            is_bfloat16=has_bfloat16(),
+            scale=CosineScale(**asdict(trained.scale)) if trained.scale else UNSCALED,
         )
         scorer = LateScorer(model=base, is_bfloat16=has_bfloat16())
         weight = self._weigh(scorer, dev)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from functools import cache
@@ -11,8 +12,9 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.retrieval.encoder import ROWS, SentenceEncoder
+from taxkg_assets.retrieval.encoder import ROWS, UNSCALED, CosineScale, SentenceEncoder
 from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets.training.cosines import SCALE
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -143,7 +145,17 @@ def _load(name: str, hashed: str) -> SentenceEncoder:
         remedy = "Set TAXKG_MODEL to a model's folder or hub name."
         raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
     shown = (folder.name if folder.name.startswith("encoder-") else name) if folder and name else name or PACKAGED_NAME
-    return SentenceEncoder(model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16())
+    return SentenceEncoder(
+        model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16(), scale=_read_scale(folder)
+    )
+
+
+def _read_scale(folder: Path | None) -> CosineScale:
+    """What training wrote of a model's cosines; of any other model they are taken as they are."""
+    written = folder / SCALE if folder is not None else None
+    if written is None or not written.is_file():
+        return UNSCALED
+    return CosineScale(**json.loads(written.read_text(encoding="utf8")))
 
 
 def _open(home: Home, name: str) -> SentenceEncoder:

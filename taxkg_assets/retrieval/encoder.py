@@ -22,6 +22,24 @@ ROWS = 16
 DECIMALS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class CosineScale:
+    """Cosines of an encoder as its base would have them.
+
+    The weights and limits of the rules are for the base's cosines; training moves and spreads them.
+    """
+
+    slope: float = 1.0
+    offset: float = 0.0
+
+    def read(self, cosines: Vectors) -> Vectors:
+        """The base's cosines for the encoder's own."""
+        return cosines if self == UNSCALED else (self.slope * cosines + self.offset).astype(cosines.dtype)
+
+
+UNSCALED = CosineScale()
+
+
 class Encoder(Protocol):
     """Whatever turns texts into unit-length vectors, one row per text, each independent of the others."""
 
@@ -33,6 +51,9 @@ class Encoder(Protocol):
 
     @property
     def dimension(self) -> int: ...
+
+    @property
+    def scale(self) -> CosineScale: ...
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors: ...
 
@@ -59,6 +80,10 @@ class RememberingEncoder:
     @property
     def dimension(self) -> int:
         return self.own.dimension
+
+    @property
+    def scale(self) -> CosineScale:
+        return self.own.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """Encode as the own encoder does."""
@@ -89,6 +114,7 @@ class SentenceEncoder:
     max_tokens: int = 256
     is_bfloat16: bool = False
     rows: int = ROWS
+    scale: CosineScale = UNSCALED
 
     @property
     def dimension(self) -> int:

@@ -56,7 +56,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     order = np.argsort(-first, kind="stable")[: limits["candidates"]]
     vectors = searcher.encoder.encode_sentences([sentences[place].text for place in order])
     value = (
-        weights["cosine"] * (vectors @ searcher.encoder.encode_query(question))
+        weights["cosine"] * searcher.encoder.scale.read(vectors @ searcher.encoder.encode_query(question))
         + weights["terms"] * by_terms[order]
         + weights["rank"] * rank_share[order]
         + weights["hit"] * is_hit[order]

@@ -312,8 +312,9 @@ class Searcher:
         if imagined:
             share = load_family("llm")["reading"]["hyde_share"]
             meaning = (1 - share) * meaning + share * self.encoder.encode_query(imagined.passage)
-        by_vector = vector.score_rows(self.index.vectors, meaning)
-        about = vector.score_rows(self._document_vectors, meaning).astype(np.float64)
+        read = self.encoder.scale.read
+        by_vector = read(vector.score_rows(self.index.vectors, meaning))
+        about = read(vector.score_rows(self._document_vectors, meaning)).astype(np.float64)
         documents["title"] = self._score_titles([*terms, *extra])
         documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
         masks = [allowed, preferred]
@@ -321,12 +322,12 @@ class Searcher:
             masks.append(preferred & (self.passages.perspectives == route.perspective))
         orders = [
             find_top(np.where(allowed, scores, floor), limits["depth"], floor=floor)
-            for scores, floor in ((by_term, 0.0), (by_vector, -1.0))
+            for scores, floor in ((by_term, 0.0), (by_vector, -np.inf))
         ]
         rankings = [
             find_top(np.where(mask, scores, floor), limits["depth"], floor=floor)
             for mask in masks
-            for is_on, scores, floor in ((self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -1.0))
+            for is_on, scores, floor in ((self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -np.inf))
             if is_on
         ]
         return _Legs(by_term, by_vector, orders, rankings, documents, allowed, meaning)
@@ -410,7 +411,7 @@ class Searcher:
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
         """How near each row's section as a whole is to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
-        near = (self._section_vectors[anchors] @ meaning).astype(np.float64)
+        near = self.encoder.scale.read(self._section_vectors[anchors] @ meaning).astype(np.float64)
         reach: float = load_family("ranking")["section_reach"]
         scores: Floats = np.clip((near - near.max(initial=0.0) + reach) / reach, 0.0, 1.0)
         return scores

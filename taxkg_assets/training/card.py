@@ -42,6 +42,7 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         + ", ".join(f"{alpha:g}: {score:.3f}" for alpha, score in sorted(trained.alphas.items()))
         + f". Taken: {trained.alpha:g}.",
         "",
+        *_tell_scale(trained),
         "## Data",
         "",
         "| kind of pair | pairs |",
@@ -61,6 +62,14 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         "",
     ]
     return "\n".join(lines)
+
+
+def _tell_scale(trained: TrainedModel) -> list[str]:
+    """What its cosines are worth, for whoever compares them with a limit."""
+    if trained.scale is None:
+        return []
+    said = f"{trained.scale.slope:g} times its cosine and {trained.scale.offset:+g} is what the base would give"
+    return [f"Cosines lie otherwise than the base's: {said} (`cosines.json`; the search reads it).", ""]
 
 
 def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Example]) -> str:

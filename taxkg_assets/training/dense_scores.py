@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from taxkg_assets.training.cosines import Floats, find_places
 from taxkg_assets.training.examples import Example
 
 Vectors = npt.NDArray[np.float32]
@@ -29,7 +30,15 @@ class QueryScore:
     reciprocal_rank: float
 
 
-def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] = ()) -> list[QueryScore]:
+@dataclass(frozen=True, slots=True)
+class DenseScores:
+    """Figures of each question, and the mean cosines at the first places."""
+
+    questions: list[QueryScore]
+    places: Floats
+
+
+def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] = ()) -> DenseScores:
     """One row per question: nDCG@10, recall@5 and reciprocal rank (@10) of its answers by cosine.
 
     Args: pool: further passages to be confused by. Passages of the examples, negatives too, are always among them.
@@ -38,10 +47,11 @@ def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] =
     passages = list(dict.fromkeys([*(p for e in dev for p in (e.positive, *e.negatives)), *pool]))
     place = {text: number for number, text in enumerate(passages)}
     found = encode([query for query, _ in asked], True) @ encode(passages, False).T
-    return [
+    scores = [
         score_question(query, examples, order=np.argsort(-row, kind="stable"), place=place)
         for row, (query, examples) in zip(found, asked, strict=True)
     ]
+    return DenseScores(scores, find_places(found))
 
 
 def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:

@@ -20,7 +20,8 @@ from taxkg_assets import schemas
 from taxkg_assets.training.card import render_card
 from taxkg_assets.training.choice import choose_examples
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
-from taxkg_assets.training.dense_scores import QueryScore, mean_of, score_dense
+from taxkg_assets.training.cosines import SCALE, Scale, find_scale
+from taxkg_assets.training.dense_scores import DenseScores, QueryScore, mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.gain import Interval, judge_gain
 from taxkg_assets.training.steps import (
@@ -53,6 +54,8 @@ class TrainedModel:
     seconds: float
     peak_mb: float
     course: list[tuple[int, float]]
+    scale: Scale | None = None
+    """Of an encoder's cosines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +130,14 @@ def train_encoder(
         trainer = EncoderTrainer(base, settings)
         origin = copy_weights(base)
         base.eval()
-        scores_of_base = score_dense(trainer.encode, dev, pool=pool)
+        of_base = score_dense(trainer.encode, dev, pool=pool)
         guide = trainer.find_guide(examples) if settings.loss.name.startswith("gist") else {}
         trainer.freeze()
         course = run_steps(
             base,
             draw_batches(len(examples), settings=settings.steps),
             step=lambda batch: trainer.step([examples[place] for place in batch], guide),
-            score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool)),
+            score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
             settings=settings.steps,
             state=out / STATE,
             identity=identify_training(examples, dev, settings=settings),
@@ -143,19 +146,22 @@ def train_encoder(
         alpha, found, tried = _mix(trainer, origin, course, dev=dev, pool=pool)
     base.eval()
     base.save(str(out), create_model_card=False)
+    scale = find_scale(of_base.places, found.places)
+    (out / SCALE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
     return TrainedModel(
         folder=out,
         sha256=hash_weights(out),
         settings=asdict(settings),
         alpha=alpha,
-        base=scores_of_base,
-        tuned=found,
+        base=of_base.questions,
+        tuned=found.questions,
         alphas=tried,
         steps=course.steps,
         examples=course.examples,
         seconds=course.seconds,
         peak_mb=peak_memory_mb(),
         course=course.scores,
+        scale=scale,
     )
 
 
@@ -185,13 +191,14 @@ def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
 
 def _mix(
     trainer: EncoderTrainer, origin: Weights, course: Course, *, dev: Sequence[Example], pool: Sequence[str]
-) -> tuple[float, list[QueryScore], dict[float, float]]:
+) -> tuple[float, DenseScores, dict[float, float]]:
     """Try mixtures with the base, leave the best one in the model."""
     trainer.model.eval()
-    tried: dict[float, list[QueryScore]] = {}
+    tried: dict[float, DenseScores] = {}
     for alpha in trainer.settings.alphas:
         trainer.model.load_state_dict(mix_weights(origin, course.best, alpha=alpha))
         tried[alpha] = score_dense(trainer.encode, dev, pool=pool)
-    best = max(tried, key=lambda alpha: (mean_of(tried[alpha]), -alpha))
+    means = {alpha: mean_of(scores.questions) for alpha, scores in tried.items()}
+    best = max(means, key=lambda alpha: (means[alpha], -alpha))
     trainer.model.load_state_dict(mix_weights(origin, course.best, alpha=best))
-    return best, tried[best], {alpha: mean_of(scores) for alpha, scores in tried.items()}
+    return best, tried[best], means

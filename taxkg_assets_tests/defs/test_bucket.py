@@ -18,8 +18,10 @@ from taxkg_assets.defs.place import HomeBusyError, LocalPlace, Place, PlaceError
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.defs.training_models import keep_model
+from taxkg_assets.retrieval.encoder import CosineScale
 from taxkg_assets.schemas import Model
 from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets.training.cosines import SCALE
 from taxkg_assets_tests.defs.test_store import faces
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.training.tiny import save_tiny_model
@@ -168,6 +170,7 @@ def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
     size = int.from_bytes(weights.read_bytes()[:8], "little")
     data = weights.read_bytes()
     weights.write_bytes((size + 8).to_bytes(8, "little") + data[8 : 8 + size] + b" " * 8 + data[8 + size :])
+    (trained / SCALE).write_text('{"slope": 0.8, "offset": 0.2}\n', encoding="utf8")
     name = f"encoder-{sha256_of(weights)[:12]}"
     row = {"name": name, "sha256": sha256_of(weights), "base_hash": base_hash(home).removesuffix("-bf16")}
     path = keep_model(home, trained, name)
@@ -180,7 +183,7 @@ def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
         monkeypatch.setenv("TAXKG_WORK", str(tmp_path / machine))
         opened = open_encoder(Home(home=HOME))
         hashes.add(opened.model_hash)
-        assert opened.model_name == name
+        assert (opened.model_name, opened.scale) == (name, CosineScale(0.8, 0.2))
         assert is_tuned(Home(home=HOME))
         assert open_encoder_of(Home(home=HOME), opened.model_hash) is opened
     assert [one.split("-")[0] for one in hashes] == [row["sha256"][:16]]

@@ -14,7 +14,7 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import Progress, Vectors
+from taxkg_assets.retrieval.encoder import UNSCALED, Progress, Vectors
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.search import Searcher
@@ -29,6 +29,7 @@ class TermEncoder:
     model_name = "terms"
     model_hash = "terms-1"
     dimension = 64
+    scale = UNSCALED
 
     def __init__(self) -> None:
         self.encoded = 0

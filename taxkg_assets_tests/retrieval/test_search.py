@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from taxkg_assets.retrieval.encoder import CosineScale
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 ROW = ["rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"]
 ROW += ["text", "node_id", "chunk_id", "via"]
@@ -24,6 +28,16 @@ ROW += ["text", "node_id", "chunk_id", "via"]
 def test_right_passage_comes_first(searcher: Searcher, query: str, document: str, key: str) -> None:
     top = searcher.search(query, k=3)[0]
     assert (top.document, top.anchor_key) == (document, key)
+
+
+def test_a_tuned_encoder_is_judged_by_the_cosines_that_its_base_would_give(searcher: Searcher) -> None:
+    encoder = TermEncoder()
+    encoder.scale = CosineScale(0.5, 0.25)
+    plain = searcher.rank("harbour rent for repair fees").candidates
+    scaled = replace(searcher, encoder=encoder).rank("harbour rent for repair fees").candidates
+    assert {found.row: found.vector_rank for found in scaled} == {found.row: found.vector_rank for found in plain}
+    cosines = {found.row: found.cosine for found in plain}
+    assert all(found.cosine == pytest.approx(0.5 * cosines[found.row] + 0.25) for found in scaled)
 
 
 def test_row_has_exactly_the_contract_columns(searcher: Searcher) -> None:

@@ -22,7 +22,7 @@ def encode(texts: Sequence[str], is_query: bool) -> Vectors:
 
 def test_a_question_is_scored_by_the_ranks_of_all_its_answers() -> None:
     dev = [Example("q", answer, ("near",), "table", "f", 1.0, answer) for answer in ("right", "also right")]
-    (score,) = score_dense(encode, dev, pool=["far"])
+    (score,) = score_dense(encode, dev, pool=["far"]).questions
     assert score.reciprocal_rank == 1 / 2
     assert score.recall == 1.0
     gained = 1 / math.log2(2 + 1) + 1 / math.log2(3 + 1)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from taxkg_assets.training.contrast import EncoderTrainer
+from taxkg_assets.training.cosines import SCALE
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.model import STATE, EncoderSettings, TrainedModel, mix_weights, train_encoder
 from taxkg_assets.training.steps import StepSettings
@@ -41,6 +43,8 @@ def test_a_trained_model_finds_more_than_its_base_and_loads_again(tiny: Path, tm
     assert trained.alpha in SETTINGS.alphas
     assert not (tmp_path / STATE).exists()
     assert open_tiny_model(tmp_path).encode(["where does rent go"]).shape == (1, 32)
+    assert trained.scale is not None
+    assert json.loads((tmp_path / SCALE).read_text(encoding="utf8")) == asdict(trained.scale)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(tiny: Path, tmp_path: Path) -> None:
