@@ -38,7 +38,7 @@ def find_features(
     Args: wanted: weight of each term of the question by rarity. terms: the same terms in the question's order.
     """
     rows = signals.rows.tolist()
-    held = [frozenset(facts.columns["terms"][row].split(" ")) for row in rows]
+    held = [f" {facts.columns['terms'][row]} " for row in rows]
     headings = [_heading_terms(facts.columns["heading_path"][row]) for row in rows]
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
     numbers = {term: 1.0 for term in wanted if term[0].isdigit()}
@@ -46,11 +46,11 @@ def find_features(
         "lexical": signals.lexical,
         "vector": signals.vector,
         "fused": signals.fused,
-        "coverage": np.array([score_overlap(wanted, own) for own in held]),
+        "coverage": _score_held(wanted, held),
         "heading": np.array([score_overlap(wanted, own) for own in headings]),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
-        "around": np.array([score_overlap(wanted, _terms_around(row, facts)) for row in rows]),
-        "number": np.array([score_overlap(numbers, own) for own in held]),
+        "around": _score_held(wanted, [_terms_around(row, facts) for row in rows]),
+        "number": _score_held(numbers, held),
         "section_vector": signals.by_section,
         "example": facts.is_example[signals.rows],
         "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
@@ -65,15 +65,24 @@ def find_features(
     }
 
 
-def _terms_around(row: int, facts: PassageFacts) -> frozenset[str]:
-    """Terms of a row and of its neighbours under the same heading."""
+def _score_held(wanted: Mapping[str, float], texts: Sequence[str]) -> Floats:
+    """As `score_overlap`, of terms between blanks: to look for a few in a text is cheaper than to take it apart."""
+    total = sum(wanted.values())
+    if not total:
+        return np.zeros(len(texts))
+    spaced = [(f" {term} ", weight) for term, weight in wanted.items()]
+    return np.array([sum(weight for term, weight in spaced if term in text) / total for text in texts])
+
+
+def _terms_around(row: int, facts: PassageFacts) -> str:
+    """Terms of a row and of its neighbours under the same heading, between blanks."""
     last = len(facts.columns["terms"]) - 1
     near = [
         facts.columns["terms"][other]
         for other in range(max(0, row - 1), min(last, row + 1) + 1)
         if facts.anchor_number[other] == facts.anchor_number[row]
     ]
-    return frozenset(" ".join(near).split(" "))
+    return f" {' '.join(near)} "
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:

@@ -34,7 +34,7 @@ class TableContext:
     years: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Header:
     """A row's or a column's header: its words, facets, and numbers with the words that say what they count."""
 
@@ -42,6 +42,11 @@ class Header:
     facets: Mapping[str, frozenset[str]]
     ranges: tuple[tuple[Range, frozenset[str]], ...]
     own: frozenset[str] = frozenset()
+
+    @cached_property
+    def years(self) -> tuple[Range, ...]:
+        """The ranges of calendar years."""
+        return tuple(found for found, _ in self.ranges if found.names_year)
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,11 @@ class TableEntry:
         return tuple((found, self.title_words) for found in find_ranges(self.row["title"]))
 
     @cached_property
+    def outer_years(self) -> tuple[Range, ...]:
+        """The ranges of calendar years in the title."""
+        return tuple(found for found, _ in self.outer_ranges if found.names_year)
+
+    @cached_property
     def mentioned_years(self) -> tuple[tuple[Range, ...], ...]:
         """The ranges of years in each sentence that mentions the table; what a sentence denies is left out."""
         texts = (_DENIED.sub(" ", text) for text in self.context.mentions)
@@ -88,6 +98,36 @@ class TableEntry:
         for cell in self.cells:
             rows.setdefault(cell["row_ix"], []).append(cell)
         return {row_ix: sorted(cells, key=lambda cell: cell["col_ix"]) for row_ix, cells in rows.items()}
+
+    @cached_property
+    def answers(self) -> tuple[Mapping[str, Any], ...]:
+        """The cells that can be an answer."""
+        return tuple(cell for cells in self.by_row.values() for cell in cells if _is_value(cell, cells))
+
+    @cached_property
+    def continued(self) -> frozenset[str]:
+        """The column paths that go on with the rule of the column before."""
+        return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
+
+    def words_beside(self, cell: Mapping[str, Any]) -> frozenset[str]:
+        """What the other cells of a cell's row say."""
+        key = (cell["row_ix"], cell["col_ix"])
+        if key not in self._words_beside:
+            others = (find_words(other["text"]) for other in self.by_row[cell["row_ix"]] if other is not cell)
+            self._words_beside[key] = frozenset().union(*others)
+        return self._words_beside[key]
+
+    @cached_property
+    def _words_beside(self) -> dict[tuple[int, int], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def singles(self) -> dict[int, tuple[Range, ...]]:
+        """The single numbers that the cells of each row say."""
+        return {
+            row_ix: tuple(found for cell in cells for found in find_ranges(cell["text"]) if found.is_single)
+            for row_ix, cells in self.by_row.items()
+        }
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -148,6 +188,14 @@ def leaf_of(path: str) -> str:
 
 def continues_rule(leaf: str) -> bool:
     return any(rule.pattern.search(leaf) for rule in load_rules("table_lookup", "continuations"))
+
+
+def _is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
+    """Decide whether a cell can be an answer: not what its row is called, unless it is a condition in words."""
+    is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
+    if not is_name:
+        return bool(cell["row_path"] or len(row) > 1)
+    return bool(cell["row_path"]) and len(cell["text"].split()) >= 4
 
 
 def _column_header(path: str) -> Header:

@@ -93,24 +93,12 @@ def _match_table(
     asked: Question, entry: TableEntry, *, rarity: Mapping[str, float], prior: float | None
 ) -> list[CellMatch]:
     """Score the cells of one table, the best ones only."""
-    found: list[tuple[float, Mapping[str, Any]]] = []
-    for cells in entry.by_row.values():
-        for cell in cells:
-            if _is_value(cell, cells):
-                found.append((score_cell(asked, entry, cell, rarity=rarity, prior=prior), cell))
+    found = [(score_cell(asked, entry, cell, rarity=rarity, prior=prior), cell) for cell in entry.answers]
     found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
     weights = load_family("table_lookup")["weights"]
     alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights["alike_within"]}
     doubt = weights["alike"] * min(len(alike) - 1, weights["alike_most"])
     return [_as_match(score - doubt, cell, entry) for score, cell in found[:3]]
-
-
-def _is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
-    """Decide whether a cell can be an answer: not what its row is called, unless it is a condition in words."""
-    is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
-    if not is_name:
-        return bool(cell["row_path"] or len(row) > 1)
-    return bool(cell["row_path"]) and len(cell["text"].split()) >= 4
 
 
 def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellMatch:

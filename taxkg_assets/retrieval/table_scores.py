@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from taxkg_assets.retrieval.table_entry import Header, TableEntry, continues_rule, leaf_of
+from taxkg_assets.retrieval.table_entry import Header, TableEntry
 from taxkg_assets.retrieval.table_question import Question, find_words
-from taxkg_assets.retrieval.table_ranges import Number, Range, find_ranges
+from taxkg_assets.retrieval.table_ranges import Number, Range
 from taxkg_assets.rules.loader import load_family
 
 
@@ -46,7 +46,7 @@ def score_cell(
         got += weights["form"] * _form_share(asked.forms, entry)
     own = (row.own - entry.common_words) | column.own
     unasked = sum(rarity.get(word, 0.0) for word in own - asked.words - asked.lay_words)
-    if continues_rule(leaf_of(cell["col_path"])):
+    if cell["col_path"] in entry.continued:
         against += weights["continuation"]
     score = got / total if total else 0.0
     if said < weights["least_words"] * spoken:
@@ -69,8 +69,7 @@ def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: He
         return float(weights["heading"])
     if word in entry.mention_words:
         return float(weights["mention"])
-    beside = any(word in find_words(other["text"]) for other in entry.by_row[cell["row_ix"]] if other is not cell)
-    return float(weights["beside"]) if beside else 0.0
+    return float(weights["beside"]) if word in entry.words_beside(cell) else 0.0
 
 
 def _number_shares(
@@ -99,8 +98,7 @@ def _number_shares(
         share = met.get(i, 0.0)
         if not share:
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
-            beside = any(found.is_single and found.holds(number) for other in entry.by_row[cell["row_ix"]]
-                         for found in find_ranges(other["text"]))  # fmt: skip
+            beside = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
             share = max(0.6 * outside, weights["beside"] if beside else 0.0)
         shares.append((share, weights["number"]))
     unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
@@ -152,13 +150,13 @@ def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: 
 
 def _year_share(asked: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
     """How well the years of the question are met by the table's document, or by ranges of years said of it."""
-    headers = [found for found, _ in (*row.ranges, *column.ranges, *entry.outer_ranges) if found.names_year]
+    headers = (*row.years, *column.years, *entry.outer_years)
     met = 0.0
     for year in asked.years:
         number = Number(float(year))
-        said = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
         if year in entry.context.years or any(found.holds(number) for found in headers):
             met += 1.0
-        elif said:
+        elif entry.mentioned_years:
+            said = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
             met += sum(said) / len(said)
     return met / len(asked.years)

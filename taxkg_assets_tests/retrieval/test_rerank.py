@@ -62,6 +62,8 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({"perspective": "face"}, Route(), "face", 1.0),
         ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
         ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({"terms": "harbourside inharbour dues"}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({"terms": "harbourside inharbour"}, Route(), "around", 0.0),
         ({"tags": ["harbour"]}, Route(), "tagged", 0.5),
         ({"entities": ["Harbour Board"]}, Route(), "tagged", 0.5),
         ({}, Route(), "tagged", 0.0),
