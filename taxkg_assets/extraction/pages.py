@@ -17,6 +17,7 @@ import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.glyphs import find_misprints
+from taxkg_assets.extraction.plain_pages import is_plain
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_direction import find_sideways
 from taxkg_assets.extraction.text_portions import open_portions
@@ -305,11 +306,13 @@ def _read_page(
         page = document[ix]
         said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
         content = page.get_text("dict", textpage=said)
-        printed = None if is_text else page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
+        written = b"" if is_text else page.read_contents()
+        has_one_reading = is_text or is_plain(page, written, blocks=content["blocks"])
+        printed = None if has_one_reading else page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
         rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
         image_count = 0 if is_text else len(page.get_images())
-        painters = frozenset[str]() if is_text else read_painters(page)
+        painters = read_painters(written)
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

@@ -1,0 +1,118 @@
+"""Pages that cannot print anything else than what they say: told from how a page is written, before it is read twice.
+
+Two things part what is said from what is printed: a text that is told in the place of glyphs (`ActualText`), and a
+clip. Most pages hold neither, or clip nothing but drawn lines. Whatever is not surely of this kind is not plain: a
+page that is called plain without being so would hide text from the comparison of both readings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pymupdf
+
+_MUPDF: Any = pymupdf.mupdf
+_REPLACED = "ActualText"
+# What a page may use beside fonts and pictures, without a clip or marks of its own.
+_PLAIN_RESOURCES = frozenset({"Font", "ProcSet", "XObject", "ColorSpace"})
+# A drawing that is put aside as a whole: no text, no string, no comment, no other such group within.
+_WHOLE = rb"(?:<<[^<>()%]*>>|\[[\d.\s-]*\])"
+_DRAWN = rb"[^()<>\[\]{}%'\"TqQ]*"
+_GROUP = re.compile(rb"q(?<!\Sq)\s" + _DRAWN + rb"(?:" + _WHOLE + _DRAWN + rb")*Q(?<=\sQ)(?!\S)")
+_MOST_NESTED = 8
+# A glyph may be drawn beside its place, but hardly by more than its size.
+_EDGE_PT = 12.0
+_END = rb"(?![^\s()<>\[\]{}/%])"
+_CLIP = re.compile(rb"W\*?" + _END)
+# A comment could hold what seems to be the begin of a group; a picture within the text could hold anything.
+_COMMENTED = re.compile(rb"%[^\r\n]*\sq\s")
+_PICTURE = re.compile(rb"BI(?<![^\s()<>\[\]{}/%]BI)" + _END)
+_MODE = re.compile(rb"Tr" + _END)
+_PLAIN_MODE = re.compile(rb"(?:\s|^)[0-3]\s+$")
+_MODE_BYTES = 8
+
+
+def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
+    """Decide whether a page surely prints the letters that it says.
+
+    Args: content: the page's instructions. blocks: its text as parsed, upright as the page is stored.
+    """
+    return (
+        _keeps_off_edges(page, blocks)
+        and _has_plain_words(content)
+        and not _clips_text(content)
+        and _has_plain_parts(page)
+    )
+
+
+def _keeps_off_edges(page: Any, blocks: Sequence[dict[str, Any]]) -> bool:
+    """Decide whether all text is well inside or outside a page: one painted as a picture is clipped at its edges."""
+    if page.rotation:
+        return False
+    width, height = page.rect.width, page.rect.height
+    for block in blocks:
+        x0, y0, x1, y1 = block["bbox"]
+        is_inside = x0 > _EDGE_PT and y0 > _EDGE_PT and x1 < width - _EDGE_PT and y1 < height - _EDGE_PT
+        if not is_inside and not (x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height):
+            return False
+    return True
+
+
+def _has_plain_words(content: bytes) -> bool:
+    """Decide whether no instruction names a text for glyphs, however the name is written, or clips to glyphs."""
+    if b"#" in content or _REPLACED.encode() in content:
+        return False
+    return all(
+        _PLAIN_MODE.search(content, max(0, mode.start() - _MODE_BYTES), mode.start())
+        for mode in _MODE.finditer(content)
+    )
+
+
+def _clips_text(content: bytes) -> bool:
+    """Decide whether text may be written while a clip holds: one not put aside with the drawing that it is made for."""
+    if _CLIP.search(content) is None:
+        return False
+    if (b"%" in content and _COMMENTED.search(content)) or _PICTURE.search(content):
+        return True
+    for _ in range(_MOST_NESTED):
+        content, count = _GROUP.subn(b" ", content)
+        if not count:
+            break
+    return _CLIP.search(content) is not None
+
+
+def _has_plain_parts(page: Any) -> bool:
+    """Decide whether neither fields, notes, named parts nor the document's structure can clip or replace text."""
+    inside = _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
+    if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
+        return False
+    described = inside.obj()
+    resources = _MUPDF.pdf_dict_get_inheritable(described, _MUPDF.PDF_ENUM_NAME_Resources)
+    if not _keys(resources) <= _PLAIN_RESOURCES:
+        return False
+    pictures = _MUPDF.pdf_dict_gets(resources, "XObject")
+    for ix in range(_MUPDF.pdf_dict_len(pictures)):
+        kind = _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(pictures, ix), "Subtype")
+        if _MUPDF.pdf_to_name(kind) != "Image":
+            return False
+    return not _is_replaced(described)
+
+
+def _keys(dictionary: Any) -> set[str]:
+    return {
+        _MUPDF.pdf_to_name(_MUPDF.pdf_dict_get_key(dictionary, ix)) for ix in range(_MUPDF.pdf_dict_len(dictionary))
+    }
+
+
+def _is_replaced(described: Any) -> bool:
+    """Decide whether the structure of the document tells a text in the place of a part of the page."""
+    document = _MUPDF.pdf_get_bound_document(described)
+    parents = _MUPDF.pdf_dict_getp(_MUPDF.pdf_trailer(document), "Root/StructTreeRoot/ParentTree")
+    if not parents.m_internal:
+        return False
+    parts = _MUPDF.pdf_lookup_number(parents, _MUPDF.pdf_dict_get_int(described, _MUPDF.PDF_ENUM_NAME_StructParents))
+    # A page has hundreds of parts: asked without an object of Python for each of them.
+    inside, part_of, value_of = parts.m_internal, _MUPDF.ll_pdf_array_get, _MUPDF.ll_pdf_dict_gets
+    return any(value_of(part_of(inside, ix), _REPLACED) for ix in range(_MUPDF.pdf_array_len(parts)))
