@@ -88,14 +88,16 @@ class Sight:
     def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
         """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
         limits, width, height = self._limits, self._width, self._height
-        narrow, tiny, clear = limits["narrow_pt"], limits["tiny_pt"], limits["clear_alpha"]
+        narrow, tiny, heaped, clear = (limits[name] for name in ("narrow_pt", "tiny_pt", "heaped_pt", "clear_alpha"))
         under = self._find_under([raw["bbox"] for raw in raws])
         reasons = []
         for raw, box, is_under in zip(raws, shown, under, strict=True):
             x0, y0, x1, y1 = box
             text = raw["text"]
             least = narrow * len(text)
-            is_tiny = raw["size"] < tiny
+            across = min(x1 - x0, y1 - y0)
+            is_heaped = across <= 0 or (across < heaped and len(text.strip()) > 1)
+            is_tiny = raw["size"] < tiny or (is_heaped and not text.isspace())
             if x1 - x0 < least and y1 - y0 < least:
                 # Blanks around the words count for nothing.
                 is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())

@@ -146,6 +146,19 @@ def test_what_nobody_can_see_is_left_out_and_told(kind: str, hide: Hide, turned:
     )
 
 
+def _upon_one_another(page: Any, text: str) -> None:
+    page.insert_text(HERE, text, fontname="cour")
+    font = next(font[0] for font in page.get_fonts() if font[4] == "cour")
+    for name, value in {"FirstChar": "32", "LastChar": "126", "Widths": f"[{'1 ' * 95}]"}.items():
+        page.parent.xref_set_key(font, name, value)
+
+
+def test_letters_printed_upon_one_another_are_left_out() -> None:
+    source = _read(_upon_one_another, PLAIN)
+    assert _seen(source) == "Enter the rent in box 3."
+    assert [row.kind for row in source.hidden_texts] == ["tiny"]
+
+
 def test_hidden_words_that_order_nothing_are_told_as_such() -> None:
     (row,) = _read(HIDDEN["white"][1], PLAIN).hidden_texts
     assert (row.text, row.is_order) == (PLAIN, False)
