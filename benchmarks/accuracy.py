@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import dataframely as dy
 import polars as pl
 
 from benchmarks.documents import CorpusError
@@ -20,7 +21,7 @@ from benchmarks.questions import draw_folds, find_form_families
 from taxkg_assets.defs.gold import open_query_sets
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
-from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.evaluation.eval_runs import Ranking, System, build_eval_runs
 from taxkg_assets.evaluation.metrics import METRICS, score_runs
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
@@ -65,12 +66,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     except NotReleasedError as missing:
         raise CorpusError(str(missing)) from missing
     documents = Documents.cast(released.table("documents"))
-    queries = build_eval_queries(
-        open_query_sets(Home(home=settings.home)),
-        documents,
-        sections=Sections.cast(released.table("sections")),
-        anchors=Anchors.cast(released.table("anchors")),
-    )
+    queries = _read_queries(released, settings)
     scores = score_runs(queries, build_eval_runs(queries, {"full": _open_system(released, settings)}))
     scores = scores.join(split_by_family(queries, documents.rows(named=True)), on=["query_set", "query_id"])
     means = {
@@ -82,6 +78,31 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         for (name,), own in sorted(scores.partition_by("query_set", as_dict=True).items())
     }
     return Report(means)
+
+
+def _read_queries(released: Released, settings: Settings) -> dy.DataFrame[EvalQueries]:
+    return build_eval_queries(
+        open_query_sets(Home(home=settings.home)),
+        Documents.cast(released.table("documents")),
+        sections=Sections.cast(released.table("sections")),
+        anchors=Anchors.cast(released.table("anchors")),
+    )
+
+
+def ask_systems(
+    released: Released, settings: Settings, *, rivals: Mapping[str, System]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Means of every metric by query set and system, for the release's own search and its rivals."""
+    queries = _read_queries(released, settings)
+    systems = {"search": _open_system(released, settings), **rivals}
+    scores = score_runs(queries, build_eval_runs(queries, systems))
+    return {
+        str(name): {
+            system: {metric: mean for metric, (mean, _) in _average(own.filter(pl.col("system") == system)).items()}
+            for system in systems
+        }
+        for (name,), own in sorted(scores.partition_by("query_set", as_dict=True).items())
+    }
 
 
 def _open_system(released: Released, settings: Settings) -> Any:

@@ -1,4 +1,4 @@
-"""Search: its time with and without the ranker against a naive hybrid, and LanceDB's index at larger sizes."""
+"""Search against a naive hybrid and a framework's: times at several sizes, quality; and LanceDB's index."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import psutil
 
+from benchmarks.accuracy import ask_systems
 from benchmarks.documents import CorpusError
+from benchmarks.frameworks import MOST_CHUNKS, open_haystack
 from benchmarks.questions import read_questions
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.index import SearchIndex, build_neighbour_index, find_nearest
-from taxkg_assets.retrieval.search import Parts, Searcher
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
-ASKED, NEAREST, CHECKED = 100, 10, 50
+ASKED, NEAREST, CHECKED, SLOW = 100, 10, 50, 20
+"""Questions asked; neighbours looked for, and with how many questions; questions for what takes seconds over one."""
+SHOWN = ("recall@5", "recall@2000tok", "mrr", "near_miss@1", "wrong_document@1")
+OWN, PLAIN, NAIVE, FRAMEWORK = "search", "search without ranker", "naive hybrid", "Haystack hybrid"
 CLOSE = 1e-4
 """Distances that differ by less are equal: repeated texts tie."""
 
@@ -33,8 +39,11 @@ class Size:
 
     chunks: int
     times_ms: dict[str, tuple[float, float]]
-    lance_build_s: float | None
-    lance_recall: float | None
+    open_s: float
+    """From rows and vectors to the first answer: BM25, what is known of passages and documents."""
+    resident_mb: float
+    lance_build_s: float | None = None
+    lance_recall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,9 @@ class Report:
     """One run over all sizes."""
 
     sizes: list[Size]
+    quality: dict[str, dict[str, dict[str, float]]]
+    """Means by query set, system and metric, on the release."""
+    left_out: list[str]
 
     def write(self, folder: Path) -> str:
         """Write `retrieval.json` and `retrieval.md`; gives the Markdown."""
@@ -59,25 +71,46 @@ def render(report: Report) -> str:
         lines += [f"| {size.chunks:,} | {name} | {p50:.1f} | {p95:.1f} |" for name, (p50, p95) in size.times_ms.items()]
     lines.append("")
     for size in report.sizes:
+        lines.append(f"{size.chunks:,} chunks: opened in {size.open_s:.1f} s, {size.resident_mb:,.0f} MB resident.")
         if size.lance_build_s is not None:
             lines.append(
                 f"LanceDB, {size.chunks:,} chunks: built in {size.lance_build_s:.1f} s, recall@{NEAREST} against brute "
                 f"force {size.lance_recall:.3f} (by distance)."
             )
-    return "\n".join(lines) + "\n"
+    for name, systems in report.quality.items():
+        lines += ["", f"## {name}", "", f"| system | {' | '.join(SHOWN)} |", "|---" * (1 + len(SHOWN)) + "|"]
+        lines += [f"| {own} | {' | '.join(f'{m.get(s, 0):.3f}' for s in SHOWN)} |" for own, m in systems.items()]
+    return "\n".join([*lines, *(["", *report.left_out] if report.left_out else [])]) + "\n"
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Ask the release of TAXKG_HOME, then its texts repeated to the sizes of TAXKG_BENCH_CHUNKS; no repetitions."""
+    settings = Settings()
     try:
-        searcher = open_release(Settings().home).searcher
+        released = open_release(settings.home)
     except NotReleasedError as missing:
         raise CorpusError(str(missing)) from missing
+    searcher = released.searcher
     questions = [str(row["query"]) for row in read_questions()][:ASKED]
-    sizes = [_measure(searcher, questions, has_lance=False)]
+    left_out: list[str] = []
+    rivals = {NAIVE: build_baselines(searcher)["hybrid"], **_open_framework(searcher, left_out)}
+    quality = ask_systems(released, settings, rivals=rivals)
+    sizes = [_measure(searcher, questions, left_out=left_out, has_lance=False)]
     for count in (int(text) for text in os.environ.get("TAXKG_BENCH_CHUNKS", "50000").split(",") if text):
-        sizes.append(_measure(_repeat(searcher, count), questions, has_lance=True))
-    return Report(sizes)
+        sizes.append(_measure(_repeat(searcher, count), questions, left_out=left_out, has_lance=True))
+    return Report(sizes, quality, list(dict.fromkeys(left_out)))
+
+
+def _open_framework(searcher: Searcher, left_out: list[str]) -> dict[str, Callable[[str], Any]]:
+    """The framework's retriever; none, and a line, where it is not installed or the texts are too many for it."""
+    if searcher.index.rows.height > MOST_CHUNKS:
+        left_out.append(f"{FRAMEWORK} left out above {MOST_CHUNKS:,} chunks, which it holds number by number.")
+        return {}
+    try:
+        return {FRAMEWORK: open_haystack(searcher)}
+    except ImportError as missing:
+        left_out.append(f"{FRAMEWORK} left out: {missing} (pip install -e .[bench]).")
+        return {}
 
 
 def _repeat(searcher: Searcher, count: int) -> Searcher:
@@ -99,29 +132,42 @@ def _repeat(searcher: Searcher, count: int) -> Searcher:
     return Searcher(index=index, encoder=searcher.encoder)
 
 
-def _measure(searcher: Searcher, questions: Sequence[str], *, has_lance: bool) -> Size:
-    plain = replace(searcher, parts=Parts(rerank=False))
-    hybrid = build_baselines(searcher)["hybrid"]
+def _measure(searcher: Searcher, questions: Sequence[str], *, left_out: list[str], has_lance: bool) -> Size:
+    begin = time.perf_counter()
+    searcher.search(questions[0])
+    opened = time.perf_counter() - begin
+    plain = searcher.with_parts(replace(searcher.parts, rerank=False, reranker=False))
     systems: dict[str, Callable[[str], Any]] = {
-        "search": lambda question: searcher.search(question, k=10),
-        "search without ranker": lambda question: plain.search(question, k=10),
-        "naive hybrid": hybrid,
+        OWN: lambda question: searcher.search(question, k=10),
+        PLAIN: lambda question: plain.search(question, k=10),
+        NAIVE: build_baselines(searcher)["hybrid"],
         "of these, encoding the question": searcher.encoder.encode_query,
     }
+    times = _time_by_turns(systems, questions)
+    resident = psutil.Process().memory_info().rss / 2**20
+    times |= _time_by_turns(_open_framework(searcher, left_out), questions[:SLOW])
+    size = Size(searcher.index.rows.height, times, opened, resident)
+    if not has_lance:
+        return size
+    asked = np.stack([searcher.encoder.encode_query(question) for question in questions[:CHECKED]])
+    build, vector_times, recall = _measure_lance(searcher.index, asked)
+    times["LanceDB, vectors alone"] = vector_times
+    return replace(size, lance_build_s=build, lance_recall=recall)
+
+
+def _time_by_turns(
+    systems: dict[str, Callable[[str], Any]], questions: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    """p50 and p95 of each system, one question after the other, so that other work falls on all alike."""
     for system in systems.values():
         system(questions[0])
     seen: dict[str, list[float]] = {name: [] for name in systems}
-    for question in questions:  # by turns, so that other work on the machine falls on all alike
+    for question in questions:
         for name, system in systems.items():
             begin = time.perf_counter()
             system(question)
             seen[name].append(1000 * (time.perf_counter() - begin))
-    times = {name: (float(np.quantile(own, 0.5)), float(np.quantile(own, 0.95))) for name, own in seen.items()}
-    if not has_lance:
-        return Size(searcher.index.rows.height, times, None, None)
-    asked = np.stack([searcher.encoder.encode_query(question) for question in questions[:CHECKED]])
-    build, vector_times, recall = _measure_lance(searcher.index, asked)
-    return Size(searcher.index.rows.height, {**times, "LanceDB, vectors alone": vector_times}, build, recall)
+    return {name: (float(np.quantile(own, 0.5)), float(np.quantile(own, 0.95))) for name, own in seen.items()}
 
 
 def _measure_lance(index: SearchIndex, asked: Any) -> tuple[float, tuple[float, float], float]:
