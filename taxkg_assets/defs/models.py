@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.retrieval.encoder import ROWS, UNSCALED, CosineScale, SentenceEncoder
+from taxkg_assets.retrieval.encoder import ROWS, UNSCALED, CosineScale, SentenceEncoder, narrow_products
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.cosines import SCALE
 
@@ -124,11 +124,19 @@ def open_folder(folder: Path) -> Any:
 
 def open_untrained(home: Home) -> Any:
     """The base loaded anew, for training to change."""
-    return _load.__wrapped__(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
+    return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 
 @cache
 def _load(name: str, hashed: str) -> SentenceEncoder:
+    """The model as it is asked, loaded once a process; its weights are not for training any more."""
+    own = _read(name, hashed)
+    if own.is_bfloat16:
+        narrow_products(own.model)
+    return own
+
+
+def _read(name: str, hashed: str) -> SentenceEncoder:
     folder = _folder(name)
     if folder is not None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -170,7 +178,7 @@ def _open(home: Home, name: str) -> SentenceEncoder:
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """The model with a session of ONNX Runtime in place of its transformer."""
-    own = _load(name, _stored_hash(name, TORCH))
+    own = _read(name, _stored_hash(name, TORCH))
     try:
         from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
         from taxkg_assets.training.export import SMALL, WHOLE, export_onnx

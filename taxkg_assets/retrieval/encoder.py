@@ -5,7 +5,8 @@ Here: batching that never changes a vector. Not here: finding or opening a model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -38,6 +39,30 @@ class CosineScale:
 
 
 UNSCALED = CosineScale()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch  # loaded here: readers of the index's rows need no torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def narrow_products(model: Any) -> None:
+    """Keep the weights of matrix products in bfloat16, which autocast would else make of them anew for every text.
+
+    Vectors stay the same to the last digit; the model can only be asked under autocast from then on.
+    """
+    import torch
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.to(torch.bfloat16)
 
 
 class Encoder(Protocol):
@@ -125,9 +150,10 @@ class SentenceEncoder:
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question."""
+        """Encode one question, on one thread: so few words take longer to share out than to multiply."""
         ids = self._token_ids([self._prompt("query") + text])
-        vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
+        with _one_thread():
+            vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
         return vector
 
     def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:

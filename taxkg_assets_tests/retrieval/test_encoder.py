@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoder import SentenceEncoder, narrow_products
 
 WORDS = ["harbour", "rent", "berth", "duty", "vessel", "box", "amount", "payer", "tax", "report", "include"]
 
@@ -37,6 +40,21 @@ def test_vectors_agree_with_the_library(encoder: SentenceEncoder) -> None:
     texts = ["harbour rent is taxed", "a berth"]
     assert np.allclose(encoder.encode_passages(texts), encoder.model.encode(texts), atol=1e-4)
     assert np.allclose(encoder.encode_query(texts[0]), encoder.model.encode(texts[:1])[0], atol=1e-4)
+
+
+def test_weights_kept_in_bfloat16_give_the_vectors_that_autocast_gives(encoder: SentenceEncoder) -> None:
+    once = replace(encoder, is_bfloat16=True)
+    kept = replace(once, model=copy.deepcopy(encoder.model))
+    narrow_products(kept.model)
+    texts = ["harbour rent is taxed", "a berth"]
+    assert np.array_equal(once.encode_passages(texts), kept.encode_passages(texts))
+    assert np.array_equal(once.encode_query(texts[0]), kept.encode_query(texts[0]))
+
+
+def test_a_question_leaves_the_number_of_threads_as_it_was(encoder: SentenceEncoder) -> None:
+    before = torch.get_num_threads()
+    encoder.encode_query("a berth")
+    assert torch.get_num_threads() == before
 
 
 def test_no_texts_give_no_vectors(encoder: SentenceEncoder) -> None:
