@@ -8,7 +8,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LINES = (PROJECT / "requirements.lock").read_text(encoding="utf8").splitlines()
-NOT_LOCKED = {"setuptools", "opendataloader-pdf", "pymupdf4llm", "docling", "pyspark"}
+NOT_LOCKED = {"setuptools", "haystack-ai", "opendataloader-pdf", "pymupdf4llm", "docling", "pyspark"}
 """Rivals of the benchmarks and optional engines, which the tests do without."""
 
 
