@@ -66,7 +66,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     except NotReleasedError as missing:
         raise CorpusError(str(missing)) from missing
     documents = Documents.cast(released.table("documents"))
-    queries = _read_queries(released, settings)
+    queries = read_queries(released, settings)
     scores = score_runs(queries, build_eval_runs(queries, {"full": _open_system(released, settings)}))
     scores = scores.join(split_by_family(queries, documents.rows(named=True)), on=["query_set", "query_id"])
     means = {
@@ -80,7 +80,8 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     return Report(means)
 
 
-def _read_queries(released: Released, settings: Settings) -> dy.DataFrame[EvalQueries]:
+def read_queries(released: Released, settings: Settings) -> dy.DataFrame[EvalQueries]:
+    """The questions of all query sets, resolved on a release."""
     return build_eval_queries(
         open_query_sets(Home(home=settings.home)),
         Documents.cast(released.table("documents")),
@@ -93,7 +94,7 @@ def ask_systems(
     released: Released, settings: Settings, *, rivals: Mapping[str, System]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Means of every metric by query set and system, for the release's own search and its rivals."""
-    queries = _read_queries(released, settings)
+    queries = read_queries(released, settings)
     systems = {"search": _open_system(released, settings), **rivals}
     scores = score_runs(queries, build_eval_runs(queries, systems))
     return {
@@ -103,6 +104,16 @@ def ask_systems(
         }
         for (name,), own in sorted(scores.partition_by("query_set", as_dict=True).items())
     }
+
+
+def render_gains(gains: pl.DataFrame) -> str:
+    """Rows of `score_ablation` as a table."""
+    lines = ["| set | component | metric | without | with | gain | p |", "|---" * 7 + "|"]
+    for row in gains.iter_rows(named=True):
+        span = "" if row["low"] is None else f" ({row['low']:+.3f} to {row['high']:+.3f})"
+        figures = f"{row['without']:.3f} | {row['with']:.3f} | {row['gain']:+.3f}{span} | {row['p_value']:.3f}"
+        lines.append(f"| {row['query_set']} | {row['component']} | {row['metric']} | {figures} |")
+    return "\n".join(lines) + "\n"
 
 
 def _open_system(released: Released, settings: Settings) -> Any:

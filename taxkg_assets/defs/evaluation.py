@@ -51,6 +51,7 @@ RESULTS = 50
 
 FULL, WITH_GRAPH = "full", "with graph"
 ONCE, ON_BASE = "without reranker", "on the base model"
+NOT_IMAGINED = "without imagined passage"
 DENSE_BASE = "dense, base model"
 ONE_LOOK = Parts(reranker=False)
 """What a part adds is measured without a reranker, which takes longer than all parts together."""
@@ -86,8 +87,8 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     """The systems that are compared: legs, their fusion, the whole pipeline, and it with one part changed."""
     own = replace(searcher, encoder=RememberingEncoder(searcher.encoder))
 
-    def open_system(parts: Parts) -> System:
-        at_work = own.with_parts(replace(parts, hyde=searcher.parts.hyde))
+    def open_system(parts: Parts, *, hyde: bool = searcher.parts.hyde) -> System:
+        at_work = own.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
             answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
@@ -101,6 +102,8 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     }
     if searcher.reranker is not None:
         parted[ONCE] = open_system(ONE_LOOK)
+    if searcher.parts.hyde:
+        parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
     return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
 
 
@@ -182,16 +185,19 @@ eval_runs = table(
     ),
 )
 
-TRAINED = (
+OPTIONAL = (
     Step("tuned model, vectors alone", DENSE_BASE, "dense"),
     Step("tuned model", ON_BASE, ONCE),
     Step("tuned model", ON_BASE, FULL),
     Step("reranker", ONCE, FULL),
+    Step("imagined passage", NOT_IMAGINED, ONCE),
+    Step("imagined passage", NOT_IMAGINED, FULL),
 )
+"""What training makes, and what a model does where it is asked to; the first of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """What can be compared: every part of the search before a reranker's look; of what training makes, what ran."""
+    """What can be compared: every part of the search before a reranker's look; of what is optional, what ran."""
     whole = ONCE if ONCE in systems else FULL
     parts = [
         Step("vector leg", "bm25", "hybrid"),
@@ -200,13 +206,13 @@ def find_steps(systems: Collection[str]) -> list[Step]:
         *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT),
         Step("graph expansion", whole, WITH_GRAPH),
     ]
-    ran = [step for step in TRAINED if {step.system_without, step.system_with} <= set(systems)]
+    ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]
     return [*parts, *{step.component: step for step in reversed(ran)}.values()]
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """Parts that training makes and that are not there to be compared."""
-    return sorted({step.component for step in TRAINED} - {step.component for step in steps})
+    """Optional parts that are not there to be compared."""
+    return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
 
 def build_report_and_pages(

@@ -76,12 +76,12 @@ def build_index_rows(
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
         raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
     return rows.with_columns(
-        terms=pl.Series([_terms(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
+        terms=pl.Series([find_row_terms(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
         vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)),
     )
 
 
-def _terms(row: Mapping[str, Any]) -> str:
+def find_row_terms(row: Mapping[str, Any]) -> str:
     """Search terms of a chunk; those of its innermost heading and of its context count more than once."""
     weights = load_family("lexical")["bm25"]
     heading = row["heading_path"].rsplit(" > ", 1)[-1]

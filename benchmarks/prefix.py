@@ -1,0 +1,61 @@
+"""What the context before a passage adds: the same index with passages encoded and searched by their own words alone.
+
+`TAXKG_HOME=HOME python -m benchmarks.prefix` encodes all passages of a release once more, so it is no part of a build's
+ablation nor of `make bench`.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import polars as pl
+from rich.console import Console
+from rich.markdown import Markdown
+
+from benchmarks.accuracy import read_queries, render_gains
+from taxkg_assets.defs.evaluation import FULL, open_systems
+from taxkg_assets.evaluation.ablation import Step, score_ablation
+from taxkg_assets.evaluation.eval_runs import build_eval_runs
+from taxkg_assets.retrieval.index import SearchIndex, find_row_terms
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.schemas import Documents
+from taxkg_assets.serving.released import NotReleasedError, open_release
+from taxkg_assets.settings import Settings
+
+COMPARED = ("bm25", "dense", "hybrid", FULL)
+
+
+def drop_prefix(searcher: Searcher) -> Searcher:
+    """The search over the same passages without their context, in terms and in vectors."""
+    rows = searcher.index.rows.with_columns(context=pl.lit(""))
+    rows = rows.with_columns(terms=pl.Series([find_row_terms(row) for row in rows.iter_rows(named=True)]))
+    vectors = searcher.encoder.encode_passages([f"\n{text}" for text in rows["text"]])
+    index: SearchIndex = replace(searcher.index, rows=rows, vectors=vectors)
+    return replace(searcher, index=index)
+
+
+def main() -> int:
+    """Ask every query set with and without; print what the context adds to each system."""
+    settings = Settings()
+    try:
+        released = open_release(settings.home)
+    except NotReleasedError as missing:
+        print(missing, file=sys.stderr)
+        return 1
+    queries = read_queries(released, settings)
+    given = open_systems(released.searcher, settings)
+    bare = open_systems(drop_prefix(released.searcher), settings)
+    systems = {**{name: given[name] for name in COMPARED}, **{f"{name}, bare": bare[name] for name in COMPARED}}
+    gains = score_ablation(
+        queries,
+        build_eval_runs(queries, systems),
+        documents=Documents.cast(released.table("documents")),
+        steps=[Step(f"context prefix, {name}", f"{name}, bare", name) for name in COMPARED],
+    )
+    Console().print(Markdown(render_gains(gains)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
