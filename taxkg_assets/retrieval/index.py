@@ -50,7 +50,7 @@ class SearchIndex:
     @cached_property
     def lexical(self) -> LexicalLeg:
         """BM25 over the stored terms."""
-        return build_lexical([terms.split(" ") for terms in self.rows["terms"]])
+        return build_lexical(terms.split(" ") for terms in self.rows["terms"])
 
 
 def build_index_rows(

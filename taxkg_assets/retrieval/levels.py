@@ -91,7 +91,7 @@ class Level:
     @cached_property
     def lexical(self) -> LexicalLeg:
         """BM25 over the units' terms."""
-        return build_lexical([terms.split(" ") for terms in self.units["terms"]])
+        return build_lexical(terms.split(" ") for terms in self.units["terms"])
 
     def rank(self, terms: Sequence[str], meaning: Vectors, *, rows: Ints, scores: Floats) -> list[tuple[int, float]]:
         """Order the units that hold ranked passages, best first, with their scores.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -123,9 +123,11 @@ class LexicalLeg:
         return float(np.log(1 + (self.row_count - frequency + 0.5) / (frequency + 0.5)))
 
 
-def build_lexical(rows: Sequence[Sequence[str]]) -> LexicalLeg:
-    """Index rows of terms."""
+def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
+    """Index rows of terms; read one by one, so that each term is held once and not once a row."""
     settings = load_family("lexical")["bm25"]
+    numbers: dict[str, int] = {}
+    held = [[numbers.setdefault(term, len(numbers)) for term in row or ("∅",)] for row in rows]
     bm25 = bm25s.BM25(k1=settings["k1"], b=settings["b"])
-    bm25.index([list(row) or ["∅"] for row in rows], show_progress=False)
-    return LexicalLeg(bm25=bm25, row_count=len(rows))
+    bm25.index((held, numbers), show_progress=False)
+    return LexicalLeg(bm25=bm25, row_count=len(held))
