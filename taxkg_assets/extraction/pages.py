@@ -165,7 +165,8 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
         raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
-    rows = find_rows(hidden)
+    hidden += find_printed_orders([(page.page, page.spans) for page in pages])
+    rows = find_rows(sorted(hidden, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
@@ -323,7 +324,6 @@ def _read_page(
     readings = None if printed is None else (said, printed)
     spans, unseen = _read_spans(content["blocks"], sight=sight, turn=turn, page=page_ix + 1, readings=readings)
     hidden += unseen
-    hidden += find_printed_orders(spans, page=page_ix + 1)
     if turn is not None:
         rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
     sideways = find_sideways(content["blocks"], page.rotation_matrix if turn else None)

@@ -12,13 +12,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.extraction.word_screen import open_screen
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 Box = tuple[float, float, float, float]
 FAR_PT = 20_000.0
@@ -39,6 +40,11 @@ NAMED_PART, SLIT = "Do", "slit"
 _FILLED_OR_STROKED = 16 | 32
 # Letters that no font shows, made to carry plain ones unseen.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+_ORDERS = (("hidden_text", "orders"),)
+# From here on there are letters that join what stands before them.
+_FIRST_JOINING = 0x300
+# The begin of such a run, which is found faster than that there is none.
+_FEW_SPACED = re.compile(r"\s\w\s+\w\s+\w\s+\w\s")
 _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 # So many pairs of a span and a cover are compared at once: a page may have tens of thousands of both.
 _CELLS = 200_000
@@ -87,33 +93,58 @@ class Sight:
 
     def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
         """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
-        limits, width, height = self._limits, self._width, self._height
-        narrow, tiny, heaped, clear = (limits[name] for name in ("narrow_pt", "tiny_pt", "heaped_pt", "clear_alpha"))
+        if not raws:
+            return []
         under = self._find_under([raw["bbox"] for raw in raws])
-        reasons = []
-        for raw, box, is_under in zip(raws, shown, under, strict=True):
-            x0, y0, x1, y1 = box
-            text = raw["text"]
-            least = narrow * len(text)
-            across = min(x1 - x0, y1 - y0)
-            is_heaped = across <= 0 or (across < heaped and len(text.strip()) > 1)
-            is_tiny = raw["size"] < tiny or (is_heaped and not text.isspace())
-            if x1 - x0 < least and y1 - y0 < least:
-                # Blanks around the words count for nothing.
-                is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())
-            if x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height:
-                reasons.append(OFF_PAGE)
-            elif is_tiny:
-                reasons.append(TINY)
-            elif not raw["char_flags"] & _FILLED_OR_STROKED or raw.get("alpha", 255) < clear:
-                reasons.append(UNPAINTED)
-            elif (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, box):
-                reasons.append(GROUND)
-            elif self._is_patterned and text.strip() and not self._shows_own_colour(raw, box):
-                reasons.append(COVERED)
-            else:
-                reasons.append(COVERED if is_under and self._is_covered(raw["bbox"], box) else "")
-        return reasons
+        doubtful = self._find_doubtful(raws, shown)
+        return [
+            self._find_reason(raw, box, is_under=is_under) if is_doubtful or is_under else ""
+            for raw, box, is_under, is_doubtful in zip(raws, shown, under, doubtful, strict=True)
+        ]
+
+    def _find_doubtful(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[bool]:
+        """Whether there is anything about each span by which it might not be seen: most pages have none such."""
+        if self._is_patterned or self._has_images:
+            return [True] * len(raws)
+        limits = self._limits
+        x0, y0, x1, y1 = np.array(shown, dtype=float).T
+        width, height = x1 - x0, y1 - y0
+        least = limits["narrow_pt"] * np.array([len(raw["text"]) for raw in raws])
+        is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
+        is_doubtful |= (x1 <= 0) | (y1 <= 0)
+        is_doubtful |= (x0 >= self._width) | (y0 >= self._height)
+        is_doubtful |= np.array([raw["size"] for raw in raws]) < limits["tiny_pt"]
+        # Colour and manner of painting: a page has a few of each.
+        manners = [(raw["color"], raw["char_flags"], raw.get("alpha", 255)) for raw in raws]
+        lost = {manner for manner in set(manners) if self._grounds_of(manner[0]) or self._is_unpainted(*manner[1:])}
+        if lost:
+            is_doubtful |= np.array([manner in lost for manner in manners])
+        found: list[bool] = is_doubtful.tolist()
+        return found
+
+    def _find_reason(self, raw: dict[str, Any], shown: Box, *, is_under: bool) -> str:
+        x0, y0, x1, y1 = shown
+        text, narrow = raw["text"], self._limits["narrow_pt"]
+        across = min(x1 - x0, y1 - y0)
+        is_heaped = across <= 0 or (across < self._limits["heaped_pt"] and len(text.strip()) > 1)
+        is_tiny = raw["size"] < self._limits["tiny_pt"] or (is_heaped and not text.isspace())
+        if max(x1 - x0, y1 - y0) < narrow * len(text):
+            # Blanks around the words count for nothing.
+            is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())
+        if x1 <= 0 or y1 <= 0 or x0 >= self._width or y0 >= self._height:
+            return OFF_PAGE
+        if is_tiny:
+            return TINY
+        if self._is_unpainted(raw["char_flags"], raw.get("alpha", 255)):
+            return UNPAINTED
+        if (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, shown):
+            return GROUND
+        if self._is_patterned and text.strip() and not self._shows_own_colour(raw, shown):
+            return COVERED
+        return COVERED if is_under and self._is_covered(raw["bbox"], shown) else ""
+
+    def _is_unpainted(self, flags: int, alpha: int) -> bool:
+        return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits["clear_alpha"])
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
         """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
@@ -124,13 +155,15 @@ class Sight:
         return bool(painted <= self._limits["scan_seen"] * hidden)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
-        color = raw["color"]
+        return any(_holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
+            _holds(picture, raw["bbox"]) for picture in self._pictures
+        )
+
+    def _grounds_of(self, color: int) -> list[Box]:
         grounds = self._grounds.get(color)
         if grounds is None:
             grounds = self._grounds[color] = self._find_grounds(_brightness(color))
-        return any(_holds(ground, raw["bbox"]) for ground in grounds) or any(
-            _holds(picture, raw["bbox"]) for picture in self._pictures
-        )
+        return grounds
 
     def _find_grounds(self, light: float) -> list[Box]:
         """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
@@ -260,17 +293,19 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
     return sorted(rows[: rules["most_rows"]], key=lambda row: (row.page, row.kind, row.box))
 
 
-def find_printed_orders(spans: Sequence[Any], *, page: int) -> list[HiddenText]:
-    """Find the blocks of a page's visible text that speak to a program, or else the page; `spans` as stored."""
-    if not reads_as_order(" ".join(span.text for span in spans)):
-        return []
+def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
+    """Find the blocks of visible text that speak to a program, or else the pages that do; `pages`: number and spans."""
+    plain = [_unmask(" ".join(span.text for span in spans)) for _, spans in pages]
+    screen = open_screen(_ORDERS)
     found: list[HiddenText] = []
-    for _, group in groupby(spans, key=lambda span: span.block_ix):
-        own = list(group)
-        text = " ".join(span.text for span in own)
-        if reads_as_order(text):
-            found.append(_tell(own, page=page))
-    return found or [_tell(spans, page=page)]  # an order may run on from block to block
+    for (page, spans), text, held in zip(pages, plain, screen.read(plain), strict=True):
+        if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held)):
+            continue
+        blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
+        told = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
+        # An order may run on from block to block.
+        found += [_tell(own, page=page) for own in told or [spans]]
+    return found
 
 
 def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
@@ -282,9 +317,16 @@ def reads_as_order(text: str) -> bool:
     """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
     plain = _unmask(text)
     small = plain.lower()
-    if any(rule.may_match(small) and rule.pattern.search(plain) for rule in load_rules("hidden_text", "orders")):
+    return _holds_order(plain, rules=[rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)])
+
+
+def _holds_order(plain: str, *, rules: Iterable[Rule]) -> bool:
+    """Whether an unmasked text holds an order; `rules`: those for which it has the words."""
+    if any(rule.pattern.search(plain) for rule in rules):
         return True
-    for run in _SPACED.finditer(small):
+    if not _FEW_SPACED.search(plain):
+        return False
+    for run in _SPACED.finditer(plain.lower()):
         letters = "".join(run[0].split())
         if any(rule.pattern.search(letters) for rule in load_rules("hidden_text", "spaced_orders")):
             return True
@@ -293,14 +335,24 @@ def reads_as_order(text: str) -> bool:
 
 def _unmask(text: str) -> str:
     """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
-    if text.isascii():
-        return text
     # Only the few different letters of a page are looked at one by one.
+    if text.isascii() or all(map(_is_itself, set(text))):
+        return text
     plain = text.translate(_TAGS) if any(ord(letter) in _TAGS for letter in set(text)) else text
     plain = unicodedata.normalize("NFKC", plain)
     like = _lookalikes()
     strange = {letter for letter in set(plain) if ord(letter) in like or unicodedata.category(letter) == "Cf"}
     return plain.translate({ord(letter): like.get(ord(letter)) for letter in strange}) if strange else plain
+
+
+@lru_cache(maxsize=1024)
+def _is_itself(letter: str) -> bool:
+    """Whether a letter is itself alone, whatever stands before it: Latin letters, dashes and quotation marks are."""
+    kind = unicodedata.category(letter)
+    if letter.isascii() or kind == "Cf":
+        return letter.isascii()
+    is_alone = ord(letter) < _FIRST_JOINING or kind in ("Pd", "Pi", "Pf", "Po", "Sm")
+    return is_alone and unicodedata.normalize("NFKC", letter) == letter and ord(letter) not in _lookalikes()
 
 
 @cache
