@@ -58,7 +58,11 @@ class Block:
         first = self.lines[0]
         x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
         for line in self.lines[1:]:
-            x0, y0, x1, y1 = min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1)
+            # Faster than the least and the greatest of two.
+            x0 = line.x0 if line.x0 < x0 else x0
+            y0 = line.y0 if line.y0 < y0 else y0
+            x1 = line.x1 if line.x1 > x1 else x1
+            y1 = line.y1 if line.y1 > y1 else y1
         return x0, y0, x1, y1
 
 

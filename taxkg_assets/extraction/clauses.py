@@ -16,6 +16,7 @@ from taxkg_assets.extraction.word_screen import open_screen
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
+_BRACKET = re.compile(r"[()]")
 SCREENED = (
     ("relations", "cues"),
     ("polarity", "clause_ends"),
@@ -54,7 +55,7 @@ class _Break:
 
 def without_parentheses(text: str) -> str:
     """Take out what stands in closed parentheses; an open one, in which the mention stands, is kept."""
-    return _PARENTHESIS.sub("", text)
+    return _PARENTHESIS.sub("", text) if "(" in text else text
 
 
 def without_ellipses(text: str) -> str:
@@ -72,11 +73,12 @@ def find_clauses(sentence: str, *, held: int) -> list[Clause]:
     Args: held: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
     """
     clauses = [Clause(0, MAIN)]
+    breaks = list(_find_breaks(sentence, held=held))
+    if not breaks:
+        return clauses
     is_leading = is_inserted = False
     begin = 0
-    for place in sorted(
-        _find_breaks(sentence, held=held), key=lambda place: (place.at, place.sort != MAIN, place.sort)
-    ):
+    for place in sorted(breaks, key=lambda place: (place.at, place.sort != MAIN, place.sort)):
         last = clauses[-1]
         said = sentence[last.start : place.gap]
         kind = _next_kind(place, last=last, said=said, is_leading=is_leading, is_inserted=is_inserted)
@@ -189,11 +191,13 @@ def is_negated(clause: str) -> bool:
 
 def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
     """Find the innermost parenthesis around a mention that says something of its own; its range without the marks."""
+    if text.find("(", 0, start) < 0:
+        return None
     opened: list[int] = []
-    for ix, letter in enumerate(text[:start]):
-        if letter == "(":
-            opened.append(ix)
-        elif letter == ")" and opened:
+    for mark in _BRACKET.finditer(text, 0, start):
+        if mark[0] == "(":
+            opened.append(mark.start())
+        elif opened:
             opened.pop()
     if not opened:
         return None

@@ -108,17 +108,19 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
 
 def _plain_line(page: int, span: Span) -> Line | None:
     """Build a line of one span: nine of ten lines are, so it is done without loops."""
-    text = span.text.strip()
+    stored = span.text
+    text = stored.strip()
     if not text:
         return None
     if "  " in text:
         text = " ".join(text.split())
     x0 = span.x0
-    blanks = len(span.text) - len(span.text.lstrip())
-    if blanks:
-        x0 += (span.x1 - span.x0) * blanks / len(span.text)
-    has_letters = any(map(str.isalnum, text))
-    bold, italic = span.is_bold and has_letters, span.is_italic and has_letters
+    if stored[0] != text[0]:
+        x0 += (span.x1 - span.x0) * (len(stored) - len(stored.lstrip())) / len(stored)
+    bold, italic = span.is_bold, span.is_italic
+    if bold or italic:
+        has_letters = any(map(str.isalnum, text))
+        bold, italic = bold and has_letters, italic and has_letters
     return Line(page, [span], span, span, text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, bold, italic)
 
 
@@ -226,7 +228,10 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
 def words_of(lines: Sequence[Line]) -> set[str]:
     """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
     tokens = set("\n".join([line.text for line in lines]).lower().split())
-    return set(_WORD.findall("\n".join(tokens)))
+    # Most tokens are one word, and that is told faster than it is searched for.
+    words = {token for token in tokens if token.isalpha()}
+    found = set(_WORD.findall("\n".join(tokens - words)))
+    return found.union(word for word in words if len(word) > 1)
 
 
 def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Piece]]:

@@ -174,7 +174,7 @@ def _is_heading_line(line: Line, current: Paragraph) -> bool:
     last = current.lines[-1]
     if line.size < thresholds()["heading_line_pt"] or abs(line.size - last.size) > 0.1:
         return False
-    is_bold = line.is_bold and all(other.is_bold for other in current.lines)
+    is_bold = line.is_bold and last.is_bold and all(other.is_bold for other in current.lines)
     return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centred(line, last))
 
 
@@ -182,7 +182,7 @@ def _changes_weight(line: Line, current: Paragraph) -> bool:
     """Decide whether bold type of the same size ends or begins here as a heading does."""
     last = current.lines[-1]
     starts_bold = first_shown(line).is_bold
-    if all(other.is_bold for other in current.lines):
+    if current.first.is_bold and all(other.is_bold for other in current.lines):
         return not starts_bold and not matches("heading_ends", last.text)
     if starts_bold and not last.last.is_bold and matches("sentence_ends", last.text):
         return line.is_bold or _leads_with_heading(line)

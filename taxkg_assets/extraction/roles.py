@@ -51,7 +51,7 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
                 edges[_pattern_of(line.text)].add(page.page)
         if here and sum(here.values()) >= 400:
             by_page[page.page] = _mode(here)
-        in_all += here
+        in_all.update(here)
     body = _mode(in_all) if in_all else 10.0
     # A page of small print among pages of text (a chart) does not turn its labels into headings.
     kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}

@@ -113,14 +113,17 @@ class Sight:
         is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
         is_doubtful |= (x1 <= 0) | (y1 <= 0)
         is_doubtful |= (x0 >= self._width) | (y0 >= self._height)
-        is_doubtful |= np.array([raw["size"] for raw in raws]) < limits["tiny_pt"]
-        # Colour and manner of painting: a page has a few of each.
-        manners = [(raw["color"], raw["char_flags"], raw.get("alpha", 255)) for raw in raws]
-        lost = {manner for manner in set(manners) if self._grounds_of(manner[0]) or self._is_unpainted(*manner[1:])}
+        # Size, colour and manner of painting: a page has a few of each.
+        manners = [(raw["size"], raw["color"], raw["char_flags"], raw.get("alpha", 255)) for raw in raws]
+        lost = {manner for manner in set(manners) if self._is_doubtful(*manner)}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
         found: list[bool] = is_doubtful.tolist()
         return found
+
+    def _is_doubtful(self, size: float, color: int, flags: int, alpha: int) -> bool:
+        is_tiny = size < self._limits["tiny_pt"]
+        return is_tiny or self._is_unpainted(flags, alpha) or bool(self._grounds_of(color))
 
     def _find_reason(self, raw: dict[str, Any], shown: Box, *, is_under: bool) -> str:
         x0, y0, x1, y1 = shown

@@ -6,7 +6,8 @@ To ask every rule about every sentence takes longer than to search for the few t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 import polars as pl
 
@@ -24,6 +25,10 @@ class Screen:
         words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
         self._rules = {name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()}
+        # Of most groups no rule can match: that is told at once.
+        self._any = {
+            name: reduce(or_, (first for _, first, _ in of_group), 0) for name, of_group in self._rules.items()
+        }
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """The most telling group of words, and the others; a rule that needs none is always asked."""
@@ -34,11 +39,13 @@ class Screen:
         """Read which of the words each text holds, case aside."""
         small = pl.Series([text.lower() for text in texts], dtype=pl.String)
         held = small.str.extract_many(list(self._bits), overlapping=True).to_list()
-        return [1 | self._number(set(words)) for words in held]
+        return [1 | self._number(words) for words in held]
 
     def find_rules(self, name: tuple[str, str], held: int) -> list[Rule]:
         """Find the rules of a group that can match in a text that holds these words, in the group's order."""
-        usable = []
+        usable: list[Rule] = []
+        if not held & self._any[name]:
+            return usable
         for rule, first, others in self._rules[name]:
             # The lowest bit is set in every text, for rules that need no word.
             if held & first and (not others or all(held & words for words in others)):
@@ -46,7 +53,7 @@ class Screen:
         return usable
 
     def _number(self, words: Iterable[str]) -> int:
-        return sum(self._bits[word] for word in words)
+        return reduce(or_, map(self._bits.__getitem__, words), 0)
 
 
 @cache
