@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pymupdf
+
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.visibility import NAMED_PART, SLIT, Cover
@@ -45,14 +47,14 @@ def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[
     return tuple(rules), tuple(fills), tuple(covers)
 
 
-def read_painters(content: bytes) -> frozenset[str]:
+def read_painters(page: Any, content: bytes) -> frozenset[str]:
     """Read by what operators a page paints something by its name, and whether it clips to a slit: `slit`.
 
     Args: content: the page's instructions.
     """
-    found: set[str] = set()
-    if any(operator.search(content) for operator in _MAY_PAINT):
-        found = {operator.decode() for operator in _PAINTERS.findall(content)}
+    found = _find_painters(content)
+    if NAMED_PART in found and not _may_shade_parts(page):
+        found.remove(NAMED_PART)
     least_pt = load_family("hidden_text")["limits"]["slit_pt"]
     for clip in _CLIPS.finditer(content):
         sides = _NUMBERS.findall(content[max(0, clip.start() - 40) : clip.start()])[-2:]
@@ -60,6 +62,24 @@ def read_painters(content: bytes) -> frozenset[str]:
             found.add(SLIT)
             break
     return frozenset(found)
+
+
+def _find_painters(content: bytes) -> set[str]:
+    if not any(operator.search(content) for operator in _MAY_PAINT):
+        return set()
+    return {operator.decode() for operator in _PAINTERS.findall(content)}
+
+
+def _may_shade_parts(page: Any) -> bool:
+    """Decide whether a part of a page may paint a shading or a pattern; pictures and plain drawings do not."""
+    if next(page.annots(), None) is not None or next(page.widgets(), None) is not None:
+        return True
+    parts = {part[0] for part in page.get_xobjects()}
+    try:
+        return any(_find_painters(page.parent.xref_stream(part) or b"") - {NAMED_PART} for part in parts)
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        # What of a damaged part can be painted, only the parser knows.
+        return True
 
 
 def read_widgets(page: Any) -> tuple[Widget, ...]:

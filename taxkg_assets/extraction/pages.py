@@ -17,7 +17,7 @@ import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.glyphs import find_misprints
-from taxkg_assets.extraction.plain_pages import is_plain
+from taxkg_assets.extraction.plain_pages import has_named_parts, is_plain
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_direction import find_sideways
 from taxkg_assets.extraction.text_portions import open_portions
@@ -312,8 +312,8 @@ def _read_page(
         printed = None if has_one_reading else page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
         rules, fills, covers = ((), (), ()) if is_text else read_drawings(page)
         widgets = read_widgets(page) if has_fields else ()
-        image_count = 0 if is_text else len(page.get_images())
-        painters = read_painters(written)
+        image_count = 0 if is_text or not has_named_parts(page) else len(page.get_images())
+        painters = read_painters(page, written)
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

@@ -85,11 +85,11 @@ def _clips_text(content: bytes) -> bool:
 
 def _has_plain_parts(page: Any) -> bool:
     """Decide whether neither fields, notes, named parts nor the document's structure can clip or replace text."""
-    inside = _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
+    inside = _inside_of(page)
     if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
         return False
     described = inside.obj()
-    resources = _MUPDF.pdf_dict_get_inheritable(described, _MUPDF.PDF_ENUM_NAME_Resources)
+    resources = _resources_of(inside)
     if not _keys(resources) <= _PLAIN_RESOURCES:
         return False
     pictures = _MUPDF.pdf_dict_gets(resources, "XObject")
@@ -98,6 +98,19 @@ def _has_plain_parts(page: Any) -> bool:
         if _MUPDF.pdf_to_name(kind) != "Image":
             return False
     return not _is_replaced(described)
+
+
+def has_named_parts(page: Any) -> bool:
+    """Decide whether pictures or other parts are at hand for a page under a name."""
+    return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(_inside_of(page)), "XObject")))
+
+
+def _inside_of(page: Any) -> Any:
+    return _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
+
+
+def _resources_of(inside: Any) -> Any:
+    return _MUPDF.pdf_dict_get_inheritable(inside.obj(), _MUPDF.PDF_ENUM_NAME_Resources)
 
 
 def _keys(dictionary: Any) -> set[str]:

@@ -31,7 +31,9 @@ class Box:
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
         """Decide whether a run's middle lies inside."""
-        return self.x0 - slack <= run.centre <= self.x1 + slack and self.y0 - slack <= run.middle <= self.y1 + slack
+        if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
+            return False
+        return self.x0 - slack <= (run.x0 + run.x1) / 2 <= self.x1 + slack
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,7 +305,7 @@ def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[Hidd
         if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held)):
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
-        told = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
+        told: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
         # An order may run on from block to block.
         found += [_tell(own, page=page) for own in told or [spans]]
     return found
