@@ -10,13 +10,19 @@ import numpy.typing as npt
 RRF_K = 60
 
 
-def find_top(scores: npt.NDArray[np.float32], count: int, *, floor: float = -np.inf) -> npt.NDArray[np.int64]:
-    """Row numbers of the highest scores above `floor`, best first; ties by row number."""
-    count = min(count, len(scores))
-    if count == 0:
-        return np.zeros(0, dtype=np.int64)
-    cut = np.partition(scores, len(scores) - count)[len(scores) - count]
-    rows = np.flatnonzero((scores >= cut) & (scores > floor))
+def find_top(
+    scores: npt.NDArray[np.float32],
+    count: int,
+    *,
+    floor: float = -np.inf,
+    among: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.int64]:
+    """Row numbers of the highest scores above `floor`, of the rows `among` alone if given, best first; ties by row."""
+    is_held = scores > floor
+    rows = np.flatnonzero(is_held if among is None else is_held & among)
+    if count < len(rows):
+        own = scores[rows]
+        rows = rows[own >= np.partition(own, len(own) - count)[len(own) - count]] if count else rows[:0]
     order = np.lexsort((rows, -scores[rows]))
     top: npt.NDArray[np.int64] = rows[order][:count]
     return top

@@ -317,17 +317,15 @@ class Searcher:
         about = read(vector.score_rows(self._document_vectors, meaning)).astype(np.float64)
         documents["title"] = self._score_titles([*terms, *extra])
         documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
-        masks = [allowed, preferred]
+        legs = [(self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -1.0)]
+        orders = [find_top(scores, limits["depth"], floor=floor, among=allowed) for _, scores, floor in legs]
+        masks = [preferred]
         if route.perspective:
             masks.append(preferred & (self.passages.perspectives == route.perspective))
-        orders = [
-            find_top(np.where(allowed, scores, floor), limits["depth"], floor=floor)
-            for scores, floor in ((by_term, 0.0), (by_vector, -np.inf))
-        ]
-        rankings = [
-            find_top(np.where(mask, scores, floor), limits["depth"], floor=floor)
+        rankings = [order for order, (is_on, _, _) in zip(orders, legs, strict=True) if is_on] + [
+            find_top(scores, limits["depth"], floor=floor, among=mask)
             for mask in masks
-            for is_on, scores, floor in ((self.parts.lexical, by_term, 0.0), (self.parts.vector, by_vector, -np.inf))
+            for is_on, scores, floor in legs
             if is_on
         ]
         return _Legs(by_term, by_vector, orders, rankings, documents, allowed, meaning)

@@ -22,3 +22,11 @@ def test_top_rows_break_ties_by_number_and_stop_at_the_floor() -> None:
     assert find_top(scores, 4, floor=0.0).tolist() == [1, 3, 2]
     assert find_top(scores, 1).tolist() == [1]
     assert find_top(scores[:0], 3).tolist() == []
+    assert find_top(scores, 0).tolist() == []
+
+
+def test_top_rows_are_found_among_some_alone() -> None:
+    scores = np.array([3.0, 2.0, 1.0, 2.0, 0.0], dtype=np.float32)
+    among = np.array([False, True, True, True, True])
+    assert find_top(scores, 2, among=among).tolist() == [1, 3]
+    assert find_top(scores, 9, floor=1.0, among=among).tolist() == [1, 3]
