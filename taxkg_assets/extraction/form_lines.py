@@ -10,28 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from taxkg_assets.extraction.line_numbers import (
+    Start,
+    find_amounts,
+    find_repeats,
+    join_letters,
+    keep_columns,
+    plain_number,
+    read_start,
+)
 from taxkg_assets.extraction.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, find_labels, label_key, limits
 from taxkg_assets.extraction.pages import Page
-from taxkg_assets.extraction.paragraphs import first_shown
 from taxkg_assets.rules.loader import load_rules
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """A printed line number with the piece that begins with it."""
-
-    piece: Line
-    number: str
-    text_x0: float
-
-    @property
-    def x0(self) -> float:
-        return self.piece.x0
-
-    @property
-    def is_digit(self) -> bool:
-        return self.number[0].isdigit()
 
 
 @dataclass(slots=True)
@@ -59,11 +50,11 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
             braces: the tall braces of the page (split_brace).
     """
-    pieces = _with_letters_joined(lines)
-    numbered = [start for piece in pieces if (start := _read_start(piece)) is not None]
-    repeats = _find_repeats(numbered)
-    others = {id(start) for start in (*repeats, *_find_amounts(numbered, repeats, pieces))}
-    starts = _in_columns([start for start in numbered if id(start) not in others])
+    pieces = join_letters(lines)
+    numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
+    repeats = find_repeats(numbered)
+    others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
+    starts = keep_columns([start for start in numbered if id(start) not in others])
     if len(starts) < limits()["lines"]:
         return FormLines()
     taken = {id(start.piece) for start in repeats}
@@ -87,7 +78,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
     firsts = [
         min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
     ]
-    starts = [start for line in firsts if (start := _read_start(line)) is not None]
+    starts = [start for line in firsts if (start := read_start(line)) is not None]
     if len(starts) < limits()["lines_in_table"]:
         return False
     edge = min(start.x0 for start in starts) + limits()["number_pt"]
@@ -149,141 +140,13 @@ def cut_leader(line: Line) -> tuple[Line, Line | None]:
     return line, None
 
 
-def _with_letters_joined(pieces: Sequence[Line]) -> list[Line]:
-    """Join a number and the letter that the PDF stores right beside it."""
-    joined: list[Line] = []
-    letters = [piece for piece in pieces if len(piece.text) == 1 and piece.text.islower() and piece.is_bold]
-    used: set[int] = set()
-    for piece in pieces:
-        mate = None
-        if piece.text.isdigit() and len(piece.text) <= 2 and piece.is_bold:
-            beside = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
-            mate = beside[0] if beside else None
-        if mate is None:
-            joined.append(piece)
-            continue
-        used.add(id(mate))
-        both = make_line(piece.page, [*piece.spans, *mate.spans])
-        assert both is not None, "a number and a letter show ink"
-        both.text = piece.text + mate.text
-        joined.append(both)
-    return [piece for piece in joined if id(piece) not in used]
-
-
 def _matches(group: str, text: str) -> bool:
     return any(rule.pattern.search(text) for rule in load_rules("form_lines", group))
-
-
-def _read_start(piece: Line) -> _Start | None:
-    """Read the bold line number that a piece begins with."""
-    first = first_shown(piece)
-    if not first.is_bold:
-        return None
-    for rule in load_rules("form_lines", "numbers"):
-        match = rule.pattern.match(piece.text)
-        if match is not None:
-            _, rest = cut_line(piece, match.end())
-            text_x0 = rest[0].x0 if rest else piece.x1 + 1.0
-            return _Start(piece, match["number"].replace(" ", ""), text_x0)
-    return None
-
-
-def _plain(number: str) -> str:
-    return number.strip("()").replace("(", "").replace(")", "")
-
-
-def _is_alone(start: _Start) -> bool:
-    return not any(map(str.isalnum, start.piece.text[len(start.number) :]))
-
-
-def _find_repeats(numbered: Sequence[_Start]) -> list[_Start]:
-    """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them."""
-    sure = [start for start in numbered if _is_repeat(start, numbered)]
-    reach = limits()["repeat_column_pt"]
-    return [
-        start
-        for start in numbered
-        if any(start is other for other in sure)
-        or (_is_alone(start) and sum(abs(start.x0 - other.x0) <= reach for other in sure) >= 2)
-    ]
-
-
-def _is_repeat(start: _Start, numbered: Sequence[_Start]) -> bool:
-    """Decide whether a number stands at an amount: it repeats that of a line to its left."""
-    if not _is_alone(start):
-        return False
-    own = _plain(start.number)
-    return any(
-        other.x0 < start.x0 - limits()["repeat_pt"]
-        and other.piece.y0 <= start.piece.y0 + 4
-        # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
-        and (start.is_digit or start.piece.y0 - other.piece.y0 <= limits()["letter_repeat_pt"])
-        and (
-            own == _plain(other.number)
-            or (own[0].isdigit() and not other.is_digit and own.endswith(_plain(other.number)))
-        )
-        for other in numbered
-    )
-
-
-def _find_amounts(numbered: Sequence[_Start], repeats: Sequence[_Start], pieces: Sequence[Line]) -> list[_Start]:
-    """Find numbers that were filled in: right after a line's repeated number, with no words of their own behind."""
-    begun = {id(start.piece) for start in numbered}
-    repeated = {id(repeat.piece) for repeat in repeats}
-
-    def is_filled_in(start: _Start) -> bool:
-        row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits()["row_pt"]]
-        before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
-        after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
-        is_last = after is None or id(after) in begun
-        return start.is_digit and _is_alone(start) and is_last and before is not None and id(before) in repeated
-
-    return [start for start in numbered if is_filled_in(start)]
 
 
 def _has_words(unit: FormLine) -> bool:
     """Decide whether a numbered line says anything: a number in a check box or at an amount does not."""
     return any(letter.isalpha() for line in unit.lines[1:] for letter in line.text) or " " in unit.lines[0].text
-
-
-def _in_columns(starts: Sequence[_Start]) -> list[_Start]:
-    """Keep the numbers that stand in a column of numbers, letters a little to the right of them, in their order."""
-    reach = limits()["column_pt"]
-    kept: list[_Start] = []
-    column: list[_Start] = []
-    for start in sorted(starts, key=lambda start: (start.x0, start.piece.y0)):
-        if column and start.x0 - column[0].x0 > reach:
-            kept += _in_order(column)
-            column = []
-        column.append(start)
-    kept += _in_order(column)
-    # A second field of the same row is lettered on.
-    known = {id(start) for start in kept}
-    kept += [start for start in starts if id(start) not in known and any(_is_next(start, other) for other in kept)]
-    return sorted(kept, key=lambda start: (start.piece.y0, start.x0))
-
-
-def _is_next(start: _Start, other: _Start) -> bool:
-    one, two = _plain(other.number), _plain(start.number)
-    is_same_row = abs(start.piece.base - other.piece.base) < 2 and start.x0 > other.x0
-    return is_same_row and len(two) == 1 and one[-1].isalpha() and ord(two) == ord(one[-1]) + 1
-
-
-def _in_order(column: Sequence[_Start]) -> list[_Start]:
-    """Keep the numbers of a column that count on, and the letters that count on after a number."""
-    kept: list[_Start] = []
-    letters = {False: "", True: ""}
-    for start in sorted(column, key=lambda start: (start.piece.base, start.x0)):
-        plain, is_bracketed = _plain(start.number), start.number.startswith("(")
-        if start.is_digit:
-            letters = {False: plain.lstrip("0123456789"), True: ""}
-            kept.append(start)
-            continue
-        before = letters[is_bracketed]
-        if plain == "a" or (before and plain > before) or (not before and plain.isupper()):
-            letters[is_bracketed] = plain
-            kept.append(start)
-    return kept if len(kept) >= 2 else []
 
 
 def find_walls(page: Page) -> list[float]:
@@ -305,11 +168,11 @@ def find_walls(page: Page) -> list[float]:
 
 def _collect(
     page: Page,
-    starts: Sequence[_Start],
+    starts: Sequence[Start],
     pieces: Sequence[Line],
     *,
     braces: Sequence[Line],
-    repeats: Sequence[_Start],
+    repeats: Sequence[Start],
     labels: Sequence[SideLabel],
 ) -> list[FormLine]:
     """Give each number the pieces that belong to its line."""
@@ -346,13 +209,13 @@ def _collect(
     return found
 
 
-def _top(start: _Start, braces: Sequence[Line]) -> float:
+def _top(start: Start, braces: Sequence[Line]) -> float:
     """Find where a line begins: a brace beside its number may reach above it."""
     beside = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
     return min([start.piece.y0, *beside])
 
 
-def _right_edge(page: Page, start: _Start, starts: Sequence[_Start]) -> float:
+def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     """Find where another column of numbers begins to the right of a number."""
     columns = [
         other.x0
@@ -363,12 +226,12 @@ def _right_edge(page: Page, start: _Start, starts: Sequence[_Start]) -> float:
     return min(columns, default=page.width_pt) - 2
 
 
-def _is_column_beside(other: _Start, start: _Start, starts: Sequence[_Start]) -> bool:
+def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
     mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < limits()["column_pt"]]
     return min(mates) <= start.piece.base <= max(mates)
 
 
-def _until_margin(start: _Start, pieces: Sequence[Line]) -> list[Line]:
+def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
     """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
     kept: list[Line] = []
     last = start.piece.base
@@ -385,7 +248,7 @@ def _until_margin(start: _Start, pieces: Sequence[Line]) -> list[Line]:
     return kept
 
 
-def _in_reading_order(start: _Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
+def _in_reading_order(start: Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
     """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
 
     rows = _find_rows(pieces)
@@ -417,21 +280,21 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
     return [join_row(row) for row in joined]
 
 
-def _step_of(start: _Start, labels: Sequence[SideLabel]) -> str:
+def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
     """Tell the step beside which a number stands; empty for none."""
     above = [label for label in labels if label.y0 <= start.piece.base]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""
 
 
-def _key_of(start: _Start, number: str, repeats: Sequence[_Start], step: str) -> tuple[str, str]:
+def _key_of(start: Start, number: str, repeats: Sequence[Start], step: str) -> tuple[str, str]:
     """Build the key of a line, letters after the number that they divide; gives it and the number."""
-    plain = _plain(start.number)
+    plain = plain_number(start.number)
     if start.is_digit:
         digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz")
         return f"line_{plain}", digits
     if step and start.number.startswith("("):
         return f"{step}{plain}", number
-    printed = [_plain(repeat.number) for repeat in repeats]
+    printed = [plain_number(repeat.number) for repeat in repeats]
     full = next((name for name in printed if name.endswith(plain) and name != plain), f"{number}{plain}")
     return f"line_{full}", number

@@ -17,6 +17,7 @@ import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.glyphs import find_misprints
+from taxkg_assets.extraction.orders import find_printed_orders, find_rows
 from taxkg_assets.extraction.plain_pages import has_named_parts, is_plain
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_direction import find_sideways
@@ -30,8 +31,6 @@ from taxkg_assets.extraction.visibility import (
     Ground,
     HiddenText,
     Sight,
-    find_printed_orders,
-    find_rows,
 )
 
 
