@@ -74,6 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=float, help="folds: learning rate")
     parser.add_argument("--late", type=float, help="folds: share of the loss that compares token by token")
     parser.add_argument("--loss", choices=LOSSES, help="folds: loss of the encoder")
+    parser.add_argument("--models", type=Path, help="folds: folder of an earlier run's folds, whose models are opened")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
@@ -100,7 +101,7 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
 def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
     """Cross-validation; a fold that was run before is read, so that a killed run goes on where it stood."""
     from benchmarks.training.study import open_study  # needs tables that training makes
-    from benchmarks.training.tuning import open_tuner
+    from benchmarks.training.tuning import KeptTuner, open_tuner
 
     if options.gold is None:
         raise CorpusError("name the questions with gold: --gold FOLDER/queries.jsonl")
@@ -114,7 +115,7 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
         pool=options.pool,
         source=options.source,
     )
-    tune = open_tuner(
+    trainer = open_tuner(
         corpus,
         epochs=options.epochs,
         frozen=options.frozen,
@@ -123,6 +124,7 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
         late=options.late,
         loss=options.loss,
     )
+    tune = KeptTuner(corpus, options.models) if options.models else trainer
     folder = options.out / "folds"
     for fold in build_folds(study.questions, study.families, count=options.folds):
         if options.only and fold.number not in options.only:

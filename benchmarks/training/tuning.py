@@ -9,18 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
-from taxkg_assets.defs.models import has_bfloat16, open_untrained
+from taxkg_assets.defs.models import has_bfloat16, open_folder, open_untrained
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.retrieval.encoder import UNSCALED, CosineScale, SentenceEncoder
 from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
-from taxkg_assets.training.contrast import EncoderSettings
-from taxkg_assets.training.dense_scores import mean_of
+from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
+from taxkg_assets.training.cosines import find_scale
+from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.losses import Loss
-from taxkg_assets.training.model import train_encoder
+from taxkg_assets.training.model import hash_weights, train_encoder
 from taxkg_assets.training.reranker import RankedList, find_weights
 
 ALPHAS = (1.0, 0.6)
@@ -44,7 +46,7 @@ class ProductTuner:
     def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
         """Train the encoder, open it as the index would, and weigh its tokens as a reranker."""
         settings = replace(self.settings, steps=replace(self.settings.steps, seed=seed))
-        small = [replace(example, negatives=example.negatives[:DEV_NEGATIVES]) for example in dev]
+        small = find_small(dev)
         base = open_untrained(Home(home=str(self.corpus.home)))
         trained = train_encoder(train, small, base=base, settings=settings, out=out)
         encoder = SentenceEncoder(
@@ -66,6 +68,7 @@ class ProductTuner:
             "dev_base": mean_of(trained.base),
             "dev_tuned": mean_of(trained.tuned),
             "weight": weight,
+            "scale": asdict(trained.scale) if trained.scale else None,
         }
         return Tuned(
             encoder=encoder,
@@ -91,6 +94,54 @@ class ProductTuner:
                 scores = np.array([found.score for found in best])
                 lists.append(RankedList(example.query, example.kind, example.family, passages, scores, is_right))
         return lists
+
+
+@dataclass(frozen=True)
+class KeptTuner:
+    """Opens what an earlier run of the folds trained: where the search has changed and training has not."""
+
+    corpus: Corpus
+    folder: Path
+
+    @property
+    def identity(self) -> str:
+        """The folder, for its models are taken as they are."""
+        return f"kept in {self.folder.name}"
+
+    def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
+        """The encoder of the same fold and seed, its cosines measured anew.
+
+        Raises: CorpusError where none is there, or where it has seen a family that this fold holds out.
+        """
+        held = self.folder / f"{out.name.replace('model', 'fold', 1).rpartition('-')[0]}-seed-{seed}.json"
+        if not held.is_file() or not (self.folder / out.name).is_dir():
+            raise CorpusError(
+                f"{self.folder} holds no {held.name} with its {out.name}: run the folds without --models."
+            )
+        if others := {e.family for e in train} & set(json.loads(held.read_text(encoding="utf8"))["families"]):
+            raise CorpusError(
+                f"{held} held out {', '.join(sorted(others))}, this fold does not: its model is another's."
+            )
+        base = open_untrained(Home(home=str(self.corpus.home)))
+        model = open_folder(self.folder / out.name)
+        before, after = (
+            score_dense(EncoderTrainer(one, EncoderSettings()).encode, find_small(dev)) for one in (base, model)
+        )
+        scale = find_scale(before.places, after.places)
+        encoder = SentenceEncoder(
+            model=model,
+            model_name=out.name,
+            model_hash=hash_weights(self.folder / out.name)[:16],
+            is_bfloat16=has_bfloat16(),
+            scale=CosineScale(**asdict(scale)),
+        )
+        facts = {"dev_base": mean_of(before.questions), "dev_tuned": mean_of(after.questions), "scale": asdict(scale)}
+        return Tuned(encoder=encoder, add_reranker=None, score_pairs=None, facts=facts)
+
+
+def find_small(dev: Sequence[Example]) -> list[Example]:
+    """Development questions with so many negatives as they are ranked against."""
+    return [replace(example, negatives=example.negatives[:DEV_NEGATIVES]) for example in dev]
 
 
 def open_tuner(
