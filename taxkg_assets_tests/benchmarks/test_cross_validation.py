@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from benchmarks.training.corpus import Corpus
-from benchmarks.training.cross_validation import Study, Tuned, find_pool, run_fold
+from benchmarks.training.cross_validation import Study, Tuned, fill_vectors, find_pool, run_fold
 from benchmarks.training.folds import Choice, build_folds, choose_examples
 from benchmarks.training.summary import read_folds, render_summary, summarize
 from taxkg_assets.retrieval.encoder import Progress, Vectors
@@ -124,6 +125,18 @@ def test_a_pool_holds_what_the_legs_find_and_the_pages_of_the_gold(study: Study)
     documents = {study.corpus.rows["document_id"][row] for row in pool}
     assert "town-code" in documents
     assert len(pool) < len(study.corpus.passages) == len(find_pool(study, QUESTIONS[1:], []))
+
+
+def test_rows_outside_the_pool_get_the_vectors_of_a_map_that_fits_the_pool() -> None:
+    draw = np.random.default_rng(0)
+    base = draw.normal(size=(400, 8)).astype(np.float32)
+    base /= np.linalg.norm(base, axis=1, keepdims=True)
+    tuned = (base @ draw.normal(size=(8, 8))).astype(np.float32)
+    tuned /= np.linalg.norm(tuned, axis=1, keepdims=True)
+    pool = list(range(0, 400, 2))
+    filled = fill_vectors(base, tuned[pool], pool=pool)
+    assert (filled[pool] == tuned[pool]).all()
+    assert ((filled * tuned).sum(axis=1) > 0.9).all()
 
 
 def test_examples_are_chosen_by_kind_and_development_is_of_other_families() -> None:
