@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Page, Span
+from taxkg_assets.rules.loader import load_rules
 
 # Two pieces are one printed line when their lower edges differ by less than this share of the type size.
 _SAME_BASE_FRAC = 0.35
@@ -21,8 +22,6 @@ _JUSTIFIED_GAP_SIZES = 5.0
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
-# Subdivisions are set without blanks: 401(k)(11), paragraph (1)(A).
-_TIGHT = re.compile(r"(?:\w|(?:graph|clause|section|division) )(?:\(\w{1,5}\))+$")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 
 
@@ -263,7 +262,7 @@ def _glue(before: str, after: str, words: set[str]) -> str:
     end = before[-1]
     if end == "\u00ad":
         return "-"
-    if end in "/—–" or (end == ")" and after[0] == "(" and _TIGHT.search(before)):
+    if end in "/—–" or (end == ")" and after[0] == "(" and _is_divided(before)):
         return ""
     if end != "-":
         return " "
@@ -274,3 +273,8 @@ def _glue(before: str, after: str, words: set[str]) -> str:
     if whole not in words and f"{left[0]}-{right[0]}".lower() in words:
         return ""
     return "-"
+
+
+def _is_divided(before: str) -> bool:
+    """Decide whether a line ends with the subdivision of a law, which the next one may divide further."""
+    return any(rule.pattern.search(before) for rule in load_rules("roles", "tight_joins"))

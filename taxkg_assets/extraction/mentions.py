@@ -215,6 +215,12 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
 
 
 @cache
+def context(rule_id: str) -> re.Pattern[str]:
+    """Give the pattern of what may stand right before or after a mention."""
+    return next(rule.pattern for rule in load_rules("references", "context") if rule.id == rule_id)
+
+
+@cache
 def _continuation(pattern: str) -> re.Pattern[str]:
     return re.compile(load_family("references")["separators"] + pattern)
 
@@ -276,7 +282,7 @@ def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
 
 def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iterator[Mention]:
     """Read a heading that the text names but the document's anchors do not hold."""
-    no_title = re.compile(load_family("references")["not_section_titles"])
+    no_title = context("not_section_titles")
     for match in rule.pattern.finditer(text):
         start, end = match.span("item")
         if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
@@ -287,8 +293,7 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Say which form a box or line is on, which form a schedule belongs to, where a part or heading stands."""
-    rules = load_family("references")
-    after, before = re.compile(rules["form_after"]), re.compile(rules["form_before"])
+    after, before = context("form_after"), context("form_before")
     named = [
         _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
     ]
@@ -313,7 +318,7 @@ def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Me
     end = mention.group[1]
     for other in mentions:
         gap = text[end : other.start]
-        leads = re.match(load_family("references")["form_before_schedule"], text[other.group[1] : mention.start])
+        leads = context("form_before_schedule").match(text[other.group[1] : mention.start])
         follows = other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap)
         if other.rule_id == "form" and (follows or (other.group[1] <= mention.start and leads)):
             return replace(mention, target=f"{mention.target} ({other.target})")
@@ -341,7 +346,7 @@ def _attach_form(
 
 def _has_no_boxes(text: str, form: Mention) -> bool:
     """Decide whether a form is a schedule or named with a line of it: a box beside it is on another form."""
-    follows = re.match(load_family("references")["line_after_form"], text[form.group[1] :])
+    follows = context("line_after_form").match(text[form.group[1] :])
     return form.rule_id == "schedule" or follows is not None
 
 

@@ -32,6 +32,7 @@ from taxkg_assets.extraction.visibility import (
     HiddenText,
     Sight,
 )
+from taxkg_assets.rules.loader import load_rules
 
 
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
@@ -138,7 +139,6 @@ _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES & ~_MUPD
 # What glyphs print within their clips, and not what the file says in their place.
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
-_BOLD_NAME = re.compile(r"bold|black|heavy|blk|(?:-|,)(?:bd|dem)", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\d+) \d+ R")
 _HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
 _REDOWNLOAD = "Download the file again from its source."
@@ -395,5 +395,5 @@ def _read_spans(
 @lru_cache(maxsize=1024)
 def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
     """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
-    is_bold = bool(flags & 16) or _BOLD_NAME.search(font) is not None
+    is_bold = bool(flags & 16) or any(rule.pattern.search(font) for rule in load_rules("roles", "bold_fonts"))
     return intern(font), round(size, 2), is_bold, bool(flags & 2)

@@ -16,10 +16,9 @@ import polars as pl
 
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import expand_members
-from taxkg_assets.extraction.mentions import Headings, Mention, find_held_words, find_mentions
+from taxkg_assets.extraction.mentions import Headings, Mention, context, find_held_words, find_mentions
 from taxkg_assets.extraction.polarity import Asked, find_relations, find_sentence_at
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, References, Sections, dtypes, validated
 
@@ -104,10 +103,7 @@ def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, s
 
 def _is_lawlike(heading: str) -> bool:
     """Decide whether a heading is nothing but the name of a form, box or publication, which have rules of their own."""
-    return (
-        re.fullmatch(r"(?:Forms?|Pub\.|Publication|Schedule|Box|Line|Part|Notice|IRS)\s*[\w.-]*\.?", heading)
-        is not None
-    )
+    return context("named_by_another_rule").fullmatch(heading) is not None
 
 
 def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
@@ -202,20 +198,19 @@ def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: fro
         return replace(mention, kind=kind, target=name)
     if mention.rule_id == "statute_section" and doc_type != "statute":
         return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
-    if mention.rule_id != "code_section" or re.match(r"[^.;]{0,60}[Ii]nternal [Rr]evenue [Cc]ode", after):
+    if mention.rule_id != "code_section" or context("tax_code_after").match(after):
         return mention
-    rules = load_family("references")
     if doc_type == "statute":
-        if re.search(rules["session_law_before"], text[max(0, mention.group[0] - 20) : mention.group[0]]):
+        if context("session_law_before").search(text[max(0, mention.group[0] - 20) : mention.group[0]]):
             return None
-        if re.match(rules["code_named_before"], after) and "internal revenue code" in text[: mention.start].lower():
+        if context("code_named_before").match(after) and "internal revenue code" in text[: mention.start].lower():
             return mention
         number = mention.target.removeprefix("IRC ").split("(")[0]
         return replace(mention, kind="statute_section", target=f"sec_{number}")
     before = text[max(0, mention.group[0] - 60) : mention.group[0]]
-    if re.search(rules["foreign_section_before"], before) or re.match(rules["foreign_section_after"], after):
+    if context("foreign_section_before").search(before) or context("foreign_section_after").match(after):
         return None
-    if re.match(rules["own_section"], mention.target):
+    if context("own_section").match(mention.target):
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
     return mention
 
@@ -270,7 +265,7 @@ def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
 def _is_elsewhere(text: str, mention: Mention) -> bool:
     """Decide whether words place a heading elsewhere: of two forms in one booklet, the other one's box."""
     after = text[max(mention.group[1], mention.end) :]
-    return mention.kind == "box" and re.match(load_family("references")["elsewhere_after"], after) is not None
+    return mention.kind == "box" and context("elsewhere_after").match(after) is not None
 
 
 def _is_self(mention: Mention, *, owner: _Owner) -> bool:
