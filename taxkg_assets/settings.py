@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
     )
-    train_pairs: int = Field(default=4000, ge=16, description="pairs that an encoder learns from, at most")
+    train_pairs: int = Field(default=8000, ge=16, description="pairs that an encoder learns from, at most")
     train_epochs: float = Field(default=1.0, gt=0, description="times that training sees every pair")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
         default="gist", description="loss of the encoder: in-batch negatives, spared by a guide, or with a margin"
