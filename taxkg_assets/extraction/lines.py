@@ -125,22 +125,17 @@ def _plain_line(page: int, span: Span) -> Line | None:
 
 def find_lines(page: Page) -> list[Line]:
     """Find the lines as the PDF stores them, upright ones only, in stored order."""
-    lines: list[Line] = []
-    current: list[Span] = []
-    key = (-1, -1)
+    stored: list[list[Span]] = []
+    block_ix = line_ix = -1
     for span in page.spans:
-        if (span.block_ix, span.line_ix) != key:
-            _append(lines, page.page, current)
-            current, key = [], (span.block_ix, span.line_ix)
-        current.append(span)
-    _append(lines, page.page, current)
-    return lines
-
-
-def _append(lines: list[Line], page: int, spans: list[Span]) -> None:
-    line = make_line(page, spans) if spans else None
-    if line is not None:
-        lines.append(line)
+        if span.line_ix == line_ix and span.block_ix == block_ix:
+            stored[-1].append(span)
+        else:
+            stored.append([span])
+            block_ix, line_ix = span.block_ix, span.line_ix
+    number = page.page
+    found = [_plain_line(number, spans[0]) if len(spans) == 1 else make_line(number, spans) for spans in stored]
+    return [line for line in found if line is not None]
 
 
 def is_upright(line: Line) -> bool:

@@ -41,14 +41,21 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
     edges: dict[str, set[int]] = defaultdict(set)
     later: set[tuple[str, float]] = set()
     for page, lines in zip(source.pages, pages_lines, strict=True):
-        here: Counter[float] = Counter()
+        lengths: dict[float, int] = {}
+        bold: set[tuple[str, float]] = set()
         for line in lines:
-            if not line.is_bold and len(line.text) >= 25:
-                here[round(line.size, 1)] += len(line.text)
-            elif page.page > 1 and line.is_bold:
-                later.add((first_shown(line).font, round(line.size, 1)))
+            if line.is_bold:
+                bold.add((line.first.font, line.size))
+            elif len(line.text) >= 25:
+                lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
             if _in_edge(line, page):
                 edges[_pattern_of(line.text)].add(page.page)
+        # A page has a few sizes only: they are rounded once each.
+        here: Counter[float] = Counter()
+        for size, length in lengths.items():
+            here[round(size, 1)] += length
+        if page.page > 1:
+            later.update((font, round(size, 1)) for font, size in bold)
         if here and sum(here.values()) >= 400:
             by_page[page.page] = _mode(here)
         in_all.update(here)
