@@ -12,7 +12,7 @@ from typing import Any
 from taxkg_assets.extraction.blocks import Block
 from taxkg_assets.extraction.form_lines import FormLine, find_title
 from taxkg_assets.extraction.keys import Key, find_key
-from taxkg_assets.extraction.lines import Line, join_lines, merge_lines
+from taxkg_assets.extraction.lines import Line, Words, join_lines, merge_lines
 from taxkg_assets.extraction.margin_labels import SideLabel
 from taxkg_assets.extraction.outline import matches_grammar
 from taxkg_assets.extraction.pages import Page
@@ -45,7 +45,7 @@ class Flow:
     document_id: str
     style: Style
     leading: dict[int, float]
-    words: set[str]
+    words: Words
     is_form: bool = False
     in_contents: str = ""
     contents_size: float = 0.0

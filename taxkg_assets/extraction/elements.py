@@ -17,7 +17,7 @@ from taxkg_assets.extraction.box_order import find_face_columns
 from taxkg_assets.extraction.columns import find_columns
 from taxkg_assets.extraction.form_lines import find_walls
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.lines import Line, find_lines, merge_lines, words_of
+from taxkg_assets.extraction.lines import Line, Words, find_lines, merge_lines
 from taxkg_assets.extraction.page_parts import claim_form_lines, find_masthead_floor, find_separators, sort_lines
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.paragraphs import (
@@ -49,7 +49,7 @@ def find_blocks(
     pages_lines = [find_lines(page) for page in source.pages]
     if is_statute(source, identity=identity, pages_lines=pages_lines):
         return find_statute_blocks(source, pages_lines=pages_lines)
-    words = words_of([line for lines in pages_lines for line in lines])
+    words = Words([line for lines in pages_lines for line in lines])
     flow = Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
     flow.is_form = identity.doc_type == "form"
     blocks: list[Block] = []

@@ -7,8 +7,9 @@ text, the words beside a wide gap) are one line. Columns and paragraphs are not 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Page, Span
@@ -219,16 +220,33 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
     return ([sides[0]] if sides[0] else []), ([sides[1]] if sides[1] else [])
 
 
-def words_of(lines: Sequence[Line]) -> set[str]:
-    """Collect the words of whole lines: they decide whether a hyphen at a line's end belongs to the word."""
-    tokens = set("\n".join([line.text for line in lines]).lower().split())
-    # Most tokens are one word, and that is told faster than it is searched for.
-    words = {token for token in tokens if token.isalpha()}
-    found = set(_WORD.findall("\n".join(tokens - words)))
-    return found.union(word for word in words if len(word) > 1)
+class Words:
+    """The words of whole lines: they decide whether a hyphen at a line's end belongs to the word.
+
+    Few lines hold words with a hyphen inside; only where one of these is asked for are all the others looked for.
+    """
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def __contains__(self, word: object) -> bool:
+        return word in (self._hyphenated if isinstance(word, str) and "-" in word else self._plain)
+
+    @cached_property
+    def _hyphenated(self) -> set[str]:
+        return {word for word in _find_words([line.text for line in self._lines if "-" in line.text]) if "-" in word}
+
+    @cached_property
+    def _plain(self) -> set[str]:
+        return _find_words([line.text for line in self._lines])
 
 
-def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Piece]]:
+def _find_words(texts: Sequence[str]) -> set[str]:
+    tokens = set("\n".join(texts).lower().split())
+    return set(_WORD.findall("\n".join(tokens)))
+
+
+def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:
     """Join lines to running text, undoing hyphenation where the parts are one word."""
     parts: list[str] = []
     starts: list[int] = []
@@ -252,7 +270,7 @@ def join_lines(lines: Sequence[Line], *, words: set[str]) -> tuple[str, list[Pie
     return "".join(parts), pieces
 
 
-def _glue(before: str, after: str, words: set[str]) -> str:
+def _glue(before: str, after: str, words: Container[str]) -> str:
     """Decide what stands between two lines: a space, nothing, or '-' for a hyphen that must go."""
     end = before[-1]
     if end == "\u00ad":
@@ -265,7 +283,7 @@ def _glue(before: str, after: str, words: set[str]) -> str:
     if left is None or right is None or not right[0][0].islower():
         return ""
     whole = (left[0] + right[0]).lower()
-    if whole not in words and f"{left[0]}-{right[0]}".lower() in words:
+    if f"{left[0]}-{right[0]}".lower() in words and whole not in words:
         return ""
     return "-"
 

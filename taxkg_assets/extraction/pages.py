@@ -373,8 +373,10 @@ def _read_spans(
                 unseen.append(HiddenText(page, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
                 raws[ix]["text"] = misprint.printed
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
-        text = find_plain_text(raw["text"])
-        shown = text.replace("\xa0", " ") if "\xa0" in text else text
+        text = shown = raw["text"]
+        if not text.isprintable():
+            text = find_plain_text(text)
+            shown = text.replace("\xa0", " ")
         font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
         span = Span(
             len(spans), block_ix, line_ix, shown, font, size_pt, is_bold, is_italic, raw["color"], x0, y0, x1, y1
