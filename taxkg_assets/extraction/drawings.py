@@ -13,13 +13,17 @@ import pymupdf
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
 from taxkg_assets.extraction.plain_text import find_plain_text
-from taxkg_assets.extraction.visibility import NAMED_PART, SLIT, Cover
+from taxkg_assets.extraction.visibility import MASK, NAMED_PART, SLIT, Cover
 from taxkg_assets.rules.loader import load_family
 
 # Paints something by its name: a shading, a pattern, a picture or a part of the page.
 _PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
 # A pattern that begins with letters is looked for many times faster: most pages hold none of these operators.
 _MAY_PAINT = tuple(re.compile(name + rb"(?<=\s" + name + rb")\b") for name in (b"sh", b"scn", b"SCN", b"Do"))
+_MAY_SET_STATE = re.compile(rb"gs(?<=\sgs)\b")
+_STATES = re.compile(rb"/(\S+)\s+gs\b")
+# A page may have its resources from the parts of the tree of pages that it hangs on.
+_HEIRS = ("", "Parent/", "Parent/Parent/", "Parent/Parent/Parent/")
 _CLIPS = re.compile(rb"re(?<=\bre)\s+W")
 _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
@@ -30,12 +34,15 @@ def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[
     fills: list[Fill] = []
     covers: list[Cover] = []
     least_pt = load_family("tables")["drawings"]["thin_pt"]
+    broad_pt = load_family("hidden_text")["limits"]["broad_pt"]
     for path in page.get_cdrawings():
         kind = path["type"]
-        if "f" in kind and path.get("fill_opacity") == 1.0:
-            x0, y0, x1, y1 = path["rect"]
-            if min(x1 - x0, y1 - y0) > least_pt:
-                covers.append(Cover(path["seqno"], (x0, y0, x1, y1)))
+        x0, y0, x1, y1 = path["rect"]
+        if "f" in kind and path.get("fill_opacity") == 1.0 and min(x1 - x0, y1 - y0) > least_pt:
+            covers.append(Cover(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
+        if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen := path["width"] or 0.0) > broad_pt:
+            box = (x0 - pen / 2, y0 - pen / 2, x1 + pen / 2, y1 + pen / 2)
+            covers.append(Cover(path["seqno"], box, _rgb(path.get("color"))))
         strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
         paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
         color = _rgb(path.get("fill")) if paints else 0
@@ -48,7 +55,7 @@ def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[
 
 
 def read_painters(page: Any, content: bytes) -> frozenset[str]:
-    """Read by what operators a page paints something by its name, and whether it clips to a slit: `slit`.
+    """Read by what operators a page paints something by its name, whether it clips to a slit, or paints through a mask.
 
     Args: content: the page's instructions.
     """
@@ -61,7 +68,19 @@ def read_painters(page: Any, content: bytes) -> frozenset[str]:
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
             found.add(SLIT)
             break
+    # A page of a text file has no instructions, and asking for its number in a PDF ends the process.
+    if content and _has_soft_mask(page, page.xref, content):
+        found.add(MASK)
     return frozenset(found)
+
+
+def _has_soft_mask(page: Any, xref: int, content: bytes) -> bool:
+    """Whether instructions paint through a mask, which can make anything vanish."""
+    if not _MAY_SET_STATE.search(content):
+        return False
+    states = {state.decode("latin1") for state in _STATES.findall(content)}
+    at = (f"{parent}Resources/ExtGState/{state}/SMask" for state in states for parent in _HEIRS)
+    return any(page.parent.xref_get_key(xref, key)[0] in ("dict", "xref") for key in at)
 
 
 def _find_painters(content: bytes) -> set[str]:
@@ -76,7 +95,11 @@ def _may_shade_parts(page: Any) -> bool:
         return True
     parts = {part[0] for part in page.get_xobjects()}
     try:
-        return any(_find_painters(page.parent.xref_stream(part) or b"") - {NAMED_PART} for part in parts)
+        contents = {part: page.parent.xref_stream(part) or b"" for part in parts}
+        return any(
+            _find_painters(content) - {NAMED_PART} or _has_soft_mask(page, part, content)
+            for part, content in contents.items()
+        )
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
         # What of a damaged part can be painted, only the parser knows.
         return True

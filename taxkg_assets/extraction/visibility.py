@@ -14,10 +14,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from taxkg_assets.rules.loader import load_family
 
 Box = tuple[float, float, float, float]
+Floats = npt.NDArray[np.float64]
 FAR_PT = 20_000.0
 """How far beside a page text is looked for: farther than a page can be wide."""
 
@@ -32,10 +34,11 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "printed",
 )
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
-NAMED_PART, SLIT = "Do", "slit"
+NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
 # So many pairs of a span and a cover are compared at once: a page may have tens of thousands of both.
 _CELLS = 200_000
+_LEAST_AREA = 1e-6
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 
 
@@ -52,15 +55,19 @@ class HiddenText:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A filled path that may lie over text: its place in the order of painting and its rectangle."""
+    """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
 
     order: int
     box: Box
+    color: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a page is painted with beside text; `painters`: operators that paint something by its name, or `SLIT`."""
+    """What a page is painted with beside text.
+
+    `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
+    """
 
     fills: Sequence[Any]
     covers: Sequence[Cover]
@@ -85,10 +92,29 @@ class Sight:
             return []
         under = self._find_under([raw["bbox"] for raw in raws])
         doubtful = self._find_doubtful(raws, shown)
-        return [
+        reasons = [
             self._find_reason(raw, box, is_under=is_under) if is_doubtful or is_under else ""
             for raw, box, is_under, is_doubtful in zip(raws, shown, under, doubtful, strict=True)
         ]
+        for ix in self._find_overprinted(raws):
+            if not reasons[ix] and not self._shows_own_colour(raws[ix], shown[ix]):
+                reasons[ix] = COVERED
+        return reasons
+
+    def _find_overprinted(self, raws: Sequence[dict[str, Any]]) -> list[int]:
+        """Spans on which words of another colour are printed, as far as rectangles tell."""
+        colors = np.array([raw["color"] for raw in raws])
+        kinds = np.unique(colors)
+        if len(kinds) == 1:
+            return []
+        boxes = np.array([raw["bbox"] for raw in raws], dtype=float)
+        texts = np.array([not raw["text"].isspace() for raw in raws])
+        found: list[int] = []
+        for color in kinds:
+            own, others = np.flatnonzero((colors == color) & texts), boxes[(colors != color) & texts]
+            is_over = self._are_mostly_shared(boxes[own], others)
+            found += own[is_over].tolist()
+        return found
 
     def _find_doubtful(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[bool]:
         """Whether there is anything about each span by which it might not be seen: most pages have none such."""
@@ -162,7 +188,8 @@ class Sight:
             return [_EVERYWHERE]
         near = self._limits["like_ground"]
         fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
-        return [(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills]
+        covers = [cover.box for cover in self._covers if abs(_brightness(cover.color) - light) < near]
+        return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *covers]
 
     def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
         own, least = _brightness(raw["color"]), self._limits["contrast"]
@@ -191,31 +218,34 @@ class Sight:
         """Whether something solid lies over or under each rectangle; on a page with pictures any may have one."""
         if self._has_images or not self._covers or not boxes:
             return [self._has_images] * len(boxes)
-        x0, y0, x1, y1 = np.array(boxes, dtype=float).T
-        share = self._limits["covered_share"] * (np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0))
-        is_under = np.zeros(len(boxes), dtype=bool)
-        step = max(1, _CELLS // len(boxes))
-        for start in range(0, len(self._covers), step):
-            corners = np.array([cover.box for cover in self._covers[start : start + step]], dtype=float)
-            left, top, right, bottom = corners.T[:, :, None]
+        covers = np.array([cover.box for cover in self._covers], dtype=float)
+        found: list[bool] = self._are_mostly_shared(np.array(boxes, dtype=float), covers).tolist()
+        return found
+
+    def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
+        """Whether rectangles share most of their area with others, all of these together."""
+        x0, y0, x1, y1 = boxes.T
+        shared = np.zeros(len(boxes))
+        step = max(1, _CELLS // max(1, len(boxes)))
+        for start in range(0, len(others), step):
+            left, top, right, bottom = others[start : start + step].T[:, :, None]
             width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
             height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
-            is_under |= (width * height >= share).any(axis=0)
-        found: list[bool] = is_under.tolist()
-        return found
+            shared += (width * height).sum(axis=0)
+        area = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
+        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * area)
+        return mostly
 
     def _is_covered(self, box: Box, shown: Box) -> bool:
         """Whether something was painted over the span, and nothing of it shows through."""
         share = self._limits["covered_share"] * _area(box)
-        later = [(order, image) for order, at, image in self._painted if _shared(at, box) >= share]
-        if not later:
-            return False
         written = [order for order, at in self._written if _holds(at, box)]
         last = max(written, default=-1)
-        over = [is_image for order, is_image in later if order > last]
-        if not written or not over:
+        over = [(_shared(at, box), is_image) for order, at, is_image in self._painted if order > last]
+        if not written or sum(area for area, _ in over) < max(share, _LEAST_AREA):
             return False
-        return (any(over) and not self._has_clear_images) or not self._shows_ink(shown)
+        is_hid_by_pictures = sum(area for area, is_image in over if is_image) >= share and not self._has_clear_images
+        return is_hid_by_pictures or not self._shows_ink(shown)
 
     def _shows_ink(self, shown: Box) -> bool:
         pixels = self._draw(shown)

@@ -101,6 +101,47 @@ def _on_a_picture_of_its_colour(page: Any, text: str) -> None:
     page.insert_text(HERE, text, color=(90 / 255, 90 / 255, 90 / 255))
 
 
+def _under_a_broad_line(page: Any, text: str) -> None:
+    page.insert_text(HERE, text)
+    page.draw_line((60, 300), (560, 300), color=(1, 1, 1), width=30)
+
+
+def _on_a_broad_line_of_its_colour(page: Any, text: str) -> None:
+    page.draw_line((60, 300), (560, 300), color=(0.5, 0.5, 0.5), width=30)
+    page.insert_text(HERE, text, color=(0.5, 0.5, 0.5))
+
+
+def _under_two_halves(page: Any, text: str) -> None:
+    page.insert_text(HERE, text)
+    for top, foot in ((280, 297), (297, 310)):
+        page.draw_rect((60, top, 560, foot), color=None, fill=(1, 1, 1))
+
+
+def _under_tiles_of_a_picture(page: Any, text: str) -> None:
+    page.insert_text(HERE, text)
+    for left in range(60, 560, 20):
+        _picture(page, (left, 280, left + 20.5, 310))
+
+
+def _under_letters(page: Any, text: str) -> None:
+    page.insert_text(HERE, text, fontsize=4)
+    for left in range(60, 560, 50):
+        page.insert_text((left, 330), "I", fontsize=190, fontname="hebo", color=(1, 1, 1))
+
+
+def _through_a_mask(page: Any, text: str) -> None:
+    document = page.parent
+    black, state = document.get_new_xref(), document.get_new_xref()
+    document.update_object(
+        black, "<</Type/XObject/Subtype/Form/BBox[0 0 612 792]/Group<</S/Transparency/CS/DeviceGray>>>>"
+    )
+    document.update_stream(black, b"0 g 0 0 612 792 re f")
+    document.update_object(state, f"<</Type/ExtGState/SMask<</Type/Mask/S/Luminosity/G {black} 0 R>>>>")
+    resources = int(document.xref_get_key(page.xref, "Resources")[1].split()[0])
+    document.xref_set_key(resources, "ExtGState/Masked", f"{state} 0 R")
+    write_operators(page, f"q /Masked gs {say(text)} Q")
+
+
 HIDDEN: dict[str, tuple[str, Hide]] = {
     "white": ("like its ground", lambda page, text: page.insert_text(HERE, text, color=(1, 1, 1))),
     "nearly white": ("like its ground", lambda page, text: page.insert_text(HERE, text, color=(0.97, 0.97, 0.95))),
@@ -113,6 +154,12 @@ HIDDEN: dict[str, tuple[str, Hide]] = {
     "transparent": ("unpainted", lambda page, text: page.insert_text(HERE, text, fill_opacity=0)),
     "under a box": ("covered", _under_a_box),
     "under a picture": ("covered", _under_a_picture),
+    "under a broad line": ("covered", _under_a_broad_line),
+    "own broad line": ("like its ground", _on_a_broad_line_of_its_colour),
+    "under two halves": ("covered", _under_two_halves),
+    "under tiles of a picture": ("covered", _under_tiles_of_a_picture),
+    "under letters": ("covered", _under_letters),
+    "through a mask": ("covered", _through_a_mask),
     "own picture": ("like its ground", _on_a_picture_of_its_colour),
     **{f"under {name}": ("covered", _under_paint(name)) for name in PAINTED},
     **{f"on {name}": ("like its ground", _on_paint(name)) for name in PAINTED},
