@@ -7,10 +7,12 @@ The record `.fetched.json` of a folder holds, for each address, what the server 
 conditional and an interrupted one goes on.
 """
 
+import fcntl
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,13 +23,14 @@ import polars as pl
 from taxkg_assets.defs.alerts import default_schedule_status
 from taxkg_assets.defs.intake import inbox_of
 from taxkg_assets.defs.reader import Job, Limits, read_documents
-from taxkg_assets.defs.store import atomic_write
+from taxkg_assets.defs.store import HomeBusyError, atomic_write
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
 from taxkg_assets.sources.scan import sha256_of
 
 RECORD = ".fetched.json"
+LOCK = ".fetching.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +56,67 @@ def fetch(
     """Fetch products or families by name; one line for each address as it is done. A failed one stops no other.
 
     Args:   years: of prior revisions; none means the current ones. base_url: another server than the IRS.
-    Raises: FetchError for a name or an address that cannot be right.
+    Raises: FetchError for a name or an address that cannot be right; HomeBusyError while another one fills the folder.
     """
     base_url = base_url or str(load_family("fetching")["base_url"])
     fetcher = Fetcher(base_url)
-    found = (find_urls(n, base_url=base_url, years=tuple(years), is_draft=is_draft) for n in names)
-    for url in dict.fromkeys(url for urls in found for url in urls):
-        record = _read_record(folder)
-        known = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
+    asked = tuple(years)
+    found = [find_urls(name, base_url=base_url, years=asked, is_draft=is_draft) for name in names]
+    with nullcontext() if is_dry else _alone_in(folder):
+        for url in dict.fromkeys(url for urls in found for url in urls):
+            record = _read_record(folder)
+            known = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
+            try:
+                fetched = fetcher.fetch(url, folder, known=known, is_dry=is_dry)
+            except FetchError as failed:
+                yield Line(url, "failed", reason=str(failed))
+                continue
+            yield _settle(fetched, folder, known=known, settings=settings)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One fetch a folder: two would write into one half-loaded file. The lock dies with its process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("w") as lock:
         try:
-            fetched = fetcher.fetch(url, folder, known=known, is_dry=is_dry)
-        except FetchError as failed:
-            yield Line(url, "failed", reason=str(failed))
-            continue
-        yield _settle(fetched, folder, known=known, settings=settings)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as busy:
+            raise HomeBusyError(f"Another fetch is filling {folder}. Wait for it, or choose another folder.") from busy
+        yield
 
 
 def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> Line:
     """Give a new document its name, and write down what the server said."""
-    file = known.file if known is not None else ""
+    before = known or Known()
+    now = replace(before, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
     status = fetched.status
     if fetched.path is not None:
-        file = _name(fetched.path, urlsplit(fetched.url).path, settings=settings)
-        status = "changed" if (folder / file).exists() else "new"
-        fetched.path.replace(folder / file)
+        now = _named(now, fetched.path, urlsplit(fetched.url).path, settings=settings)
+        is_there = (folder / now.file).exists()
+        if is_there and not now.is_read and (before.is_read or before.file != now.file):
+            fetched.path.unlink()
+            reason = "what came cannot be opened: the file that is there stays. Run the same command later."
+            return Line(fetched.url, "failed", file=now.file, reason=reason)
+        status = "changed" if is_there else "new"
+        fetched.path.replace(folder / now.file)
     if fetched.status in ("new", "unchanged"):
-        now = Known(etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256, file=file)
+        if not now.is_read:  # asked for again without a condition: the next answer may be sound
+            now = replace(now, etag="", last_modified="")
         record = {**_read_record(folder), fetched.url: asdict(now)}
         atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
-    return Line(fetched.url, status, file=file)
+        if before.file != now.file and not before.is_named:
+            _drop(folder / before.file, sha256=before.sha256)
+    return Line(fetched.url, status, file=now.file)
 
 
-def _name(path: Path, url_path: str, *, settings: Settings) -> str:
+def _drop(path: Path, *, sha256: str) -> None:
+    """Take away what was fetched under a makeshift name and is corrected now; never what somebody put there since."""
+    if path.is_file() and sha256_of(path) == sha256:
+        path.unlink()
+
+
+def _named(now: Known, path: Path, url_path: str, *, settings: Settings) -> Known:
     """`<irs name>--<revision>.pdf` by what its pages say; the server's name for one that says nothing or is broken."""
     plain = Path(url_path).name
     with tempfile.TemporaryDirectory() as folder:
@@ -102,12 +134,12 @@ def _name(path: Path, url_path: str, *, settings: Settings) -> str:
         limits = Limits(settings.document_seconds, settings.document_memory_mb)
         (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
         if not outcome.is_read:
-            return plain
+            return replace(now, file=plain, is_read=False, is_named=False)
         row = pl.read_ipc(Path(job.folder) / "documents.arrow").row(0, named=True)
     if "--" in plain or not row["revision"]:
-        return plain
+        return replace(now, file=plain, is_read=True, is_named="--" in plain)
     stem = row["irs_name"] or Path(plain).stem
-    return f"{stem}--{row['revision']}.pdf"
+    return replace(now, file=f"{stem}--{row['revision']}.pdf", is_read=True, is_named=True)
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
@@ -128,7 +160,7 @@ def fetch_watched(context: dg.OpExecutionContext) -> None:
         raise dg.Failure(f"{failed} of the watched documents could not be fetched; the log names each of them.")
 
 
-@dg.job
+@dg.job(tags={"dagster/max_runtime": str(load_family("fetching")["run_seconds"])})
 def watch_releases() -> None:
     """Look for new revisions of the watched names."""
     fetch_watched()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,18 +19,21 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from taxkg_assets.rules.loader import load_family
 
 PDF_MARK = b"%PDF-"
 MARK_WITHIN = 1024
+PDF_END = b"%%EOF"
 AGENT = "taxkg (conditional requests; one document at a time)"
 BUSY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
+FIRST_YEAR, LAST_YEAR = 1800, 2199
+_SPAN = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", re.ASCII)
 
 
 class FetchError(Exception):
@@ -46,12 +50,17 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an earlier request left: with it the server can say that nothing changed."""
+    """What an earlier request left: with it the server can say that nothing changed.
+
+    `is_read` tells whether the file could be opened, `is_named` whether it is named by the revision on its pages.
+    """
 
     etag: str = ""
     last_modified: str = ""
     sha256: str = ""
     file: str = ""
+    is_read: bool = True
+    is_named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class FetchLimits:
     seconds_between: float
     seconds_to_connect: float
     seconds_to_read: float
+    seconds_in_all: float
     longest_wait_s: float
 
     @classmethod
@@ -94,6 +104,8 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
     names = members.get(name.lower(), [name])
     if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
         raise FetchError(f"{wrong[0]!r} is no name of an IRS file: give one like f1099div, or {', '.join(members)}.")
+    if odd := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
+        raise FetchError(f"{odd[0]} is no year of a revision: give one like 2024.")
     paths = rules["paths"]
     if is_draft:
         return [base_url.rstrip("/") + paths["draft"].format(name=one) for one in names]
@@ -113,9 +125,12 @@ class Fetcher:
     limits: FetchLimits = field(default_factory=FetchLimits.default)
     sleep: Callable[[float], None] = time.sleep
     _asked_at: float = field(default=-1e9, init=False)
+    _due_at: float = field(default=float("inf"), init=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.base_url)
+        if "@" in self.base_url:  # not repeated: what stands before it is mostly a password
+            raise FetchError("The address of the server holds a user or a password (@): give it without.")
+        parts = _parts(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FetchError(f"{self.base_url!r} is no http(s) address.")
         self._schemes = {"https", parts.scheme}
@@ -131,15 +146,20 @@ class Fetcher:
             return Fetched(url, "planned")
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{Path(urlsplit(url).path).name}.part"
+        self._due_at = time.monotonic() + self.limits.seconds_in_all
+        made = 0
         try:
             for attempt in self._retrying():
+                made = attempt.retry_state.attempt_number
                 with attempt:
                     return self._attempt(url, partial, known=known or Known())
         except _TryAgainError as failed:
             raise FetchError(
-                f"{url}: {failed} after {self.limits.attempts} attempts. Run the same command later: "
+                f"{url}: {failed} after {made} {'attempt' if made == 1 else 'attempts'}. Run the same command later: "
                 "it goes on where it stopped."
             ) from failed
+        except (httpx.InvalidURL, ValueError) as odd:
+            raise FetchError(f"{url}: the answer of the server cannot be used ({odd}). Try again later.") from odd
         raise AssertionError("the attempts neither ended nor failed")
 
     def _retrying(self) -> Retrying:
@@ -152,11 +172,14 @@ class Fetcher:
 
         return Retrying(
             retry=retry_if_exception_type(_TryAgainError),
-            stop=stop_after_attempt(self.limits.attempts),
+            stop=lambda state: state.attempt_number >= self.limits.attempts or self._is_overdue(),
             wait=wait,
             sleep=self.sleep,
             reraise=True,
         )
+
+    def _is_overdue(self) -> bool:
+        return time.monotonic() >= self._due_at
 
     def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
         """One try: conditional if the document is known, from where the last one broke off if it did."""
@@ -183,15 +206,24 @@ class Fetcher:
             raise _TryAgainError(f"the server answered {reply.status_code}", wait_s=self._wait_of(reply))
         if reply.status_code not in (200, 206):
             raise FetchError(f"{url}: the server answered {reply.status_code}. Check the name, or try again later.")
-        self._receive(url, reply, partial, begun=begun)
+        total = None
+        if reply.status_code == 206 and (total := _rest_of(reply, partial, begun=begun)) is None:
+            _forget(partial)  # a part that nobody asked for is not the document
+            raise _TryAgainError("the server sent another part of the document than the one that is missing")
+        self._receive(url, reply, partial, begun=begun, total=total)
         return self._finish(url, reply, partial, known=known)
 
-    def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int) -> None:
-        """Write the body behind what is there already; a cut body keeps what came, for the next attempt."""
-        tag = reply.headers.get("etag", "")
+    def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, total: int | None) -> None:
+        """Write the body behind what is there already; a cut body keeps what came, for the next attempt.
+
+        Args: total: size of the whole document, where the server tells it of a part.
+        """
+        tag = _said(reply, "etag")
+        if not begun:
+            partial.with_suffix(".tag").unlink(missing_ok=True)
         if tag and not tag.startswith("W/"):
             partial.with_suffix(".tag").write_text(tag, encoding="ascii")
-        promised = int(reply.headers["content-length"]) + begun if "content-length" in reply.headers else None
+        promised = int(reply.headers["content-length"]) + begun if "content-length" in reply.headers else total
         seen = begun
         with partial.open("ab" if begun else "wb") as out:
             for piece in reply.iter_raw():
@@ -202,8 +234,13 @@ class Fetcher:
                         f"{url}: more than {self.limits.most_bytes // 2**20} MB. If that is right, raise most_bytes."
                     )
                 out.write(piece)
-        if promised is not None and seen != promised:
-            raise _TryAgainError(f"the body broke off at {seen} of {promised} bytes")
+                if self._is_overdue():
+                    raise _TryAgainError(f"the body was not whole in {self.limits.seconds_in_all:.0f} s")
+        if promised not in (None, seen) or total not in (None, seen):
+            raise _TryAgainError(f"the body broke off at {seen} of {total or promised} bytes")
+        if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
+            # Without a length, a connection that breaks looks like one that is done.
+            raise _TryAgainError(f"the body ended at {seen} bytes, which is not the end of a PDF")
 
     def _finish(self, url: str, reply: httpx.Response, partial: Path, *, known: Known) -> Fetched:
         data = partial.read_bytes()
@@ -211,7 +248,7 @@ class Fetcher:
             _forget(partial)
             raise FetchError(f"{url}: what came is no PDF ({reply.headers.get('content-type', 'no type')}).")
         digest = hashlib.sha256(data).hexdigest()
-        etag, modified = reply.headers.get("etag", ""), reply.headers.get("last-modified", "")
+        etag, modified = _said(reply, "etag"), _said(reply, "last-modified")
         if digest == known.sha256:
             _forget(partial)
             return Fetched(url, "unchanged", sha256=digest, etag=etag, last_modified=modified)
@@ -244,7 +281,7 @@ class Fetcher:
 
     def _allow(self, url: str) -> None:
         """Refuse a host that is not listed, and another port or scheme than the given ones."""
-        parts = urlsplit(url)
+        parts = _parts(url)
         host = parts.hostname or ""
         if parts.scheme not in self._schemes or host not in self._hosts or parts.username is not None:
             raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
@@ -275,18 +312,50 @@ class Fetcher:
     def _wait_of(self, reply: httpx.Response) -> float:
         """Seconds that the server asks to wait, by number or by date."""
         asked = reply.headers.get("retry-after", "")
-        if asked.isdigit():
+        if asked.isascii() and asked.isdecimal():
             wait = float(asked)
         elif asked:
             try:
                 wait = max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
-            except ValueError:
+            except (ValueError, OverflowError):
                 wait = 0.0
         else:
             wait = 0.0
         if wait > self.limits.longest_wait_s:
             raise FetchError(f"{reply.url}: the server asks to wait {wait:.0f} s. Run the same command later.")
         return wait
+
+
+def _parts(url: str) -> SplitResult:
+    """The parts of an address, its port looked at: the parser takes any number and complains when it is read."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as odd:
+        raise FetchError(f"{url!r} is no http(s) address ({odd}).") from odd
+    return parts
+
+
+def _said(reply: httpx.Response, name: str) -> str:
+    """A header that is to be sent back later; empty for one with bytes that no request may hold."""
+    value = str(reply.headers.get(name, ""))
+    return value if value.isascii() and value.isprintable() else ""
+
+
+def _rest_of(reply: httpx.Response, partial: Path, *, begun: int) -> int | None:
+    """Size of the whole document, if the reply is the rest that was asked for, of the same version; else None."""
+    span = _SPAN.fullmatch(reply.headers.get("content-range", ""))
+    tag_file = partial.with_suffix(".tag")
+    if not begun or span is None or int(span[1]) != begun or not tag_file.exists():
+        return None
+    is_same = reply.headers.get("etag", tag_file.read_text(encoding="ascii")) == tag_file.read_text(encoding="ascii")
+    return int(span[2]) if is_same else None
+
+
+def _has_end(path: Path) -> bool:
+    with path.open("rb") as opened:
+        opened.seek(max(0, path.stat().st_size - MARK_WITHIN))
+        return PDF_END in opened.read()
 
 
 def _pinned(url: str, address: str) -> str:
@@ -305,7 +374,7 @@ def _options(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
 
 def _conditions(known: Known) -> dict[str, str]:
     found = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in found.items() if value and value.isascii()}
 
 
 def _forget(partial: Path) -> None:

@@ -116,6 +116,61 @@ def test_a_body_that_breaks_off_is_continued(site: Site, tmp_path: Path) -> None
     assert site.asked[1]["range"] == f"bytes={len(PDF) // 2}-"
 
 
+@pytest.mark.parametrize("span", ["bytes 500-65544/65545", "bytes 32772-65544/*", "", "bytes \u00b2-3/4"])
+def test_a_part_that_was_not_asked_for_is_never_the_document(site: Site, tmp_path: Path, span: str) -> None:
+    part = reply(206, PDF[500:], ETag=ETAG, Content_Range=span)
+    site.answers = [cut, part, whole]
+    fetched = fetch(site, tmp_path)
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == PDF
+    assert "range" not in site.asked[2]
+    fetched.path.unlink()
+    site.answers = [reply(206, PDF[:1000], ETag=ETAG, Content_Range=f"bytes 0-999/{len(PDF)}")]
+    with pytest.raises(FetchError, match="another part"):
+        fetch(site, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_rest_of_a_document_is_as_long_as_the_whole_says(site: Site, tmp_path: Path) -> None:
+    half = len(PDF) // 2
+    short = reply(206, PDF[half:-9], ETag=ETAG, Content_Range=f"bytes {half}-{len(PDF) - 1}/{len(PDF)}")
+    site.answers = [cut, short, whole]
+    fetched = fetch(site, tmp_path)
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == PDF
+
+
+def test_a_body_without_a_length_must_have_an_end(site: Site, tmp_path: Path) -> None:
+    def endless(body: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
+        def send(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(200)
+            handler.end_headers()
+            handler.wfile.write(body)
+
+        return send
+
+    site.answers = [endless(PDF[:1000]), endless(PDF + b"\n%%EOF\n")]
+    fetched = fetch(site, tmp_path)
+    assert fetched.path is not None
+    assert fetched.path.read_bytes() == PDF + b"\n%%EOF\n"
+
+
+def test_a_body_that_drips_is_given_up(site: Site, tmp_path: Path) -> None:
+    gone = threading.Event()
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(PDF)))
+        handler.end_headers()
+        while not gone.wait(0.02):
+            handler.wfile.write(b"a")
+
+    site.answers = [drip]
+    with pytest.raises(FetchError, match=r"not whole in 0 s after 1 attempt\."):
+        fetch(site, tmp_path, seconds_in_all=0.2)
+    gone.set()
+
+
 def test_a_document_that_changed_meanwhile_is_taken_from_the_beginning(site: Site, tmp_path: Path) -> None:
     other = PDF.replace(b"abcdef", b"ABCDEF")
     site.answers = [cut, reply(200, other, ETag='"two"')]
@@ -129,6 +184,29 @@ def test_a_busy_server_is_waited_for_as_long_as_it_asks(site: Site, tmp_path: Pa
     site.answers = [reply(429, Retry_After="7"), reply(503), whole]
     assert fetch(site, tmp_path, naps=naps).status == "new"
     assert 7.0 in naps
+
+
+@pytest.mark.parametrize("asked", ["\u00b2", "soon", "9" * 5000, "Mon, 01 Jan 99999 00:00:00 GMT"])
+def test_a_wait_that_is_no_number_is_no_wait(site: Site, tmp_path: Path, asked: str) -> None:
+    site.answers = [reply(429, Retry_After=asked)]
+    with pytest.raises(FetchError, match=r"answered 429|asks to wait"):
+        fetch(site, tmp_path)
+
+
+def test_a_tag_that_no_request_may_hold_is_not_kept(site: Site, tmp_path: Path) -> None:
+    site.answers = [reply(200, PDF, ETag='"\u00e9"', Last_Modified="\u00e9")]
+    fetched = fetch(site, tmp_path)
+    assert (fetched.status, fetched.etag, fetched.last_modified) == ("new", "", "")
+    assert fetch(site, tmp_path, known=Known(etag='"\u00e9"', sha256=fetched.sha256)).status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:99999", "http://[::1", "ftp://x", "http://me:secret@x", "me:secret@x"]
+)
+def test_an_address_that_is_none_is_refused_and_no_password_repeated(address: str) -> None:
+    with pytest.raises(FetchError) as refused:
+        Fetcher(address)
+    assert "secret" not in str(refused.value)
 
 
 def test_a_server_that_stays_down_ends_in_one_message(site: Site, tmp_path: Path) -> None:
@@ -158,6 +236,9 @@ def test_a_slow_server_is_given_up(site: Site, tmp_path: Path) -> None:
         ("file:///etc/passwd", "not one of the allowed hosts"),
         ("https://www.irs.gov@127.0.0.1/x.pdf", "not one of the allowed hosts"),
         ("/pub/irs-pdf/f1099div.pdf", "more than 5 redirects"),
+        ("http://127.0.0.1:99999/x.pdf", "is no http"),
+        ("http://[::1/x.pdf", "connection failed"),
+        ("/\x01x.pdf", "cannot be used|connection failed"),
     ],
 )
 def test_redirects_go_through_the_same_gate(site: Site, tmp_path: Path, target: str, reason: str) -> None:
@@ -195,3 +276,5 @@ def test_names_are_families_years_and_nothing_else() -> None:
     assert len(urls) == 6
     with pytest.raises(FetchError, match="no name"):
         find_urls("../secret", base_url="https://x")
+    with pytest.raises(FetchError, match="no year"):
+        find_urls("w2", base_url="https://x", years=(2024, -5))
