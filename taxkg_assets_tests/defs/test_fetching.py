@@ -85,10 +85,11 @@ def test_what_somebody_put_there_is_neither_taken_away_nor_replaced_by_a_broken_
     (served / "i1099div.pdf").write_bytes(b"%PDF- sound")
     assert run(address, inbox, "i1099div").file == "i1099div--2024-01.pdf"
     assert (inbox / "i1099div.pdf").read_bytes() == b"%PDF- of my own"
-    (served / "i1099div.pdf").write_bytes(b"%PDF- broken again")
-    line = run(address, inbox, "i1099div")
+    (inbox / "p17.pdf").write_bytes(b"%PDF- of my own")
+    (served / "p17.pdf").write_bytes(b"%PDF- broken")
+    line = run(address, inbox, "p17")
     assert (line.status, "stays" in line.reason) == ("failed", True)
-    assert (inbox / "i1099div.pdf").read_bytes() == b"%PDF- of my own"
+    assert (inbox / "p17.pdf").read_bytes() == b"%PDF- of my own"
     assert not list(inbox.glob(".*.fetched"))
 
 
