@@ -10,6 +10,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MOST_SECONDS = 1_000_000.0
 """Longer waits are none that a clock of this machine can keep."""
+MOST_DAYS = 36_500
+"""A hundred years: nothing that is kept is older."""
 
 
 class SettingError(ValueError):
@@ -102,7 +104,7 @@ class Settings(BaseSettings):
     keep_days: float = Field(
         default=7.0,
         ge=0,
-        le=36_500,
+        le=MOST_DAYS,
         description="age in days from which versions that no kept release reads are deleted",
     )
 

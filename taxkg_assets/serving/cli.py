@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from taxkg_assets.serving.terminal import Terminal, escape_controls
-from taxkg_assets.settings import SettingError, Settings
+from taxkg_assets.settings import MOST_DAYS, SettingError, Settings
 
 app = typer.Typer(
     add_completion=False,
@@ -515,7 +515,8 @@ def sources(
 @app.command()
 def vacuum(
     keep_days: Annotated[
-        float | None, typer.Option("--keep-days", min=0, help="Versions younger than this stay (default: a week).")
+        float | None,
+        typer.Option("--keep-days", min=0, max=MOST_DAYS, help="Versions younger than this stay (default: a week)."),
     ] = None,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
     home: HomeOption = "",

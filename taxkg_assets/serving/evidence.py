@@ -9,7 +9,7 @@ import polars as pl
 import pymupdf
 
 from taxkg_assets.serving.released import Released
-from taxkg_assets.serving.show import open_source
+from taxkg_assets.serving.show import draw_sheet, opened_page
 
 MARK = (1.0, 0.82, 0.1)
 EDGE = (0.85, 0.45, 0.0)
@@ -36,8 +36,10 @@ def find_node(released: Released, node_id: str) -> dict[str, Any]:
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
     """A PNG of a page of a node with the node's rectangles marked.
 
-    Args:   page: 1-based; the node's first by default. zoom: pixels a point.
-    Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed.
+    Args:   page: 1-based; the node's first by default. zoom: pixels a point, fewer on a sheet beyond
+            `MOST_PIXELS`.
+    Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed,
+            or the page cannot be drawn.
     """
     node = find_node(released, node_id)
     number = page or node["page"]
@@ -47,11 +49,10 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
         known = f"it stands on page {places}" if places else "it is no part of a document of the corpus"
         raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
     document = released.table("documents").row(by_predicate=pl.col("document_id") == node["document_id"], named=True)
-    with open_source(document) as source:
-        sheet = source[number - 1]
+    with opened_page(document, number) as sheet:
         for box in boxes:
             _mark(sheet, box)
-        picture: bytes = sheet.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom)).tobytes("png")
+        picture: bytes = draw_sheet(sheet, zoom=zoom).tobytes("png")
     return picture
 
 

@@ -1,8 +1,11 @@
-"""Who may ask a server, and how much: host, origin, key, size, number of waiting requests.
+"""Who may ask a server, and how much: host, origin, key, size, time to send, number of waiting requests.
 
 Pure ASGI, before any routing, so that one guard stands before the API, the explorer and the tools alike. A web page
 from elsewhere cannot reach a server on loopback through its reader's browser: the name it calls must be one of ours
 (DNS rebinding), and so must the origin that the browser states (cross-site requests).
+
+A request waits from its last byte to the first byte of its answer: whoever is slow to send or to read takes nobody's
+place.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ import secrets
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from fastapi import HTTPException
+import anyio
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +25,12 @@ from taxkg_assets.settings import Settings
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN_PATHS = ("/", "/healthz")
 """Paths that need no key: a watchdog carries none, and the explorer's bare page asks its reader for one."""
+
+UNCOUNTED_PATHS = ("/healthz", "/metrics")
+"""Paths that are answered however many requests wait: a busy server is not a dead one."""
+
+BODY_SECONDS = 10.0
+"""Time to send a body: the largest one of 64 KiB takes it at 50 kbit/s, which no client in use is below."""
 
 
 class Guard:
@@ -39,18 +49,60 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        body = b""
         refusal = self._refusal(scope["path"], Headers(scope=scope))
-        if refusal is None and self._waiting >= self._most_waiting:
-            headers = {"Retry-After": "1"}
-            refusal = JSONResponse({"detail": "Too many requests are waiting: try again."}, 503, headers=headers)
+        if refusal is None:
+            try:
+                with anyio.fail_after(BODY_SECONDS):
+                    body = await self._read_body(receive)
+            except TimeoutError:
+                refusal = _refused(408, f"The body must be here within {BODY_SECONDS:g} seconds.")
+            except _BodyTooLongError:
+                refusal = self._too_long()
+            except ClientDisconnect:
+                return
+        is_counted = scope["path"] not in UNCOUNTED_PATHS
+        if refusal is None and is_counted and self._waiting >= self._most_waiting:
+            refusal = _refused(503, "Too many requests are waiting: try again.")
+            refusal.headers["Retry-After"] = "1"
         if refusal is not None:
             await refusal(scope, receive, send)
-            return
+        elif is_counted:
+            await self._serve_counted(scope, _replayed(body, receive), send)
+        else:
+            await self.app(scope, _replayed(body, receive), send)
+
+    async def _read_body(self, receive: Receive) -> bytes:
+        """All of the body, whether or not it says how long it is."""
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            body += message.get("body", b"")
+            if len(body) > self._most_bytes:
+                raise _BodyTooLongError
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    async def _serve_counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; it waits until its answer begins."""
+        is_waiting = True
+
+        def stop_waiting() -> None:
+            nonlocal is_waiting
+            self._waiting -= is_waiting
+            is_waiting = False
+
+        async def send_noted(message: Message) -> None:
+            stop_waiting()
+            await send(message)
+
         self._waiting += 1
         try:
-            await self._serve(scope, receive, send)
+            await self.app(scope, receive, send_noted)
         finally:
-            self._waiting -= 1
+            stop_waiting()
 
     def _refusal(self, path: str, headers: Headers) -> JSONResponse | None:
         netloc = headers.get("host", "")
@@ -58,32 +110,54 @@ class Guard:
         if host not in self._hosts:
             return _refused(421, f"This server does not answer to the name {host!r}: add it to TAXKG_API_HOSTS.")
         origin = headers.get("origin")
-        if origin and origin not in self._origins and urlsplit(origin).netloc != netloc:
+        if origin and origin not in self._origins and _netloc(origin) != netloc:
             return _refused(403, f"Pages of {origin} may not call this server: add the origin to TAXKG_API_ORIGINS.")
         if self._key and path not in OPEN_PATHS and not self._is_known(headers):
             return _refused(401, "A key is needed: send it as X-API-Key, or as a bearer token.")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self._most_bytes:
-            return _refused(413, f"The body may have {self._most_bytes} bytes at most.")
+        if not length.isdecimal() or int(length) > self._most_bytes:
+            return self._too_long()
         return None
 
     def _is_known(self, headers: Headers) -> bool:
         given = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         return secrets.compare_digest(given.encode(), self._key.encode())
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and count the bytes of a body that does not say how long it is."""
-        seen = 0
+    def _too_long(self) -> JSONResponse:
+        return _refused(413, f"The body may have {self._most_bytes} bytes at most.")
 
-        async def receive_counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._most_bytes:
-                raise HTTPException(413, f"The body may have {self._most_bytes} bytes at most.")
-            return message
 
-        await self.app(scope, receive_counted, send)
+class PostOnly:
+    """The tools, by POST alone: each call stands for itself, so there is no stream to open and no session to end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] != "POST":
+            refusal = _refused(405, "The tools are called by POST; there is no stream to listen to.")
+            refusal.headers["Allow"] = "POST"
+            await refusal(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+class _BodyTooLongError(Exception):
+    pass
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body in one message, then what else the client tells."""
+    is_given = False
+
+    async def replay() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
 
 
 def _listed(setting: str) -> list[str]:
@@ -98,5 +172,14 @@ def _hostname(netloc: str) -> str:
         return ""
 
 
+def _netloc(origin: str) -> str | None:
+    """`name:port` of an origin; None if it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
 def _refused(status: int, detail: str) -> JSONResponse:
-    return JSONResponse({"detail": detail}, status)
+    """A refusal; the connection ends with it where a body that nobody reads may still be on its way."""
+    return JSONResponse({"detail": detail}, status, headers={"Connection": "close"} if status in (408, 413) else None)

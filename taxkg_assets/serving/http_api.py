@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Annotated, Any, Literal
 
+import anyio
 import anyio.to_thread
+from deltalake.exceptions import DeltaError
 from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from taxkg_assets.defs.place import PlaceError
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.search import MOST_CHARACTERS
@@ -22,21 +28,34 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
-from taxkg_assets.serving.guard import Guard
+from taxkg_assets.serving.guard import Guard, PostOnly
 from taxkg_assets.serving.meters import Measured, Meters
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
+
+_log = logging.getLogger("taxkg.serving")
 
 THREADS = 4
 """Requests worked on side by side: encoding keeps two cores busy, so more of them would only wait inside."""
 
 NOT_FOUND = (BoxNotFoundError, EvidenceNotFoundError, FilterError, PageNotFoundError, RevisionNotFoundError)
 
+OUT_OF_REACH = (DeltaError, OSError, PlaceError)
+"""A table that is read for the first time while the home cannot be read."""
+
 LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}
 """Size of a passage by the mode of a query."""
 
-Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question")]
+
+def _check_letters(words: object) -> object:
+    if isinstance(words, str) and any("\ud800" <= letter <= "\udfff" for letter in words):
+        raise ValueError("half a pair of surrogates is no letter")
+    return words
+
+
+Words = Annotated[str, BeforeValidator(_check_letters)]
+Question = Annotated[Words, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question")]
 Level = Literal["auto", "document", "page", "section", "paragraph"]
 
 
@@ -49,10 +68,10 @@ class SearchRequest(_Request):
 
     question: Question
     k: int = Field(default=5, ge=1, le=50, description="number of passages")
-    form: str | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
+    form: Words | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
     year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
-    document: str | None = Field(default=None, max_length=200, description="only this document")
-    tag: str | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
+    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    tag: Words | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
     level: Level = "auto"
 
 
@@ -61,7 +80,7 @@ class AskRequest(_Request):
 
     question: Question
     k: int = Field(default=5, ge=1, le=50, description="number of passages to hand over")
-    document: str | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(default=None, max_length=200, description="only this document")
 
 
 class TableRequest(_Request):
@@ -69,14 +88,14 @@ class TableRequest(_Request):
 
     question: Question
     k: int = Field(default=3, ge=1, le=50, description="number of cells")
-    document: str | None = Field(default=None, max_length=200, description="only this document")
+    document: Words | None = Field(default=None, max_length=200, description="only this document")
 
 
 class QueryRequest(_Request):
     """A question with the detail that is wanted."""
 
     question: Question
-    document_id: str | None = Field(default=None, max_length=200, description="only this document")
+    document_id: Words | None = Field(default=None, max_length=200, description="only this document")
     mode: Literal["auto", "summary", "detailed"] = "auto"
 
 
@@ -85,7 +104,7 @@ class FeedbackRequest(_Request):
 
     query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
     is_helpful: bool
-    comment: str = Field(default="", max_length=2000)
+    comment: Words = Field(default="", max_length=2000)
 
 
 class Source(BaseModel):
@@ -147,7 +166,7 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
     _add_questions(app, service)
     _add_lookups(app, service)
     _add_operations(app, service, meters)
-    app.mount("/mcp", tools_app)
+    app.mount("/mcp", PostOnly(tools_app))
     return app
 
 
@@ -155,8 +174,22 @@ def _add_errors(app: FastAPI) -> None:
     async def not_found(_: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, 404)
 
+    async def out_of_reach(_: Request, error: Exception) -> JSONResponse:
+        _log.error("a table of the release cannot be read: %s", error)
+        detail = "What this needs of the home cannot be read now: try again later; the server's log says more."
+        return JSONResponse({"detail": detail}, 503)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        # Without the input and in ASCII: an input can hold what no answer can, half a pair of surrogates.
+        wrong = [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()]
+        return Response(json.dumps({"detail": wrong}), 422, media_type="application/json")
+
+    app.add_exception_handler(RequestValidationError, invalid)
     for kind in NOT_FOUND:
         app.add_exception_handler(kind, not_found)
+    for fault in OUT_OF_REACH:
+        app.add_exception_handler(fault, out_of_reach)
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:
@@ -251,13 +284,17 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
 
 
 def _add_operations(app: FastAPI, service: Service, meters: Meters) -> None:
-    @app.get("/healthz", summary="What is served")
-    def healthz() -> dict[str, Any]:
-        return {"status": "ok", **service.describe()}
+    # A thread of their own: they are told at once while questions wait for the others.
+    watching = anyio.CapacityLimiter(1)
+
+    @app.get("/healthz", summary="What is served, and whether a newer release cannot be read")
+    async def healthz() -> dict[str, Any]:
+        described = await anyio.to_thread.run_sync(service.describe, limiter=watching)
+        return {"status": "stale" if service.is_stale else "ok", **described}
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
-    def metrics() -> Response:
-        return Response(meters.render(), media_type=CONTENT_TYPE_LATEST)
+    async def metrics() -> Response:
+        return Response(await anyio.to_thread.run_sync(meters.render, limiter=watching), media_type=CONTENT_TYPE_LATEST)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def explorer() -> str:

@@ -20,6 +20,9 @@ class Meters:
         self._requests = Counter("taxkg_requests", "Requests by path and status.", names, registry=self._registry)
         self._seconds = Histogram("taxkg_request_seconds", "Time to answer.", ["path"], registry=self._registry)
         self._release = Gauge("taxkg_release", "Release that is served.", registry=self._registry)
+        self._stale = Gauge(
+            "taxkg_release_stale", "1 while the newest release cannot be read.", registry=self._registry
+        )
         self._hits = Gauge("taxkg_answers_from_memory", "Answers found in memory.", registry=self._registry)
         self._misses = Gauge("taxkg_answers_made", "Answers that had to be found.", registry=self._registry)
 
@@ -31,6 +34,7 @@ class Meters:
     def render(self) -> bytes:
         """All figures as they stand."""
         self._release.set(self._service.current.row["release_ix"])
+        self._stale.set(self._service.is_stale)
         self._hits.set(self._service.counts.hits)
         self._misses.set(self._service.counts.misses)
         return generate_latest(self._registry)

@@ -7,6 +7,7 @@ kept in memory by release, so that a frequent question costs a look-up until the
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -28,8 +29,16 @@ from taxkg_assets.settings import Settings
 
 T = TypeVar("T")
 
+_log = logging.getLogger("taxkg.serving")
+
 LOOK_SECONDS = 1.0
 """How often, at most, the service looks for a newer release."""
+
+RETRY_SECONDS = 5.0
+"""How soon it looks again after a release that could not be opened: opening one is work."""
+
+UNREADABLE = "The newest release cannot be read: this one is served on, and it is tried again; the log says more."
+"""What anybody may know of it: the reason names paths."""
 
 WARM_UP = "How are ordinary dividends reported?"
 
@@ -52,7 +61,8 @@ class Service:
         self._answers: LRUCache[str, Any] = LRUCache(maxsize=max(1, self.settings.api_cached))
         self._lock = threading.Lock()
         self._opening = threading.Lock()
-        self._looked_at = 0.0
+        self._look_at = 0.0
+        self._problem = ""
         self._desk: TableDesk | None = None
         self._current = self._open()
         self.journal = Journal(self._current.store) if self.settings.query_log else None
@@ -60,14 +70,33 @@ class Service:
     @property
     def current(self) -> Released:
         """The release that is served now; looks for a newer one from time to time."""
-        if time.monotonic() - self._looked_at > LOOK_SECONDS and self._opening.acquire(blocking=False):
+        if time.monotonic() > self._look_at and self._opening.acquire(blocking=False):
             try:
-                self._looked_at = time.monotonic()
-                if self._newest_ix() != self._current.row["release_ix"]:
-                    self._current = self._open()
+                self._follow()
             finally:
+                self._look_at = time.monotonic() + (RETRY_SECONDS if self._problem else LOOK_SECONDS)
                 self._opening.release()
         return self._current
+
+    def _follow(self) -> None:
+        """Take over the newest release; one that cannot be had, for whatever reason, leaves the present one served."""
+        try:
+            if self._newest_ix() != self._current.row["release_ix"]:
+                self._current = self._open()
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            if problem != self._problem:
+                _log.warning("release %s is served on: %s", self._current.row["release_ix"], problem)
+            self._problem = problem
+        else:
+            if self._problem:
+                _log.warning("the home can be read again: release %s is served", self._current.row["release_ix"])
+            self._problem = ""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the newest release could not be read when it was last looked for."""
+        return bool(self._problem)
 
     def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[Result]:
         """Ranked passages; `filters` are form, year and document."""
@@ -121,14 +150,16 @@ class Service:
         return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
     def describe(self) -> dict[str, Any]:
-        """What is served: release, model, number of documents."""
-        row = self.current.row
+        """What is served: release, model, number of documents; and what keeps a newer release from being served."""
+        released = self.current
+        row = released.row
         return {
             "release": row["release_ix"],
             "released_at": str(row["released_at"]),
             "model": row["model_name"],
-            "documents": self.current.table("documents").height,
-            "passages": self.current.searcher.index.rows.height,
+            "documents": released.table("documents").height,
+            "passages": released.searcher.index.rows.height,
+            "problem": UNREADABLE if self.is_stale else "",
         }
 
     def _newest_ix(self) -> int:
@@ -137,6 +168,7 @@ class Service:
     def _open(self) -> Released:
         released = open_release(self.home)
         released.searcher.search(WARM_UP, k=1)
+        released.table("documents")  # every filter looks into it, also while the home cannot be read
         return released
 
     def _is_final(self, answer: Answer) -> bool:

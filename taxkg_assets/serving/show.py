@@ -8,7 +8,9 @@ stand the legend and one line for each element but page furniture.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,13 +46,16 @@ TAG_FONT_PT = 5.0
 CELL_COLOR: Color = (0.0, 0.65, 0.0)
 OWNER_COLOR: Color = (0.80, 0.0, 0.0)
 UNOWNED = "(no heading)"
+MOST_PIXELS = 20_000_000
+"""Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
+_UNDRAWABLE = (RuntimeError, ValueError, IndexError, _MUPDF.mupdf.FzErrorBase)
 
 
 class PageNotFoundError(Exception):
-    """No such document or page in the home, or its file is gone; the message says what there is."""
+    """No such document or page in the home, its file is gone, or it cannot be drawn; the message says what there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +112,18 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
     Args:   zoom: pixels a point.
     Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
     """
-    source = open_source(find_document(store, content.document_id))
-    with source, _MUPDF.open() as drawing:
-        page = source[content.page - 1]
+    document = find_document(store, content.document_id)
+    with opened_page(document, content.page) as page, _MUPDF.open() as drawing:
         width, height = page.rect.width, page.rect.height
         panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.listed) + 4)
         canvas = drawing.new_page(width=width + PANEL_PT, height=max(height, panel_height))
-        image = page.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+        image = draw_sheet(page, zoom=zoom)
         canvas.insert_image(_MUPDF.Rect(0, 0, width, height), pixmap=image)
         _draw_elements(canvas, content)
         _draw_tables(canvas, content.tables)
         _draw_owners(canvas, content)
         _draw_panel(canvas, content, x=width + MARGIN_PT)
-        drawn = canvas.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+        drawn = draw_sheet(canvas, zoom=zoom)
         return Picture(drawn.tobytes("png"), drawn.width, drawn.height)
 
 
@@ -156,7 +160,25 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
     return {row["element_id"]: owned[row["element_id"]] for row in elements if row["element_id"] in owned}
 
 
-def open_source(document: Row) -> Any:
+@contextmanager
+def opened_page(document: Row, page: int) -> Iterator[Any]:
+    """A page of a document's file, to be drawn; what the parser has against it is one `PageNotFoundError`."""
+    try:
+        with _open_source(document) as source:
+            yield source[page - 1]
+    except _UNDRAWABLE as error:
+        reason = str(error).strip().rstrip(".")
+        raise PageNotFoundError(f"Page {page} of {document['document_id']} cannot be drawn: {reason}.") from error
+
+
+def draw_sheet(sheet: Any, *, zoom: float) -> Any:
+    """The pixels of a sheet at so many pixels a point, or at as many as `MOST_PIXELS` allows."""
+    area = max(1.0, sheet.rect.width * sheet.rect.height)
+    zoom = min(zoom, math.sqrt(MOST_PIXELS / area))
+    return sheet.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+
+
+def _open_source(document: Row) -> Any:
     """The document's file, opened, if it still holds the bytes that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():

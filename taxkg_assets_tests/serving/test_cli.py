@@ -119,6 +119,11 @@ def test_a_question_or_a_file_but_not_both() -> None:
     assert CliRunner().invoke(app, ["ask", "x", "--queries", "q", "--out", "o"]).exit_code == 2
 
 
+@pytest.mark.parametrize("days", ["inf", "nan", "1e300"])
+def test_days_without_end_are_no_age(days: str, tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["vacuum", "--keep-days", days, "--home", str(tmp_path)]).exit_code == 2
+
+
 def test_a_cell_comes_with_its_headers_and_rectangle_or_not_at_all(built_samples: Path) -> None:
     first = run("table", "when is copy A due that is filed electronically", "--home", str(built_samples))[0]
     assert first.keys() >= ROW | {"title", "row", "column", "value", "row_values"}

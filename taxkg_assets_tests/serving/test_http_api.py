@@ -88,6 +88,18 @@ def test_what_is_not_there_is_not_found(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
+@pytest.mark.parametrize("body", ['{"question": "\\ud800"}', '{"question": "a", "tag": "\\ud800"}', '{"\\ud800": NaN}'])
+def test_half_a_letter_is_refused(client: TestClient, body: str) -> None:
+    for path in ("/v1/search", "/v1/ask", "/v1/feedback"):
+        assert client.post(path, content=body, headers={"content-type": "application/json"}).status_code == 422
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+def test_the_tools_open_no_streams(client: TestClient, method: str) -> None:
+    reply = client.request(method, "/mcp/", headers={"accept": "text/event-stream, application/json"})
+    assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
+
+
 def test_a_body_without_a_length_is_counted(client: TestClient) -> None:
     reply = client.post("/v1/ask", content=(b"x" * 10_000 for _ in range(20)))
     assert reply.status_code == 413
@@ -96,6 +108,7 @@ def test_a_body_without_a_length_is_counted(client: TestClient) -> None:
 def test_other_names_and_foreign_pages_are_turned_away(client: TestClient) -> None:
     assert client.get("/healthz", headers={"host": "rebound.example"}).status_code == 421
     assert client.get("/healthz", headers={"origin": "http://elsewhere.example"}).status_code == 403
+    assert client.get("/healthz", headers={"origin": "http://["}).status_code == 403
     assert client.get("/healthz", headers={"origin": BASE}).status_code == 200
 
 
@@ -158,15 +171,41 @@ def test_a_newer_release_takes_over(sample_home: Path) -> None:
     state = store.state("release")
     assert state is not None
     store.write("release", rows.vstack(newer), inputs=state.inputs)
-    service._looked_at = 0.0
+    service._look_at = 0.0
     assert service.current.row["release_ix"] == before + 1
     withdraw(str(sample_home))
-    service._looked_at = 0.0
+    service._look_at = 0.0
     assert service.current.row["release_ix"] == before
     with pytest.raises(NotReleasedError, match="no earlier release"):
         withdraw(str(sample_home))
     states = {table.table: table.state for table in table_statuses(store)}
     assert states["release"] == "current", "a build leaves it withdrawn"
+
+
+def test_a_home_that_cannot_be_read_leaves_the_release_served(
+    sample_home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = Service(str(sample_home))
+    client = TestClient(create_app(service), base_url=BASE)
+
+    def look() -> dict[str, Any]:
+        service._look_at = 0.0
+        reply = client.get("/healthz")
+        assert reply.status_code == 200
+        return dict(reply.json())
+
+    before = look()
+    assert (before["status"], before["problem"]) == ("ok", "")
+    away = (sample_home / "tables").rename(sample_home / "away")
+    assert [look()["status"] for _ in range(2)] == ["stale", "stale"]
+    assert str(sample_home) not in look()["problem"]
+    assert client.post("/v1/search", json={"question": TWO_BOXES, "form": "1099-DIV"}).json()
+    assert "taxkg_release_stale 1.0" in client.get("/metrics").text
+    reply = client.get("/v1/diff?name=1099-DIV")
+    assert (reply.status_code, "cannot be read" in reply.text) == (503, True)
+    assert sum("served on" in line for line in caplog.messages) == 1
+    away.rename(sample_home / "tables")
+    assert look() == before
 
 
 def test_the_explorer_sets_text_of_documents_as_text_only(client: TestClient) -> None:

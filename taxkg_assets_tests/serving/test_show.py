@@ -14,7 +14,20 @@ import pytest
 from taxkg_assets.defs.store import Store
 from taxkg_assets.defs.worker import read_document
 from taxkg_assets.schemas import ROLES
-from taxkg_assets.serving.show import PANEL_PT, ROLE_COLORS, PageNotFoundError, draw_page, find_page
+from taxkg_assets.serving import show
+from taxkg_assets.serving.evidence import draw_evidence
+from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.show import (
+    MOST_PIXELS,
+    PANEL_PT,
+    ROLE_COLORS,
+    PageNotFoundError,
+    draw_page,
+    draw_sheet,
+    find_document,
+    find_page,
+    opened_page,
+)
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets_tests.extraction.typeset import Booklet
 from taxkg_assets_tests.serving.homes import run_cli
@@ -75,6 +88,30 @@ def test_a_paragraph_is_listed_with_the_heading_that_owns_it(home: Path) -> None
 def test_every_role_has_a_colour_of_its_own() -> None:
     assert tuple(ROLE_COLORS) == ROLES
     assert len(set(ROLE_COLORS.values())) == len(ROLES)
+
+
+def test_a_sheet_of_any_size_is_drawn_within_the_limit(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOST_PIXELS > 612 * 792 * 16, "a letter page at the largest zoom is drawn as asked"
+    monkeypatch.setattr(show, "MOST_PIXELS", 10_000)
+    with pymupdf.open() as drawing:
+        drawn = draw_sheet(drawing.new_page(width=14_400, height=3_600), zoom=4.0)
+    assert (drawn.width, drawn.height) == (200, 50)
+    picture = draw_page(Store(home), find_page(Store(home), NAME, 1))
+    assert picture.width_px * picture.height_px <= 11_000
+
+
+def test_what_the_parser_cannot_draw_is_one_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(home)
+    with (
+        pytest.raises(PageNotFoundError, match=f"Page 1 of {NAME} cannot be drawn: "),
+        opened_page(find_document(store, NAME), 1) as page,
+    ):
+        page.get_pixmap(matrix=pymupdf.Matrix(1e5, 1e5))
+    box = {"page": 9, "x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
+    nodes = pl.DataFrame({"node_id": ["n"], "document_id": [NAME], "page": [9], "bboxes": [[box]]})
+    released = Released(store, {}, {"nodes": nodes, "documents": store.read("documents")})
+    with pytest.raises(PageNotFoundError, match=f"Page 9 of {NAME} cannot be drawn"):
+        draw_evidence(released, "n")
 
 
 def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
