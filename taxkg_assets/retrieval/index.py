@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,21 +161,26 @@ def _write_table(connection: Any, level: str, rows: pl.DataFrame) -> None:
 
 
 def build_neighbour_index(table: Any) -> None:
-    """Index a table's vectors for searches that need not compare every row."""
-    from lancedb.index import HnswSq
+    """Index a table's vectors by cells, for searches that need not compare every row.
+
+    Cells and not a graph of neighbours: texts that stand in many documents are neighbours of one another alone, and a
+    graph full of them leads nowhere else.
+    """
+    from lancedb.index import IvfFlat
 
     limits = load_family("ranking")["approximate"]
-    links, building = limits["links"], limits["building"]
-    config = HnswSq(distance_type="dot", num_partitions=1, m=links, ef_construction=building)
+    cells = max(1, math.isqrt(table.count_rows()))
+    config = IvfFlat(
+        distance_type="dot", num_partitions=cells, sample_rate=limits["sampled"], max_iterations=limits["rounds"]
+    )
     table.create_index("vector", config=config)
 
 
 def find_nearest(table: Any, vector: Vectors, *, count: int, is_indexed: bool) -> list[dict[str, Any]]:
-    """The rows nearest to a vector with their distances; of an index more are fetched and compared anew."""
+    """The rows nearest to a vector with their distances; where there is an index, of the nearest cells alone."""
     query = table.search(vector, vector_column_name="vector").distance_type("dot")
     if is_indexed:
-        limits = load_family("ranking")["approximate"]
-        query = query.ef(limits["breadth"]).refine_factor(limits["refined"])
+        query = query.nprobes(load_family("ranking")["approximate"]["looked_into"])
     found: list[dict[str, Any]] = query.select(["chunk_id", "_distance"]).limit(count).to_list()
     return found
 

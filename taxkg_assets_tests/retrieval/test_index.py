@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dataframely as dy
 import lancedb
+import numpy as np
 import polars as pl
 import pytest
 
@@ -15,6 +16,8 @@ from taxkg_assets.retrieval.index import (
     SearchIndex,
     build_index,
     build_index_rows,
+    build_neighbour_index,
+    find_nearest,
     find_unindexed_terms,
     read_index,
     score_self_check,
@@ -93,3 +96,15 @@ def test_tags_and_entities_are_columns_to_filter_by(tmp_path: Path, index_rows: 
     }
     assert len(searcher.search(question, level="paragraph")) > 1
     assert searcher.search(question, tag="mooring") == []
+
+
+def test_the_approximate_index_finds_texts_that_stand_in_many_documents(tmp_path: Path) -> None:
+    draw = np.random.default_rng(7)
+    texts = draw.standard_normal((60, 8)).astype(np.float32)
+    vectors = np.tile(texts / np.linalg.norm(texts, axis=1, keepdims=True), (40, 1))
+    rows = pl.DataFrame({"chunk_id": [f"c{row}" for row in range(len(vectors))]})
+    rows = rows.with_columns(vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, 8)))
+    table = lancedb.connect(str(tmp_path)).create_table("paragraph", rows.to_arrow())
+    build_neighbour_index(table)
+    found = find_nearest(table, vectors[3], count=10, is_indexed=True)
+    assert {int(row["chunk_id"].removeprefix("c")) % 60 for row in found} == {3}
