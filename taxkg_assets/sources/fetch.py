@@ -18,18 +18,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.sources.connection import cut_off_at, options_of, pinned
 
 PDF_MARK = b"%PDF-"
 MARK_WITHIN = 1024
 PDF_END = b"%%EOF"
-AGENT = "taxkg (conditional requests; one document at a time)"
 BUSY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
 FIRST_YEAR, LAST_YEAR = 1800, 2199
@@ -181,6 +180,9 @@ class Fetcher:
     def _is_overdue(self) -> bool:
         return time.monotonic() >= self._due_at
 
+    def _late(self) -> _TryAgainError:
+        return _TryAgainError(f"the document was not whole in {self.limits.seconds_in_all:.0f} s")
+
     def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
         """One try: conditional if the document is known, from where the last one broke off if it did."""
         tag_file = partial.with_suffix(".tag")
@@ -192,6 +194,8 @@ class Fetcher:
             with self._open(url, headers) as reply:
                 return self._take(url, reply, partial, begun=begun, known=known)
         except httpx.TransportError as broken:
+            if self._is_overdue():
+                raise self._late() from broken
             raise _TryAgainError(f"the connection failed ({type(broken).__name__})") from broken
 
     def _take(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, known: Known) -> Fetched:
@@ -235,7 +239,7 @@ class Fetcher:
                     )
                 out.write(piece)
                 if self._is_overdue():
-                    raise _TryAgainError(f"the body was not whole in {self.limits.seconds_in_all:.0f} s")
+                    raise self._late()
         if promised not in (None, seen) or total not in (None, seen):
             raise _TryAgainError(f"the body broke off at {seen} of {total or promised} bytes")
         if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
@@ -270,8 +274,9 @@ class Fetcher:
             self._wait_for_turn()
             timeout = httpx.Timeout(self.limits.seconds_to_read, connect=self.limits.seconds_to_connect)
             with (
+                cut_off_at(self._due_at) as trace,
                 httpx.Client(timeout=timeout, trust_env=False) as client,
-                client.stream("GET", _pinned(url, address), **_options(url, headers)) as reply,
+                client.stream("GET", pinned(url, address), **options_of(url, headers, trace=trace)) as reply,
             ):
                 if not reply.has_redirect_location:
                     yield reply
@@ -356,20 +361,6 @@ def _has_end(path: Path) -> bool:
     with path.open("rb") as opened:
         opened.seek(max(0, path.stat().st_size - MARK_WITHIN))
         return PDF_END in opened.read()
-
-
-def _pinned(url: str, address: str) -> str:
-    """The URL with the name replaced by the address that was looked at."""
-    parts = urlsplit(url)
-    host = f"[{address}]" if ":" in address else address
-    return parts._replace(netloc=f"{host}:{parts.port}" if parts.port else host).geturl()
-
-
-def _options(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Headers and TLS name of the host that was asked for; the certificate is checked against that name."""
-    parts = urlsplit(url)
-    sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept": "application/pdf", "Accept-Encoding": "identity"}
-    return {"headers": {**sent, **headers}, "extensions": {"sni_hostname": parts.hostname}}
 
 
 def _conditions(known: Known) -> dict[str, str]:

@@ -29,7 +29,7 @@ def site(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     folder.mkdir(parents=True)
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "site"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", folder
     server.shutdown()
     server.server_close()
