@@ -169,7 +169,7 @@ def measure(unit: Sequence[Document], *, times: int) -> Size:
         for number in range(times):
             for document in unit:
                 name, _, revision = document.document_id.partition("--")
-                (corpus / f"{name}c{number}--{revision}.pdf").write_bytes(document.data)
+                (corpus / f"{name}c{number}--{revision}.pdf").write_bytes(document.data + b"\n%% copy %d\n" % number)
         command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json"]
         command += ["--corpus", str(corpus), "--home", str(home)]
         command += [word for name in sorted(ancestors(LAST)) for word in ("--select", name)]

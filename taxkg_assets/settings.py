@@ -95,7 +95,8 @@ class Settings(BaseSettings):
         default="", description="folder that is always a source, and that fetching fills; empty for <home>/inbox"
     )
     automation: bool = Field(
-        default=False, description="sensors and schedules start turned on, where nobody has switched them in the UI"
+        default=False,
+        description="sensors and schedules, but `weekly_training`, start turned on where nobody has switched them",
     )
     alert_webhook: SecretStr = Field(
         default=SecretStr(""), description="address that failed gates, failed runs and quarantined documents are told"

@@ -1,8 +1,7 @@
 """What runs by itself: the sensor that sees new and changed PDFs, the jobs, and the automation of the tables."""
 
 import time
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,12 @@ import dagster as dg
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING, UPSTREAM, ancestors
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.looks import look_at
 from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
 from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import BUILD, Store, digest
 from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
-from taxkg_assets.sources.scan import SourceError, sha256_of
+from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10
 SETTLE_SECONDS = 3.0
@@ -91,20 +91,16 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
         ledger = scan_sources(home)
     except SourceError as clash:
         if context.cursor != str(clash):
-            send(Alert("sources", "the sources contradict each other", (str(clash),)), settings=home.settings)
+            send(Alert("sources", "a source cannot be looked at", (str(clash),)), settings=home.settings)
         context.update_cursor(str(clash))
         return dg.SkipReason(str(clash))
     context.update_cursor("")
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
-    files = {d: Path(f["path"]) for d, f in ledger["files"].items()}
+    files = ledger["files"]
     sync_partitions(context.instance, set(files))
-    now = time.time()
-    hashes = {d: seen_sha256(path) for d, path in files.items() if path.exists() and not is_being_written(path, now)}
-    known = known_bytes(home.store)
-    changed = sorted(d for d, sha256 in hashes.items() if sha256 not in known.get(d, ()))
-    gone = sorted(known.keys() - files.keys())
+    hashes, changed, gone = find_changes(home, files)
     if not changed and not gone and not broken:
         return dg.SkipReason("Every document is as it was.")
     if not files:
@@ -129,29 +125,33 @@ def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
     return [held[0], held[-1]]
 
 
+def find_changes(home: Home, files: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str], list[str]]:
+    """Digests of the files that can be told of now, the documents that are new or changed, and those that are gone."""
+    admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
+    now = time.time()
+    settled = {d: file for d, file in files.items() if not is_being_written(Path(file["path"]), now)}
+    standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
+    looks = look_at(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
+    hashes = {d: look.sha256 for d, look in looks.items()}
+    # What was refused last is the newest that was looked at, whatever stands in the tables.
+    last = admitted | refused
+    changed = sorted(d for d, sha256 in hashes.items() if last.get(d) != sha256)
+    return hashes, changed, sorted(last.keys() - files.keys())
+
+
 def is_being_written(path: Path, now: float) -> bool:
-    """Whether a file changed a moment ago: it may not be whole yet, and the next look will tell."""
-    return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
+    """Whether a file is away or changed a moment ago: it may not be whole yet, and the next look will tell."""
+    try:
+        return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
-def seen_sha256(path: Path) -> str:
-    """SHA-256 of a file; one that nobody has touched since the last look is not read again."""
-    found = path.stat()
-    return _sha256_of(path, (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino))
-
-
-@lru_cache(maxsize=100_000)
-def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
-    return sha256_of(path)
-
-
-def known_bytes(store: Store) -> dict[str, set[str]]:
-    """Hashes under which each document was admitted or refused."""
-    known: dict[str, set[str]] = {}
-    for name in INTAKE:
-        for document_id, sha256 in store.read_or_empty(name).select("document_id", "sha256").iter_rows():
-            known.setdefault(document_id, set()).add(sha256)
-    return known
+def known_bytes(store: Store, name: str) -> dict[str, str]:
+    """Digest with which each document was admitted, or refused, last."""
+    return dict(store.read_or_empty(name).select("document_id", "sha256").iter_rows())
 
 
 def partition_range(partitions: Sequence[str]) -> dict[str, str]:

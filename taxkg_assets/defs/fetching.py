@@ -21,7 +21,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.alerts import default_schedule_status
-from taxkg_assets.defs.intake import inbox_of
+from taxkg_assets.defs.looks import inbox_of
 from taxkg_assets.defs.reader import Job, Limits, read_documents
 from taxkg_assets.defs.store import HomeBusyError, atomic_write
 from taxkg_assets.rules.loader import load_family

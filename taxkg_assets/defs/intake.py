@@ -8,7 +8,7 @@ A build that is killed at any moment therefore goes on where it was.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,26 +18,21 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.engine import open_engine
+from taxkg_assets.defs.looks import Look, inbox_of, look_at
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.defs.timing import keep_times, timed
-from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
-from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable, sha256_of
+from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable
 
 PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
-
-
-def inbox_of(settings: Settings) -> Path:
-    """The folder that is a source without being named as one."""
-    return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 
 
 def has_sources(home: Home) -> bool:
@@ -46,15 +41,20 @@ def has_sources(home: Home) -> bool:
     return bool(home.store.read_ledger()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
 
-def scan_sources(home: Home, roots: Sequence[Path] = ()) -> dict[str, Any]:
-    """Scan the given sources, or all recorded ones and the inbox, and record what they hold now."""
+def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
+    """Scan the given sources, or all recorded ones and the inbox, and record what they hold now.
+
+    Args: at_first: what is scanned where no source was given or recorded and nothing lies in the inbox.
+    """
     store = home.store
-    ledger = store.read_ledger()
-    recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
-    scanned = [root.resolve() for root in roots] or existing_roots(recorded)
-    merged = merge_sources(ledger, {root: find_source_files(root) for root in scanned})
-    if merged != ledger:
-        store.write_ledger(merged)
+    with store.ledger_held():
+        ledger = store.read_ledger()
+        given = roots or (() if has_sources(home) else at_first)
+        recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
+        scanned = [root.resolve() for root in given] or existing_roots(recorded)
+        merged = merge_sources(ledger, {root: find_source_files(root) for root in scanned})
+        if merged != ledger:
+            store.write_ledger(merged)
     return merged
 
 
@@ -79,13 +79,14 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     jobs: list[Job] = []
     cleared: set[str] = set()
-    for document_id in sorted(set(document_ids) & ledger.keys()):
-        job = _job(home, document_id, ledger[document_id], version)
+    looks = look_at_sources(home, set(document_ids) & ledger.keys(), files=ledger, known=known)
+    for document_id, look in sorted(looks.items()):
+        job = _job(home, document_id, ledger[document_id], look.sha256, version)
         if _is_same(known.get(document_id), job):
             cleared.add(document_id)
         elif not _is_same(refused.get(document_id), job):
             jobs.append(job)
-    outcomes = _read(home, jobs)
+    outcomes = _read(home, jobs, looks=looks)
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
@@ -105,6 +106,14 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
         documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
         quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | healed)}),
     )
+
+
+def look_at_sources(
+    home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Look]:
+    """What the files of these documents hold now, or why they stay out unread."""
+    admitted = {d: row["sha256"] for d, row in known.items() if d in files}
+    return look_at({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
 
 def tier_of(home: Home, row: Mapping[str, Any]) -> int:
@@ -186,16 +195,14 @@ def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
     return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
 
 
-def _job(home: Home, document_id: str, file: Mapping[str, str], version: str) -> Job:
-    path = Path(file["path"])
-    sha256 = sha256_of(path) if path.exists() else "0" * 64
+def _job(home: Home, document_id: str, file: Mapping[str, str], sha256: str, version: str) -> Job:
     return Job(
         document_id=document_id,
         path=file["path"],
         sha256=sha256,
         source_uri=printable(file["path"]),
         source_root=printable(file["root"]),
-        is_text=path.suffix.lower() == ".txt",
+        is_text=Path(file["path"]).suffix.lower() == ".txt",
         code_version=version,
         max_pages=home.settings.max_pages,
         folder=str(home.store.reading_folder(document_id, reading=reading_of(sha256, version))),
@@ -207,24 +214,28 @@ def _is_same(row: Mapping[str, Any] | None, job: Job) -> bool:
     return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
 
 
-def _read(home: Home, jobs: Sequence[Job]) -> list[Outcome]:
+def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, Look]) -> list[Outcome]:
     """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
-    cached = {
-        j.document_id: Outcome(j.document_id, True, 0.0) for j in jobs if (Path(j.folder) / "contents.json").exists()
-    }
-    missing = [j for j in jobs if j.document_id not in cached]
+    done: dict[str, Outcome] = {}
+    for job in jobs:
+        look = looks[job.document_id]
+        if look.reason:
+            done[job.document_id] = Outcome(job.document_id, False, 0.0, look.stage, look.reason, look.remedy)
+        elif (Path(job.folder) / "contents.json").exists():
+            done[job.document_id] = Outcome(job.document_id, True, 0.0)
+    missing = [j for j in jobs if j.document_id not in done]
     missing.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
     settings = home.settings
     limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
     with stage_progress("documents", len(jobs)) as progress:
-        progress.advance("documents", len(cached))
+        progress.advance("documents", len(done))
         with timed("parse") if missing else nullcontext():
             outcomes = open_engine(settings).read(
                 missing, limits=limits, on_done=lambda _: progress.advance("documents")
             )
     if missing:
         keep_times(home.store)
-    by_id = cached | {o.document_id: o for o in outcomes}
+    by_id = done | {o.document_id: o for o in outcomes}
     return [by_id[j.document_id] for j in jobs]
 
 
@@ -239,14 +250,16 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
         ).is_dir()
     ]
     files = home.store.read_ledger()["files"]
-    jobs = [_job(home, r["document_id"], files[r["document_id"]], version) for r in lost if r["document_id"] in files]
+    known = {r["document_id"]: r for r in lost}
+    looks = look_at_sources(home, known.keys() & files.keys(), files=files, known=known)
+    jobs = [_job(home, d, files[d], looks[d].sha256, version) for d in known if d in looks]
     for row, job in zip(lost, jobs, strict=True):
         if not _is_same(row, job):
             raise LookupError(
                 f"{row['document_id']}: its cached tables are gone and the file or the code has changed since it was "
                 "admitted. Materialize `documents` for it first (or run `taxkg build`)."
             )
-    for outcome in _read(home, jobs):
+    for outcome in _read(home, jobs, looks=looks):
         if not outcome.is_read:
             raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
 

@@ -385,6 +385,13 @@ class Store:
         empty: dict[str, Any] = {"roots": [], "files": {}}
         return empty if found is None else json.loads(found)
 
+    @contextmanager
+    def ledger_held(self) -> Iterator[None]:
+        """Hold the ledger from reading to writing, among all processes of this machine; a matter of moments."""
+        with (self.folder() / ".sources.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
     def write_ledger(self, ledger: Mapping[str, Any]) -> None:
         """Record the sources."""
         self.place.write(LEDGER, json.dumps(ledger, indent=1, sort_keys=True).encode())

@@ -25,7 +25,7 @@ from taxkg_assets.defs._table import (
 )
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
-from taxkg_assets.defs.intake import forget_refusals, has_sources, prune_readings, scan_sources
+from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
@@ -96,9 +96,7 @@ def build(
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))
-        if not roots and not has_sources(given):
-            roots = [SAMPLES]
-        ledger = scan_sources(given, roots)
+        ledger = scan_sources(given, roots, at_first=[SAMPLES])
         if not ledger["files"]:
             looked = ", ".join(ledger["roots"])
             raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")

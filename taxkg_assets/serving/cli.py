@@ -593,7 +593,7 @@ def daemon(home: HomeOption = "") -> None:
 
 def _become(module: list[str], home: Path) -> None:
     """Replace this process by one of Dagster's programs, at work in the home."""
-    from taxkg_assets.defs.intake import inbox_of
+    from taxkg_assets.defs.looks import inbox_of
 
     paths = {"TAXKG_HOME": str(home), "TAXKG_INBOX": str(inbox_of(Settings(home=str(home))))}
     environment = {**os.environ, **paths, "PYTHONWARNINGS": DEV_IS_SUPERSEDED}

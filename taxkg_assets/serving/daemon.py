@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from taxkg_assets.defs.automation import sync_partitions
-from taxkg_assets.defs.intake import has_sources, inbox_of, scan_sources
+from taxkg_assets.defs.intake import scan_sources
+from taxkg_assets.defs.looks import inbox_of
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
@@ -13,10 +14,14 @@ WORKSPACE = ("-w", str(PROJECT / "workspace.yaml"))
 
 
 def prepare_home(home: str) -> Store:
-    """Make the inbox, and partitions of all documents that there are; the samples where there is nothing yet."""
+    """Make the inbox, and partitions of all documents that there are.
+
+    The samples are for looking around: they come where there is nothing yet, and where the home does not fill itself.
+    """
     made = Home(home=home)
-    inbox_of(made.settings).mkdir(parents=True, exist_ok=True)
-    ledger = scan_sources(made, [] if has_sources(made) else [SAMPLES])
+    settings = made.settings
+    inbox_of(settings).mkdir(parents=True, exist_ok=True)
+    ledger = scan_sources(made, at_first=[] if settings.automation or settings.watch else [SAMPLES])
     with open_instance(made.store) as instance:
         sync_partitions(instance, set(ledger["files"]))
     return made.store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.defs.intake import inbox_of
+from taxkg_assets.defs.looks import inbox_of
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
@@ -34,7 +34,7 @@ def drop(home: str, source: Path) -> list[str]:
     Raises: MissingSourceError where it was never recorded; SourceError for the inbox and for the only source.
     """
     store = Store(home)
-    with store.exclusive():
+    with store.exclusive(), store.ledger_held():
         ledger = store.read_ledger()
         named = next((root for root in ledger["roots"] if root in (str(source), str(source.resolve()))), None)
         if named is None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
-from taxkg_assets.defs.intake import PER_DOCUMENT, tier_of
+from taxkg_assets.defs.intake import PER_DOCUMENT, look_at_sources, tier_of
 from taxkg_assets.defs.resources import Home, reading_version
 from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.documents import find_hidden_texts
-from taxkg_assets.sources.scan import sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +91,16 @@ def _documents_changed(home: Home) -> bool:
     files = home.store.read_ledger()["files"]
     version = reading_version(home.settings)
     seen: set[str] = set()
-    for name in ("documents", "quarantine"):
-        rows: list[dict[str, Any]] = home.store.read_or_empty(name).to_dicts()
-        for row in rows:
-            path = Path(files.get(row["document_id"], {}).get("path", ""))
-            is_same = path.is_file() and sha256_of(path) == row["sha256"] and row["code_version"] == version
+    rows = {name: home.store.read_or_empty(name).to_dicts() for name in ("documents", "quarantine")}
+    known = {row["document_id"]: row for row in rows["documents"]}
+    looks = look_at_sources(home, files.keys(), files=files, known=known)
+    for name in rows:
+        for row in rows[name]:
+            look = looks.get(row["document_id"])
+            is_same = look is not None and look.sha256 == row["sha256"] and row["code_version"] == version
             is_same = is_same and (name == "quarantine" or row.get("tier") == tier_of(home, row))
             if is_same:
                 seen.add(row["document_id"])
-            elif row["document_id"] not in files:
+            elif look is None or name == "quarantine":  # gone, or no longer refused for that
                 return True
     return seen != set(files)

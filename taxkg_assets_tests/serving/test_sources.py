@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from taxkg_assets.defs import intake
 from taxkg_assets.defs.intake import has_sources, scan_sources
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.serving.build import SAMPLES
+from taxkg_assets.serving.daemon import prepare_home
 from taxkg_assets.serving.sources import drop, list_sources
-from taxkg_assets.sources.scan import MissingSourceError, SourceError
+from taxkg_assets.sources.scan import MissingSourceError, SourceError, find_source_files
 from taxkg_assets_tests.serving.homes import run_cli, run_json
 
 STATUTE = next(SAMPLES.glob("*.txt"))
@@ -65,6 +68,38 @@ def test_the_inbox_is_a_source_that_nobody_has_to_name(tmp_path: Path) -> None:
     assert list(scan_sources(home)["files"]) == ["dropped"]
     with pytest.raises(SourceError, match="is the inbox"):
         drop(home.home, inbox)
+
+
+def test_a_look_at_the_sources_does_not_undo_what_another_records_meanwhile(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "three").mkdir()
+    shutil.copy(STATUTE, tmp_path / "three" / "three.txt")
+    recording = threading.Thread(target=scan_sources, args=(home, [tmp_path / "three"]))
+    looked: list[Path] = []
+
+    def find_slowly(root: Path) -> dict[str, list[Path]]:
+        looked.append(root)
+        if len(looked) == 1:
+            recording.start()
+            recording.join(0.2)
+        return find_source_files(root)
+
+    monkeypatch.setattr(intake, "find_source_files", find_slowly)
+    (tmp_path / "one" / "one.txt").unlink()
+    scan_sources(home)
+    recording.join()
+    assert documents(home) == ["both", "three", "two"]
+
+
+@pytest.mark.parametrize("setting", ["TAXKG_AUTOMATION=true", "TAXKG_WATCH=1099", ""])
+def test_a_home_that_fills_itself_begins_without_the_samples(
+    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if setting:
+        monkeypatch.setenv(*setting.split("="))
+    store = prepare_home(str(tmp_path / "home"))
+    assert bool(store.read_ledger()["files"]) == (not setting)
 
 
 def test_from_the_command_line(home: Home, tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from taxkg_assets.sources.scan import SourceError, find_source_files, merge_sources
+from taxkg_assets.sources.scan import SourceError, drop_source, find_source_files, find_twins, merge_sources
 
-EMPTY = {"roots": [], "files": {}}
+EMPTY: dict[str, Any] = {"roots": [], "files": {}}
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return one, other
 
 
-def scan(ledger: dict[str, object], *roots: Path) -> dict[str, object]:
+def scan(ledger: dict[str, Any], *roots: Path) -> dict[str, Any]:
     return merge_sources(ledger, {root: find_source_files(root) for root in roots})
 
 
@@ -47,16 +48,34 @@ def test_a_single_file_never_removes(folders: tuple[Path, Path]) -> None:
     assert ledger["files"].keys() == {"a", "b"}
 
 
-def test_equal_names_with_other_bytes_are_an_error_and_with_equal_bytes_one_document(
+def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_nobody_knows(
     folders: tuple[Path, Path],
 ) -> None:
     one, other = folders
     ledger = scan(EMPTY, one)
     (other / "a.pdf").write_bytes(b"a")
-    assert scan(ledger, other)["files"]["a"]["root"] == str(one)
+    assert scan(ledger, other)["files"]["a"] == {"root": str(one), "path": str(one / "a.pdf")}
     (other / "a.pdf").write_bytes(b"another")
-    with pytest.raises(SourceError, match=r"'a' but differ.*Rename one"):
-        scan(ledger, other)
+    disputed = scan(ledger, other)
+    assert disputed["files"].keys() == {"a", "b", "c"}
+    assert disputed["files"]["a"]["rival"] == {"root": str(other), "path": str(other / "a.pdf")}
+    assert "rival" in scan(disputed, one)["files"]["a"], "the other one is still there"
+    assert "rival" not in drop_source(disputed, str(other), others={})["files"]["a"]
+    (other / "a.pdf").unlink()
+    assert scan(disputed, one)["files"]["a"] == ledger["files"]["a"]
+
+
+def test_names_that_differ_in_their_ending_only_are_rivals(folders: tuple[Path, Path]) -> None:
+    (folders[0] / "a.txt").write_bytes(b"another")
+    assert scan(EMPTY, folders[0])["files"]["a"]["rival"]["path"] == str(folders[0] / "a.txt")
+
+
+def test_of_equal_bytes_the_admitted_one_stays_else_the_shorter_name() -> None:
+    assert find_twins({"f1 (1)": "s", "f1": "s", "f2": "t"}, admitted={}) == {"f1 (1)": "f1"}
+    assert find_twins({"f1 (1)": "s", "f1": "s"}, admitted={"f1 (1)": "s"}) == {"f1": "f1 (1)"}
+    assert find_twins({"new": "s"}, admitted={"old": "s"}) == {"new": "old"}, "what nobody looked at is as it was"
+    assert find_twins({"new": "s", "old": "changed"}, admitted={"old": "s"}) == {}
+    assert find_twins({"one": "s", "two": "s"}, admitted={"one": "s", "two": "s"}) == {}, "nothing built is lost"
 
 
 @pytest.mark.parametrize("name", ["absent", "notes.csv"])
