@@ -164,11 +164,22 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
 def opened_page(document: Row, page: int) -> Iterator[Any]:
     """A page of a document's file, to be drawn; what the parser has against it is one `PageNotFoundError`."""
     try:
-        with _open_source(document) as source:
-            yield source[page - 1]
+        with _open_source(document) as source, _as_pdf(source, page) as sheet:
+            yield sheet
     except _UNDRAWABLE as error:
         reason = str(error).strip().rstrip(".")
         raise PageNotFoundError(f"Page {page} of {document['document_id']} cannot be drawn: {reason}.") from error
+
+
+@contextmanager
+def _as_pdf(source: Any, page: int) -> Iterator[Any]:
+    """The page to be drawn upon, which only a PDF's can be: one of a text is made a PDF first, at the same places."""
+    sheet = source[page - 1]
+    if source.is_pdf:
+        yield sheet
+        return
+    with _MUPDF.open(stream=source.convert_to_pdf(page - 1, page - 1), filetype="pdf") as converted:
+        yield converted[0]
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:

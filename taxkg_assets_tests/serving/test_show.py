@@ -114,6 +114,15 @@ def test_what_the_parser_cannot_draw_is_one_sentence(home: Path, monkeypatch: py
         draw_evidence(released, "n")
 
 
+def test_a_page_of_a_text_can_be_marked_where_its_words_stand(tmp_path: Path) -> None:
+    law = tmp_path / "law.txt"
+    law.write_text("1 General rule.\nOwls are counted at night.\n", encoding="utf8")
+    (word,) = pymupdf.open(law)[0].search_for("counted")
+    with opened_page({"document_id": "law", "source_uri": str(law), "sha256": sha256_of(law)}, 1) as page:
+        assert tuple(page.search_for("counted")[0]) == pytest.approx(tuple(word), abs=1.0)
+        page.draw_rect(word, color=(1, 0, 0))
+
+
 def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
     done = run_cli("show", NAME, "2", "--home", str(home), "--out", str(tmp_path / "new" / "page.png"))
     assert done.returncode == 0, done.stderr
