@@ -6,6 +6,7 @@ A commit per question would cost more than the answer, and leave a table of a mi
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import uuid
 from collections.abc import Callable, Mapping
@@ -22,6 +23,10 @@ from taxkg_assets.retrieval.results import Result
 FLUSH_SECONDS = 10.0
 MOST_HELD = 500
 """Rows in memory that are committed without waiting for the clock."""
+MOST_KEPT = 20 * MOST_HELD
+"""Rows that wait for a home that cannot be written; beyond them the oldest go, so that the server's memory lasts."""
+
+_log = logging.getLogger("taxkg.serving")
 
 _BUILDERS: dict[str, Callable[[list[Mapping[str, Any]]], dy.DataFrame[Any]]] = {
     "query_log": build_query_log,
@@ -38,6 +43,7 @@ class Journal:
         self._lock = threading.Lock()
         self._is_due = threading.Event()
         self._is_closed = False
+        self._problem = ""
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
@@ -86,7 +92,7 @@ class Journal:
     def _add(self, name: str, row: Mapping[str, Any]) -> None:
         with self._lock:
             self._held[name].append(row)
-            is_full = len(self._held[name]) >= MOST_HELD
+            is_full = len(self._held[name]) % MOST_HELD == 0
         if is_full:
             self._is_due.set()
 
@@ -101,5 +107,19 @@ class Journal:
         for name, build in _BUILDERS.items():
             with self._lock:
                 rows, self._held[name] = self._held[name], []
-            if rows:
+            if not rows:
+                continue
+            try:
                 self._store.append(name, build(rows))
+            except Exception as error:  # of whatever kind: the thread has to outlive it
+                with self._lock:
+                    self._held[name] = [*rows, *self._held[name]][-MOST_KEPT:]
+                self._tell(f"{type(error).__name__}: {error}")
+            else:
+                self._tell("")
+
+    def _tell(self, problem: str) -> None:
+        """Say once what keeps the log from being written."""
+        if problem and problem != self._problem:
+            _log.warning("questions are kept in memory, the log cannot be written: %s", problem)
+        self._problem = problem
