@@ -199,7 +199,7 @@ class Quarantine(dy.Schema):
     """A document that could not be processed: rows of an older, sound version stay in the other tables."""
 
     document_id = _key("file name without extension")
-    sha256 = _text("SHA-256 of the offending bytes")
+    sha256 = _text("SHA-256 of the offending bytes; a digest of the reason where the file stays out unread")
     source_uri = _text("where the bytes came from")
     stage = _text("stage that refused: open, spans, elements, …, or limits")
     reason = _text("what was wrong, one sentence")

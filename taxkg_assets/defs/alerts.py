@@ -1,6 +1,6 @@
 """Who is told when something went wrong: the log always, a webhook where the settings name one.
 
-A failed run (with the gates that stopped it), a document in quarantine, sources that contradict each other. The body is
+A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be looked at. The body is
 JSON with `text` for chat services and the same in parts for programs. Text of documents is in it as data only.
 """
 

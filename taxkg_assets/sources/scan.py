@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 
 
 class SourceError(Exception):
-    """The sources contradict each other; the message names them and the remedy."""
+    """A source cannot be looked at; the message names it and the remedy."""
 
 
 class MissingSourceError(SourceError):
