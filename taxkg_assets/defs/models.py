@@ -129,11 +129,9 @@ def open_untrained(home: Home) -> Any:
 
 @cache
 def _load(name: str, hashed: str) -> SentenceEncoder:
-    """The model as it is asked, loaded once a process; its weights are not for training any more."""
+    """The model as it is asked, loaded once a process."""
     own = _read(name, hashed)
-    if own.is_bfloat16:
-        narrow_products(own.model)
-    return own
+    return replace(own, narrowed=narrow_products(own.model)) if own.is_bfloat16 else own
 
 
 def _read(name: str, hashed: str) -> SentenceEncoder:

@@ -5,6 +5,7 @@ Here: batching that never changes a vector. Not here: finding or opening a model
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,16 +54,18 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def narrow_products(model: Any) -> None:
-    """Keep the weights of matrix products in bfloat16, which autocast would else make of them anew for every text.
+def narrow_products(model: Any) -> Any:
+    """A copy with the weights of matrix products in bfloat16, which autocast would else make of them for every text.
 
-    Vectors stay the same to the last digit; the model can only be asked under autocast from then on.
+    Vectors stay the same to the last digit; the copy can only be asked under autocast.
     """
     import torch
 
-    for module in model.modules():
+    narrowed = copy.deepcopy(model)
+    for module in narrowed.modules():
         if isinstance(module, torch.nn.Linear):
             module.to(torch.bfloat16)
+    return narrowed
 
 
 class Encoder(Protocol):
@@ -130,6 +133,7 @@ class SentenceEncoder:
     """A loaded SentenceTransformer with the hash of its weights.
 
     `is_bfloat16`: multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
+    `narrowed`: the model from `narrow_products`, if any, for single questions.
     `rows`: texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
     """
 
@@ -140,6 +144,7 @@ class SentenceEncoder:
     is_bfloat16: bool = False
     rows: int = ROWS
     scale: CosineScale = UNSCALED
+    narrowed: Any = None
 
     @property
     def dimension(self) -> int:
@@ -153,7 +158,7 @@ class SentenceEncoder:
         """Encode one question, on one thread: so few words take longer to share out than to multiply."""
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
-            vector: Vectors = self._forward(ids, len(ids[0]), rows=1)[0]
+            vector: Vectors = self._forward(ids, len(ids[0]), rows=1, model=self.narrowed)[0]
         return vector
 
     def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -193,7 +198,7 @@ class SentenceEncoder:
         found: list[list[int]] = self.model.tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
         return found
 
-    def _forward(self, ids: list[list[int]], length: int, *, rows: int) -> Vectors:
+    def _forward(self, ids: list[list[int]], length: int, *, rows: int, model: Any = None) -> Vectors:
         import torch  # loaded here: readers of the index's rows need no torch
 
         pad = self.model.tokenizer.pad_token_id or 0
@@ -204,7 +209,7 @@ class SentenceEncoder:
         }
         reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
         with torch.inference_mode(), reduced:
-            raw = self.model(features)["sentence_embedding"].float().numpy()[: len(ids)]
+            raw = (self.model if model is None else model)(features)["sentence_embedding"].float().numpy()[: len(ids)]
         unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
         rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
         return rounded
