@@ -72,7 +72,7 @@ weekly_training = dg.ScheduleDefinition(
     name="weekly_training",
     job=training,
     cron_schedule="30 1 * * 6",
-    description="Every Saturday night: train on the graph as it stands. Costs hours of processor time.",
+    description="Every Saturday night: train on the graph as it stands. Costs both cores a quarter of an hour or more.",
     default_status=dg.DefaultScheduleStatus.STOPPED,
 )
 

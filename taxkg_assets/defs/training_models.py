@@ -1,6 +1,7 @@
 """Assets of the stage `training` that are models: the tuned encoder and the reranker, and the law that they keep."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import dataframely as dy
@@ -130,7 +131,8 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     """A cross-encoder that begins from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
-    settings = RerankerSettings(is_bfloat16=has_bfloat16())
+    own = RerankerSettings(is_bfloat16=has_bfloat16())
+    settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
     chosen = read_chosen(home, "model")
     start = (
         str(home.store.place.copy_of(chosen["path"])) if chosen else open_base(home).model[0].auto_model.name_or_path

@@ -28,7 +28,7 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         "",
         f"Tuned by `taxkg train` from {base}. {'Chosen' if gain.is_enough else 'Not chosen'}: {gain.reason}.",
         "",
-        "## Results on form families that took no part",
+        "## Results on form families that gave no pair",
         "",
         "| questions | nDCG@10 of the base | nDCG@10 tuned | gain | interval by families |",
         "|---|---|---|---|---|",

@@ -41,12 +41,15 @@ def choose_examples(
 ) -> tuple[list[Example], list[Example]]:
     """At most so many examples to train on, and to measure by; kinds other than questions in equal parts.
 
+    No passage of a family to measure by is a negative of an example to train on: what answers there would be pushed
+    away from questions.
+
     Returns: examples with the hardest of their negatives; the measuring ones with all.
     """
-    examples = read_examples(pairs, hard_negatives)
-    split = dict(pairs.select("pair_id", "split").iter_rows())
+    kept_out = pairs.filter(pl.col("split") == "dev")["family"].unique().to_list()
+    negatives = {"train": hard_negatives.filter(~pl.col("family").is_in(kept_out)), "dev": hard_negatives}
     written = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
-    sides = [[e for e in examples if split[e.pair_id] == side] for side in ("train", "dev")]
+    sides = [read_examples(pairs.filter(pl.col("split") == side), own) for side, own in negatives.items()]
     draw = random.Random(seed)
     chosen, measured = (
         _draw_by_kind(side, most, draw, written=written) for side, most in zip(sides, (most, dev), strict=True)

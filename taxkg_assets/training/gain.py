@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,12 @@ class Gain:
         }
 
 
+def _spare(members: Mapping[str, Sequence[float]]) -> str:
+    """Which kinds have too few questions to tell."""
+    few = [kind for kind, values in members.items() if len(values) < LEAST]
+    return f" ({', '.join(few)}: too few to tell)" if few else ""
+
+
 def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Gain:
     """Enough is an interval above 0 with no kind of question that loses more than 0.02."""
     gains = [new.ndcg - old.ndcg for old, new in zip(base, own, strict=True)]
@@ -61,6 +67,6 @@ def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interva
         if not is_above
         else f"worse for questions of kind {', '.join(worse)}"
         if worse
-        else "better than the base, its interval above 0, and no kind of question worse"
+        else f"better than the base, its interval above 0, and no kind of question worse{_spare(members)}"
     )
     return Gain(len(base), mean_of(base), mean_of(own), low, high, by_kind, is_above and not worse, reason)

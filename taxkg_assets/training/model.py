@@ -148,6 +148,7 @@ def train_encoder(
     base.save(str(out), create_model_card=False)
     scale = find_scale(of_base.places, found.places)
     (out / SCALE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
+    (out / STATE).unlink()
     return TrainedModel(
         folder=out,
         sha256=hash_weights(out),

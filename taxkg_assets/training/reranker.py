@@ -194,6 +194,7 @@ def train_reranker(
         base.model.eval()
         after = trainer.score_examples(dev)
     base.save_pretrained(str(out))
+    (out / STATE).unlink()
     return TrainedModel(
         folder=out,
         sha256=hash_weights(out),

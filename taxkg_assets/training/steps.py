@@ -5,6 +5,7 @@ Here: steps and when to stop. Not here: what a step computes, or how good a mode
 
 from __future__ import annotations
 
+import hashlib
 import random
 import resource
 import time
@@ -29,7 +30,7 @@ class StepSettings:
     learning_rate: float = 6e-5
     warmup: float = 0.1
     weight_decay: float = 0.01
-    evaluations: int = 2
+    evaluations: int = 4
     """How often the development split is scored over the whole training."""
     patience: int = 2
     """Scorings without a better figure after which training stops."""
@@ -104,8 +105,10 @@ def run_steps(
     """Train a module and give its best weights on the development split.
 
     Args:   step: computes gradients for the examples of one batch, gives the loss. score: higher is better.
-            state: file to resume from. identity: digest of data and settings; another one's state is not used.
+            state: file to resume from, for the caller to remove when the result is safe. identity: digest of data and
+            settings; together with the weights to begin from it names the training whose state may be used.
     """
+    identity = f"{identity}:{hash_module(module)}"
     trained = [weight for weight in module.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     scheduler = torch.optim.lr_scheduler.LambdaLR(
@@ -134,8 +137,16 @@ def run_steps(
         if time.monotonic() - written > settings.state_seconds:
             _save(parts, course, state, identity=identity)
             written = time.monotonic()
-    state.unlink(missing_ok=True)
+    _save(parts, course, state, identity=identity)
     return course
+
+
+def hash_module(module: torch.nn.Module) -> str:
+    """Digest of a module's weights."""
+    hashed = hashlib.sha256()
+    for name, weight in sorted(module.state_dict().items()):
+        hashed.update(name.encode() + weight.detach().cpu().numpy().tobytes())
+    return hashed.hexdigest()
 
 
 def copy_weights(module: torch.nn.Module) -> Weights:

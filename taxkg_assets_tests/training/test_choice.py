@@ -11,11 +11,19 @@ from taxkg_assets.training.choice import choose_examples
 
 def write_pairs(**counts: int) -> pl.DataFrame:
     rows = [
-        {"pair_id": f"{kind}:{number:03}", "kind": kind, "query": f"{kind} {number}", "passage": "p", "family": "f",
-         "split": "train" if number % 4 else "dev", "weight": 1.0, "source": "written:a" if number > 299 else "rule:b"}
+        {
+            "pair_id": f"{kind}:{number:03}",
+            "kind": kind,
+            "query": f"{kind} {number}",
+            "passage": "p",
+            "family": "f" if number % 4 else "g",
+            "split": "train" if number % 4 else "dev",
+            "weight": 1.0,
+            "source": "written:a" if number > 299 else "rule:b",
+        }
         for kind, count in counts.items()
         for number in range(count)
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows)
 
 
@@ -24,6 +32,7 @@ NEGATIVES = pl.DataFrame(
         "pair_id": ["scenario:001"] * 6,
         "rank": [1, 0, 2, 3, 4, 5],
         "passage": ["second", "hardest", "third", "fourth", "fifth", "sixth"],
+        "family": ["f"] * 6,
     }
 )
 
@@ -56,3 +65,9 @@ def test_an_example_has_the_hardest_of_its_negatives() -> None:
         "third",
         "fourth",
     )
+
+
+def test_no_passage_of_a_family_to_measure_by_is_a_negative_to_train_on() -> None:
+    negatives = NEGATIVES.with_columns(family=pl.Series(["f", "g", "f", "f", "f", "f"]))
+    train, _ = choose_examples(write_pairs(scenario=4), negatives, most=10, dev=1)
+    assert "hardest" not in {example.pair_id: example.negatives for example in train}["scenario:001"]

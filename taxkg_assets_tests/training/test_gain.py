@@ -38,3 +38,9 @@ def test_a_kind_that_loses_keeps_the_base_where_it_is_asked_often(count: int, is
     base = [score(0.1)] * 100 + [score(0.5, kind="table")] * count
     own = [score(0.9)] * 100 + [score(0.47, kind="table")] * count
     assert judge_gain(base, own, interval=interval(0.1)).is_enough is is_enough  # type: ignore[arg-type]
+
+
+def test_kinds_with_too_few_questions_are_named() -> None:
+    base, own = [score(0.1)] * 100 + [score(0.5, kind="table")], [score(0.9)] * 100 + [score(0.4, kind="table")]
+    gain = judge_gain(base, own, interval=interval(0.1))  # type: ignore[arg-type]
+    assert gain.reason.endswith("no kind of question worse (table: too few to tell)")
