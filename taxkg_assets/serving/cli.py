@@ -632,14 +632,26 @@ def mcp(home: HomeOption = "") -> None:
 
 def main() -> None:
     """Run the command line; an expected error is one message without a trace."""
+    streams = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
         app()
     except Exception as error:
+        # Dagster turns both into a step's log, and where its disk is full it does not turn them back.
+        for number, own in streams.items():
+            os.dup2(own, number)
         message, status = _explain(error)
         if message is None:
             raise
         err.print(f"[bold red]taxkg:[/] {message}", highlight=False, markup=True, soft_wrap=True)
         sys.exit(status)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def _explain(error: Exception) -> tuple[str | None, int]:

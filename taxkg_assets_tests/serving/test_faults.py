@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -47,6 +49,26 @@ def test_a_full_disk_is_told_once_and_the_build_goes_on_when_it_is_freed(
     assert "Free space" in done.stderr
     assert "Traceback" not in done.stderr
     assert_same_tables(tmp_path / "home", built_samples)
+
+
+def test_a_message_is_seen_though_a_step_left_the_streams_on_a_full_disk() -> None:
+    code = """
+import os
+from taxkg_assets.serving import cli
+
+def fill():
+    with open("/dev/full", "w") as full:
+        os.dup2(full.fileno(), 1)
+        os.dup2(full.fileno(), 2)
+    print("the last words of a step")
+    raise OSError(28, "No space left on device", "tables/spans")
+
+cli.app = fill
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "taxkg: The disk refused" in done.stderr
 
 
 @needs_mounts
