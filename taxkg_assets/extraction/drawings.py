@@ -12,6 +12,7 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
+from taxkg_assets.extraction.plain_pages import has_soft_mask
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.visibility import MASK, NAMED_PART, SLIT, Cover
 from taxkg_assets.rules.loader import load_family
@@ -22,8 +23,6 @@ _PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
 _MAY_PAINT = tuple(re.compile(name + rb"(?<=\s" + name + rb")\b") for name in (b"sh", b"scn", b"SCN", b"Do"))
 _MAY_SET_STATE = re.compile(rb"gs(?<=\sgs)\b")
 _STATES = re.compile(rb"/(\S+)\s+gs\b")
-# A page may have its resources from the parts of the tree of pages that it hangs on.
-_HEIRS = ("", "Parent/", "Parent/Parent/", "Parent/Parent/Parent/")
 _CLIPS = re.compile(rb"re(?<=\bre)\s+W")
 _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
@@ -68,19 +67,19 @@ def read_painters(page: Any, content: bytes) -> frozenset[str]:
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
             found.add(SLIT)
             break
-    # A page of a text file has no instructions, and asking for its number in a PDF ends the process.
-    if content and _has_soft_mask(page, page.xref, content):
+    # A page of a text file has no instructions, and asking for its insides ends the process.
+    if content and has_soft_mask(page):
         found.add(MASK)
     return frozenset(found)
 
 
-def _has_soft_mask(page: Any, xref: int, content: bytes) -> bool:
-    """Whether instructions paint through a mask, which can make anything vanish."""
+def _is_masked(page: Any, part: int, content: bytes) -> bool:
+    """Decide whether a part of a page paints through a mask of its own."""
     if not _MAY_SET_STATE.search(content):
         return False
     states = {state.decode("latin1") for state in _STATES.findall(content)}
-    at = (f"{parent}Resources/ExtGState/{state}/SMask" for state in states for parent in _HEIRS)
-    return any(page.parent.xref_get_key(xref, key)[0] in ("dict", "xref") for key in at)
+    at = (f"Resources/ExtGState/{state}/SMask" for state in states)
+    return any(page.parent.xref_get_key(part, key)[0] in ("dict", "xref") for key in at)
 
 
 def _find_painters(content: bytes) -> set[str]:
@@ -97,7 +96,7 @@ def _may_shade_parts(page: Any) -> bool:
     try:
         contents = {part: page.parent.xref_stream(part) or b"" for part in parts}
         return any(
-            _find_painters(content) - {NAMED_PART} or _has_soft_mask(page, part, content)
+            _find_painters(content) - {NAMED_PART} or _is_masked(page, part, content)
             for part, content in contents.items()
         )
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):

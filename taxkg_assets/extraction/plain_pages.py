@@ -105,6 +105,15 @@ def has_named_parts(page: Any) -> bool:
     return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(_inside_of(page)), "XObject")))
 
 
+def has_soft_mask(page: Any) -> bool:
+    """Decide whether a page has at hand a mask to paint through, which can make anything vanish."""
+    states = _MUPDF.pdf_dict_gets(_resources_of(_inside_of(page)), "ExtGState")
+    masks = (
+        _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(states, ix), "SMask") for ix in range(_MUPDF.pdf_dict_len(states))
+    )
+    return any(_MUPDF.pdf_is_dict(mask) for mask in masks)
+
+
 def _inside_of(page: Any) -> Any:
     return _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
 
