@@ -31,8 +31,9 @@ from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
+from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_scorer import Reranker
-from taxkg_assets.retrieval.search import DEFAULT_PARTS, Parts, Searcher
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings

@@ -17,8 +17,9 @@ from taxkg_assets.defs.rerankers import open_reranker
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.release import find_current
-from taxkg_assets.retrieval.search import DEFAULT_PARTS, Searcher
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.schemas import Edges
 

@@ -10,7 +10,8 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.expand import build_neighbours, expand_seeds
-from taxkg_assets.retrieval.search import Parts, Searcher
+from taxkg_assets.retrieval.parts import Parts
+from taxkg_assets.retrieval.search import Searcher
 
 
 def _edges(*rows: tuple[str, str, str, float]) -> dy.DataFrame[schemas.Edges]:

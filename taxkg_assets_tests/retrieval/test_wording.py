@@ -12,7 +12,8 @@ import pytest
 from taxkg_assets.llm.exchange import COMPLETE, AccessError, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.search import DEFAULT_PARTS, Searcher
+from taxkg_assets.retrieval.parts import DEFAULT_PARTS
+from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.llm.scripted import Scripted, items_of, proposer
 

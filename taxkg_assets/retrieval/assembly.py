@@ -1,0 +1,115 @@
+"""From ranked rows to passages that are handed over: widened, without repeats, with place and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from taxkg_assets.retrieval import rerank
+from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.levels import Level, name_children
+from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
+from taxkg_assets.retrieval.windows import Window, Windows
+from taxkg_assets.rules.loader import load_family
+
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Makes results of one ranking over what was gathered about its index.
+
+    Attributes: has_parents: widen hits to their surroundings. reranker: name of the model that looked again, if any.
+    """
+
+    gathered: Gathered
+    ranking: Ranking
+    has_parents: bool = True
+    reranker: str | None = None
+
+    def assemble_passages(self, *, k: int, level: str) -> list[Result]:
+        """The best candidates, each widened to a passage of a level."""
+        ranked = [candidate.row for candidate in self.ranking.candidates]
+        windows = Windows(self.gathered.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
+        results: list[Result] = []
+        for candidate in self._demote_duplicates():
+            if len(results) == k:
+                break
+            window = windows.grow(candidate.row)
+            if window is not None:
+                results.append(self._show(candidate, window, rank=len(results) + 1))
+        return results
+
+    def assemble_units(self, level: Level, *, k: int) -> list[Result]:
+        """The best documents, pages or sections, each at its best passage, with passages to drill down to."""
+        passages, ranking = self.gathered.passages, self.ranking
+        rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
+        scores = np.array([candidate.score for candidate in ranking.candidates])
+        ranked = [(row, passages.columns["chunk_id"][row]) for row in rows.tolist()]
+        results: list[Result] = []
+        for number, score in level.rank(list(ranking.wanted), ranking.meaning, rows=rows, scores=scores)[:k]:
+            best = next(candidate for candidate in ranking.candidates if level.unit_of[candidate.row] == number)
+            window = Windows(passages, level="paragraph").grow(best.row)
+            assert window is not None
+            unit = level.units.row(number, named=True)
+            own = Window(f"{unit['text']}\n{window.text}".strip(), window.page, window.bboxes, window.chunk_ids)
+            if unit["level"] == "section":
+                own = Windows(passages, level="section").grow(best.row) or own
+            result = self._show(best, own, rank=len(results) + 1)
+            via = {**result.via, "unit": unit["chunk_id"], "drill_down": name_children(level, number, ranked=ranked)}
+            results.append(result.model_copy(update={"score": round(score, 4), "via": via}))
+        return results
+
+    def _demote_duplicates(self) -> Iterator[Candidate]:
+        """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
+        limits, vectors = load_family("ranking")["duplicates"], self.gathered.index.vectors
+        kept: list[int] = []
+        demoted: list[Candidate] = []
+        for candidate in self.ranking.candidates:
+            row = candidate.row
+            cosines = vectors[kept] @ vectors[row]
+            close = [kept[place] for place in np.flatnonzero(cosines >= limits["cosine"])]
+            if any(self._overlap(row, other) >= limits["overlap"] for other in close):
+                demoted.append(candidate)
+            else:
+                kept.append(row)
+                yield candidate
+        yield from demoted
+
+    def _overlap(self, one: int, other: int) -> float:
+        terms: Sequence[str] = self.gathered.passages.columns["terms"]
+        own, held = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
+        return len(own & held) / max(1, len(own | held))
+
+    def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
+        row = self.gathered.index.rows.row(candidate.row, named=True)
+        return Result(
+            rank=rank,
+            score=round(candidate.score, 4),
+            document=row["document_id"],
+            form=row["form"],
+            revision=row["revision"],
+            doc_type=row["doc_type"],
+            page=window.page,
+            bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
+            heading_path=row["heading_path"],
+            anchor_key=row["anchor_key"],
+            text=window.text,
+            node_id=row["node_ids"][0],
+            chunk_id=row["chunk_id"],
+            via={
+                "lexical_rank": candidate.lexical_rank,
+                "vector_rank": candidate.vector_rank,
+                "rerank_score": round(candidate.score, 4),
+                "reranker": {"name": self.reranker, "lost": round(candidate.lost, 4)}
+                if self.reranker is not None and candidate.lost is not None
+                else None,
+                "cosine": round(candidate.cosine, 4),
+                "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(row["terms"].split(" "))), 4),
+                "route": self.ranking.route.describe(),
+                "edge": candidate.step.describe() if candidate.step else None,
+                "chunk_ids": list(window.chunk_ids),
+            },
+        )

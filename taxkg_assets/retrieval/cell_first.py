@@ -1,0 +1,49 @@
+"""The unit that prints the cell a question asks for, put before what was ranked by words and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.table_entry import TableCatalogue
+from taxkg_assets.retrieval.table_lookup import find_cells, find_unit, score_tables
+from taxkg_assets.rules.loader import load_family
+
+
+def asks_for_cell(ranking: Ranking, gathered: Gathered) -> bool:
+    """Whether a table is among the first candidates, and the question may want a figure of it.
+
+    Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer.
+    """
+    if ranking.route.keys and not ranking.route.wants_amount:
+        return False
+    leaders = ranking.candidates[: load_family("ranking")["cells"]["looked_at"]]
+    return any(gathered.passages.is_table[candidate.row] for candidate in leaders)
+
+
+def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gathered: Gathered) -> Ranking:
+    """The ranking led by the unit that prints the cell asked for, where headers leave no doubt of it."""
+    matches = find_cells(
+        query,
+        tables,
+        k=1,
+        forms=ranking.route.forms,
+        names_place=bool(ranking.route.places),
+        priors=score_tables(ranking, rows=gathered.index.rows),
+    )
+    if not matches or matches[0].score < load_family("ranking")["cells"]["least_score"]:
+        return ranking
+    texts = gathered.passages.columns["text"]
+    units = {row: texts[row] for row in gathered.table_rows.get(matches[0].table_id, ())}
+    row = find_unit(matches[0], texts=units)
+    places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
+    if not places:
+        return ranking
+    order = [*places, *(place for place in range(len(ranking.candidates)) if place not in places)]
+    own = replace(ranking.candidates[places[0]], score=ranking.candidates[0].score)
+    return replace(
+        ranking,
+        candidates=(own, *(ranking.candidates[place] for place in order[1:])),
+        features={name: values[order] for name, values in ranking.features.items()},
+    )

@@ -1,0 +1,137 @@
+"""The two legs over one question: scores of every row by words and by meaning, and the orders that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval import lexical, rerank, vector
+from taxkg_assets.retrieval.encoder import Encoder, Vectors
+from taxkg_assets.retrieval.facts import Floats, Ints
+from taxkg_assets.retrieval.fuse import find_top
+from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.hyde import imagine_passage
+from taxkg_assets.retrieval.parts import Parts
+from taxkg_assets.retrieval.router import Route, find_lay_terms
+from taxkg_assets.rules.loader import load_family
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Scores of every row by both legs, their own orders, the rankings to fuse, and the documents' features."""
+
+    by_term: lexical.Scores
+    by_vector: Vectors
+    orders: list[Ints]
+    rankings: list[Ints]
+    documents: dict[str, Floats]
+    allowed: Mask
+    meaning: Vectors
+
+    @property
+    def vector_floor(self) -> float:
+        """Cosine of the last row that the vector leg ranks."""
+        return float(np.min(self.by_vector[self.orders[1]], initial=1.0))
+
+    def score_terms(self, rows: Ints) -> Floats:
+        """Some rows' lexical scores relative to the best of them."""
+        return _stretch(self.by_term, rows, floor=0.0)
+
+    def score_meaning(self, rows: Ints) -> Floats:
+        """Some rows' cosines between the last row that the leg ranks and the best of them."""
+        return _stretch(self.by_vector, rows, floor=self.vector_floor)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A question for the legs: terms that were added to its own, and its meaning with what was added."""
+
+    extra: tuple[str, ...]
+    meaning: Vectors
+
+
+def expand_query(
+    query: str, terms: Sequence[str], *, encoder: Encoder, parts: Parts, proposer: Proposer | None
+) -> Expanded:
+    """A question with the documents' words for its everyday ones, and a model's guess at the passage, if any."""
+    share = load_family("ranking")["legs"]["expanded_vector"]
+    lay_terms = find_lay_terms(query) if parts.lay_terms else ""
+    imagined = imagine_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
+    added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
+    meaning = encoder.encode_query(query)
+    if lay_terms and share:
+        meaning = (1 - share) * meaning + share * encoder.encode_query(f"{query} {lay_terms}")
+    if imagined:
+        share = load_family("llm")["reading"]["hyde_share"]
+        meaning = (1 - share) * meaning + share * encoder.encode_query(imagined.passage)
+    return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), meaning)
+
+
+def score_legs(
+    expanded: Expanded,
+    terms: Sequence[str],
+    *,
+    route: Route,
+    allowed: Mask,
+    gathered: Gathered,
+    encoder: Encoder,
+    parts: Parts,
+) -> Legs:
+    """Score every row by both legs and order the best, among all rows and among those that the question prefers."""
+    limits = load_family("ranking")["legs"]
+    index, read = gathered.index, encoder.scale.read
+    by_term = index.lexical.score_rows(terms, extra=expanded.extra, extra_weight=limits["expansion"])
+    by_vector = read(vector.score_rows(index.vectors, expanded.meaning))
+    about = read(vector.score_rows(gathered.document_vectors, expanded.meaning)).astype(np.float64)
+    documents = gathered.documents.score_documents(route)
+    preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
+    documents["title"] = _score_titles([*terms, *expanded.extra], gathered.title_words)
+    documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
+    legs = [(parts.lexical, by_term, 0.0), (parts.vector, by_vector, -1.0)]
+    orders = [find_top(scores, limits["depth"], floor=floor, among=allowed) for _, scores, floor in legs]
+    masks = [preferred]
+    if route.perspective:
+        masks.append(preferred & (gathered.passages.perspectives == route.perspective))
+    rankings = [order for order, (is_on, _, _) in zip(orders, legs, strict=True) if is_on] + [
+        find_top(scores, limits["depth"], floor=floor, among=mask)
+        for mask in masks
+        for is_on, scores, floor in legs
+        if is_on
+    ]
+    return Legs(by_term, by_vector, orders, rankings, documents, allowed, expanded.meaning)
+
+
+def speaks_of(route: Route, gathered: Gathered) -> Mask:
+    """Rows that speak of a form asked for."""
+    speaks = np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms])
+    return speaks[gathered.passages.form_number]
+
+
+def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: Mask, gathered: Gathered) -> Mask:
+    """Rows of current documents of the year, place and form asked for."""
+    doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
+    preferred = allowed & ~doubtful[gathered.documents.number_of]
+    return preferred & speaks_of(route, gathered) if route.forms else preferred
+
+
+def _score_titles(terms: Sequence[str], words: Sequence[frozenset[str]]) -> Floats:
+    """How much of the question stands in the title of each document's form, against the best of them."""
+    weight = {term: np.log(len(words) / held) for term in set(terms) if (held := sum(term in own for own in words))}
+    scores = np.array([sum(value for term, value in weight.items() if term in own) for own in words])
+    return scores / max(float(scores.max(initial=0.0)), 1.0)
+
+
+def _stretch(scores: npt.NDArray[np.float32], rows: Ints, *, floor: float) -> Floats:
+    """Scores of some rows as 0..1 between a floor and the best of them."""
+    own = scores[rows].astype(np.float64)
+    top = float(own.max(initial=floor))
+    if top <= floor:
+        return np.zeros(len(rows))
+    stretched: Floats = np.clip((own - floor) / (top - floor), 0.0, 1.0)
+    return stretched

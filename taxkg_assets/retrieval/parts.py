@@ -1,0 +1,27 @@
+"""Which parts of the search are at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which parts of the search are at work; what a part adds is measured by leaving it out, or putting it in.
+
+    The graph's edges led to nothing that the legs had not found, and changed no figure: they are off until they do.
+    """
+
+    lexical: bool = True
+    vector: bool = True
+    router: bool = True
+    lay_terms: bool = True
+    rerank: bool = True
+    reranker: bool = True
+    graph: bool = False
+    parents: bool = True
+    hyde: bool = False
+    cells: bool = True
+
+
+DEFAULT_PARTS = Parts()
