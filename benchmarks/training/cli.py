@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,8 +17,8 @@ from rich.markdown import Markdown
 from benchmarks.documents import CorpusError
 from benchmarks.training import labels, throughput
 from benchmarks.training.corpus import open_corpus
-from benchmarks.training.cross_validation import run_fold
-from benchmarks.training.folds import Choice, build_folds
+from benchmarks.training.cross_validation import Study, Tuner, identify_run, run_fold
+from benchmarks.training.folds import Choice, Fold, build_folds
 from benchmarks.training.near_misses import (
     MOST,
     find_forms,
@@ -28,8 +29,8 @@ from benchmarks.training.near_misses import (
     weigh_tokens,
     weigh_vectors,
 )
-from benchmarks.training.report import render_accuracies
-from benchmarks.training.summary import gather_accuracies, read_folds, render_summary, summarize
+from benchmarks.training.report import render_accuracies, render_summary
+from benchmarks.training.summary import Found, gather_accuracies, read_folds, summarize
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
@@ -37,7 +38,7 @@ from taxkg_assets.training.losses import LOSSES
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one part; 0 done, 1 where a home or a table is missing."""
+    """Run one part; 0 done, 1 where a home or a table is missing or a fold failed."""
     options = build_parser().parse_args(arguments)
     try:
         text, found = PARTS[options.part](options)
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     name.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf8")
     name.with_suffix(".md").write_text(text, encoding="utf8")
     Console().print(Markdown(text))
-    return 0
+    return 1 if isinstance(found, dict) and found.get("failed") else 0
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -126,17 +127,38 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
     )
     tune = KeptTuner(corpus, options.models) if options.models else trainer
     folder = options.out / "folds"
-    for fold in build_folds(study.questions, study.families, count=options.folds):
-        if options.only and fold.number not in options.only:
-            continue
-        for seed in range(options.seeds if fold.number == 0 else 1):
+    failed = train_folds(study, choose_runs(study, options), tune=tune, folder=folder)
+    folds = read_folds(folder, run=identify_run(tune, choice=choice, pool=options.pool))
+    if not folds:
+        raise CorpusError("no fold came to its end: " + "; ".join(failed))
+    text = render_summary(folds) + "".join(f"\nNot among these: {line}\n" for line in failed)
+    return text, _describe_folds(folds) | {"left_out": left_out, "failed": failed}
+
+
+def choose_runs(study: Study, options: argparse.Namespace) -> list[tuple[Fold, int]]:
+    """Every fold once, then the further seeds of the first one, which are worth the least if time runs out."""
+    folds = build_folds(study.questions, study.families, count=options.folds)
+    runs = [(fold, 0) for fold in folds] + [(folds[0], seed) for seed in range(1, options.seeds)]
+    return [(fold, seed) for fold, seed in runs if not options.only or fold.number in options.only]
+
+
+def train_folds(study: Study, runs: Sequence[tuple[Fold, int]], *, tune: Tuner, folder: Path) -> list[str]:
+    """Run each; one that fails is told and the others go on. Gives what failed and why."""
+    failed = []
+    for fold, seed in runs:
+        name = f"fold {fold.number}, seed {seed}"
+        try:
             found = run_fold(study, fold, tune=tune, seed=seed, out=folder)
-            print(
-                f"fold {fold.number}, seed {seed}: {found['examples']} examples, {found['seconds']:.0f} s", flush=True
-            )
-    folds = read_folds(folder)
-    return render_summary(folds), {
-        "left_out": left_out,
+        except Exception as error:  # whatever one model fell over says nothing of the others, which took hours
+            traceback.print_exc()
+            failed.append(f"{name}: {type(error).__name__}: {error}. The same command runs it again.")
+        else:
+            print(f"{name}: {found['examples']} examples, {found['seconds']:.0f} s", flush=True)
+    return failed
+
+
+def _describe_folds(folds: Sequence[Found]) -> dict[str, Any]:
+    return {
         **{name: frame.to_dicts() for name, frame in summarize(folds).items()},
         "accuracies": [describe_accuracy(accuracy) for accuracy in gather_accuracies(folds)],
     }
@@ -147,7 +169,7 @@ def run_report(options: argparse.Namespace) -> tuple[str, Any]:
     folds = read_folds(options.out / "folds")
     if not folds:
         raise CorpusError(f"{options.out / 'folds'} holds no folds: run the part `folds` first.")
-    return render_summary(folds), {name: frame.to_dicts() for name, frame in summarize(folds).items()}
+    return render_summary(folds), _describe_folds(folds)
 
 
 def run_labels(options: argparse.Namespace) -> tuple[str, Any]:

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,9 +16,7 @@ import numpy as np
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.folds import Choice, Fold, choose_examples, filter_examples, find_family
 from benchmarks.training.near_misses import (
-    Scorer,
     find_texts,
-    weigh_pairs,
     weigh_ranks,
     weigh_terms,
     weigh_tokens,
@@ -29,11 +27,14 @@ from taxkg_assets.evaluation.near_misses import NearMiss
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder, Vectors
 from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.training.examples import Example
 
 METRICS = ("ndcg@10", "recall@5", "mrr", "hit@1", "near_miss@1", "wrong_document@1")
 RESULTS = 50
+FORMAT = 2
+"""Of what a fold writes down: files of an older one are not read."""
 RIDGE = 0.3
 """How strongly the map from the base's vectors to tuned ones is held to small weights."""
 Question = Mapping[str, Any]
@@ -42,11 +43,10 @@ System = Callable[[str], Sequence[Result]]
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a fold's training gave: an encoder, a reranked search if there is a reranker, and how it went."""
+    """What a fold's training gave: an encoder, a reranker if there is one, and how it went."""
 
     encoder: SentenceEncoder
-    add_reranker: Callable[[Searcher], Searcher] | None
-    score_pairs: Scorer | None
+    reranker: Reranker | None
     facts: Mapping[str, Any]
 
 
@@ -75,6 +75,8 @@ class Study:
     """Ids of the pairs with a question that a person wrote."""
     pool: int = 0
     """Passages of each leg that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
+    repeats: Mapping[str, int] = field(default_factory=dict)
+    """Pairs of each kind that are not among the examples, as they repeat a question of any fold."""
 
     @property
     def family_of_text(self) -> dict[str, str]:
@@ -97,7 +99,8 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         query_families=study.query_families,
     )
     train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice, written=study.written)
-    identity = _identify(train, dev, asked, tune=tune, seed=seed, pool=study.pool)
+    run = identify_run(tune, choice=study.choice, pool=study.pool)
+    identity = _identify(train, dev, asked, run=run, seed=seed)
     path = out / f"fold-{fold.number}-seed-{seed}.json"
     if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
         return dict(held)
@@ -110,6 +113,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
     systems = open_systems(base, other, tuned=tuned)
     found = {
         "identity": identity,
+        "run": run,
         "fold": fold.number,
         "seed": seed,
         "families": list(fold.families),
@@ -117,12 +121,13 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         "kinds": dict(Counter(example.kind for example in train)),
         "dev": len(dev),
         "pool": len(pool),
-        "removed": asdict(removed),
+        "removed": removed,
+        "repeats": dict(study.repeats),
         "training_s": trained,
         "training": dict(tuned.facts),
         "scores": [row for question in asked for row in score_systems(question, systems, families=study.families)],
         "unseen": [question["id"] for question in asked if _is_unseen(question, fold, study.families)],
-        "near_misses": [{"form": item.form, "kind": item.kind, "wording": item.wording} for item in near],
+        "near_misses": [_describe(item, study.families[item.document_id]) for item in near],
         "margins": weigh_systems(study.corpus, near, base=base, other=other, tuned=tuned) if near else {},
         "seconds": time.monotonic() - began,
     }
@@ -192,15 +197,27 @@ def open_systems(base: Searcher, other: Searcher, *, tuned: Tuned) -> dict[str, 
         "full base": _open_full(base),
         "full tuned": _open_full(other),
     }
-    if tuned.add_reranker is not None:
-        systems["full base + rerank"] = _open_full(tuned.add_reranker(base))
-        systems["full tuned + rerank"] = _open_full(tuned.add_reranker(other))
+    if tuned.reranker is not None:
+        systems["dense tuned + rerank"] = _open_dense(other, tuned.reranker)
+        systems["full base + rerank"] = _open_full(replace(base, reranker=tuned.reranker))
+        systems["full tuned + rerank"] = _open_full(replace(other, reranker=tuned.reranker))
     return systems
 
 
-def _open_dense(searcher: Searcher) -> System:
+def _open_dense(searcher: Searcher, reranker: Reranker | None = None) -> System:
+    """Nearest vectors; the first so many in the order of a reranker, which has no other score to be weighed against."""
     dense = build_baselines(searcher)["dense"]
-    return lambda query: [Result(row["document_id"], row["text"]) for row in dense(query)]
+    row_of = {chunk_id: row for row, chunk_id in enumerate(searcher.index.rows["chunk_id"])}
+
+    def find(query: str) -> list[Result]:
+        found = dense(query)
+        if reranker is not None:
+            first = found[: reranker.depth]
+            scores = reranker.scorer.score(query, [searcher.read_passage(row_of[row["chunk_id"]]) for row in first])
+            found[: reranker.depth] = [first[place] for place in np.argsort(-scores, kind="stable")]
+        return [Result(row["document_id"], row["text"]) for row in found]
+
+    return find
 
 
 def _open_full(searcher: Searcher) -> System:
@@ -210,8 +227,7 @@ def _open_full(searcher: Searcher) -> System:
 def score_systems(
     question: Question, systems: Mapping[str, System], *, families: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """One row per system and metric; `family` is the question's document in all its revisions."""
-    document = find_required(question)[0]["document"]
+    """One row per system and metric; `family` is the form family of what the question asks for, held out with it."""
     rows = []
     for name, system in systems.items():
         scores = score_query(question, system(question["query"]), is_abstained=False)
@@ -220,8 +236,7 @@ def score_systems(
                 "system": name,
                 "query_id": question["id"],
                 "type": question["type"],
-                "family": document.partition("--")[0],
-                "form_family": find_family(question, families),
+                "family": find_family(question, families),
                 "metric": metric,
                 "value": scores.get(metric),
             }
@@ -244,10 +259,8 @@ def weigh_systems(
         "full base": weigh_ranks(base, corpus, near),
         "full tuned": weigh_ranks(other, corpus, near),
     }
-    if tuned.score_pairs is not None:
-        margins["cross-encoder"] = weigh_pairs(tuned.score_pairs, near, texts)
-    if tuned.add_reranker is not None:
-        margins["full tuned + rerank"] = weigh_ranks(tuned.add_reranker(other), corpus, near)
+    if tuned.reranker is not None:
+        margins["full tuned + rerank"] = weigh_ranks(replace(other, reranker=tuned.reranker), corpus, near)
     return margins
 
 
@@ -256,11 +269,25 @@ def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> b
     return all(families[passage["document"]] in fold.families for passage in find_required(question))
 
 
+def identify_run(tune: Tuner, *, choice: Choice, pool: int) -> str:
+    """Digest of the settings that all folds of one run share: only folds of one run are told together."""
+    return _digest([str(FORMAT), tune.identity, repr(choice), str(pool)])
+
+
 def _identify(
-    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, tune: Tuner, seed: int, pool: int
+    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, run: str, seed: int
 ) -> str:
     """Digest of all that decides what a fold finds."""
-    said = [tune.identity, str(seed), str(pool), *(question["id"] for question in asked)]
+    said = [run, str(seed), *(question["id"] for question in asked)]
     for example in (*train, *dev):
         said += [example.query, example.positive, *example.negatives, str(example.weight)]
+    return _digest(said)
+
+
+def _digest(said: Sequence[str]) -> str:
     return hashlib.sha256("\x1f".join(said).encode()).hexdigest()[:32]
+
+
+def _describe(item: NearMiss, family: str) -> dict[str, str]:
+    """A near miss without its texts."""
+    return {"form": item.form, "family": family, "kind": item.kind, "wording": item.wording}

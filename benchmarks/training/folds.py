@@ -13,6 +13,7 @@ from taxkg_assets.evaluation.metrics import find_required
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.training.examples import Example
 
+REASONS = ("held_out", "gold", "same_question", "negatives")
 SAME_QUESTION = 0.6
 """Share of terms in common from which two questions are one."""
 
@@ -24,16 +25,6 @@ class Fold:
     number: int
     families: tuple[str, ...]
     questions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """Examples that a fold may not learn from, by why."""
-
-    held_out: int
-    gold: int
-    same_question: int
-    negatives: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +73,33 @@ def filter_examples(
     asked: Sequence[Mapping[str, Any]],
     family_of_text: Mapping[str, str],
     query_families: Mapping[str, str],
-) -> tuple[list[Example], Removed]:
+) -> tuple[list[Example], dict[str, dict[str, int]]]:
     """Leave out what would tell a model of a fold about its questions.
 
     Args:    asked: the fold's questions. family_of_text: family of each passage as it is encoded; a negative of a held
              out family is taken from its example. query_families: family that an example's short side is from.
-    Returns: the examples that are left; and how many were left out because passage or short side is of a held out
-             family, because the passage holds a gold quote of another family, because the question is nearly one of
-             those asked, and how many negatives were taken away.
+    Returns: the examples that are left; and, by reason and by kind of pair, how many were left out because passage or
+             short side is of a held out family (`held_out`), because the passage holds a gold quote of another family
+             (`gold`), because the question is nearly one of those asked (`same_question`), and how many negatives
+             were taken away (`negatives`).
     """
     held = frozenset(fold.families)
     elsewhere = [passage for question in asked for passage in question["gold"]]
     terms = [frozenset(find_terms(question["query"])) for question in asked]
     kept: list[Example] = []
-    why: Counter[str] = Counter()
+    why: dict[str, Counter[str]] = {name: Counter() for name in REASONS}
     for example in examples:
         if held & {example.family, query_families.get(example.pair_id, example.family)}:
-            why["held_out"] += 1
+            why["held_out"][example.kind] += 1
         elif any(is_quoted(gold["quote"], example.positive, is_row=False) for gold in elsewhere):
-            why["gold"] += 1
+            why["gold"][example.kind] += 1
         elif is_same_question(example.query, terms):
-            why["same_question"] += 1
+            why["same_question"][example.kind] += 1
         else:
             left = tuple(text for text in example.negatives if family_of_text.get(text) not in held)
-            why["negatives"] += len(example.negatives) - len(left)
+            why["negatives"][example.kind] += len(example.negatives) - len(left)
             kept.append(replace(example, negatives=left))
-    return kept, Removed(why["held_out"], why["gold"], why["same_question"], why["negatives"])
+    return kept, {name: {kind: own[kind] for kind in sorted(own) if own[kind]} for name, own in why.items()}
 
 
 def choose_examples(

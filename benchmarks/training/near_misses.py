@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
-import polars as pl
 
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.late_interaction import encode_tokens, score_late_interaction
@@ -18,8 +15,6 @@ from taxkg_assets.retrieval.search import Searcher
 MOST = 60
 """Near misses of one kind and wording."""
 Margins = list[float]
-Scorer = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""Scores of pairs of a question and a passage."""
 
 
 def open_near_misses(corpus: Corpus, *, most: int = MOST, seed: int = 0) -> list[NearMiss]:
@@ -68,13 +63,6 @@ def weigh_tokens(model: Any, near_misses: Sequence[NearMiss], texts: Sequence[tu
     ]
 
 
-def weigh_pairs(score: Scorer, near_misses: Sequence[NearMiss], texts: Sequence[tuple[str, str]]) -> Margins:
-    """A cross-encoder's scores of question and passage read together."""
-    asked = [(item.query, text) for item, pair in zip(near_misses, texts, strict=True) for text in pair]
-    scores = score(asked)
-    return [float(right - near) for right, near in zip(scores[::2], scores[1::2], strict=True)]
-
-
 def weigh_ranks(searcher: Searcher, corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
     """The whole search: which of the two comes first; where it finds neither, that is a miss."""
     margins = []
@@ -89,14 +77,3 @@ def weigh_ranks(searcher: Searcher, corpus: Corpus, near_misses: Sequence[NearMi
 def find_forms(near_misses: Sequence[NearMiss]) -> list[str]:
     """The form of each, over which intervals draw."""
     return [item.form for item in near_misses]
-
-
-def count_kinds(near_misses: Sequence[NearMiss]) -> pl.DataFrame:
-    """How many there are of each kind and wording."""
-    frame = pl.DataFrame({"kind": [m.kind for m in near_misses], "wording": [m.wording for m in near_misses]})
-    return frame.group_by("kind", "wording").len("n").sort("kind", "wording")
-
-
-def share_passed(margins: Margins) -> float:
-    """Share of near misses in which the right passage came first."""
-    return float(np.mean(np.array(margins) > 0)) if margins else 0.0

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
+from benchmarks.training.summary import (
+    SHOWN,
+    TYPE_STEPS,
+    Found,
+    gather_accuracies,
+    share_passed,
+    summarize,
+)
+from taxkg_assets.evaluation.gains import find_worse_types
 from taxkg_assets.evaluation.near_misses import KINDS, Accuracy
 from taxkg_assets.evaluation.significance import Interval
+from taxkg_assets.training.gain import WORST
 
 
 def render_interval(interval: Interval, *, digits: int = 2) -> str:
@@ -38,10 +49,93 @@ def render_gains(gains: pl.DataFrame) -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in gains.iter_rows(named=True):
-        gain = render_interval(Interval(row["gain"], row["low"], row["high"]), digits=3)
         relative = "" if row["relative"] is None else f"{100 * row['relative']:+.0f} %"
         lines.append(
             f"| {row['system_without']} → {row['system_with']} | {row['slice']} | {row['n']} | {row['metric']} "
-            f"| {row['without']:.3f} | {row['with']:.3f} | {gain} | {relative} | {row['p_value']:.3f} |"
+            f"| {row['without']:.3f} | {row['with']:.3f} | {_render_gain(row)} | {relative} | {row['p_value']:.3f} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def render_types(gains: pl.DataFrame, *, steps: Sequence[tuple[str, str]], metrics: Sequence[str]) -> str:
+    """One line a type of question and step, one column a metric: gain with interval; and which types lose."""
+    lines = ["| questions | n | change | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 3) + "|"]
+    cells = {(r["slice"], r["system_without"], r["system_with"], r["metric"]): r for r in gains.to_dicts()}
+    for name in gains["slice"].unique(maintain_order=True):
+        for without, system in steps:
+            own = [cells.get((name, without, system, metric)) for metric in metrics]
+            told = next((row for row in own if row is not None), None)
+            if told is not None:
+                said = " | ".join("" if row is None else _render_gain(row) for row in own)
+                lines.append(f"| {name} | {told['n']} | {without} → {system} | {said} |")
+    return "\n".join(lines) + "\n\n" + _tell_worse(gains, steps=steps, metrics=metrics)
+
+
+def _tell_worse(gains: pl.DataFrame, *, steps: Sequence[tuple[str, str]], metrics: Sequence[str]) -> str:
+    """The types that a change makes worse by more than it may, in words."""
+    said = []
+    for without, system in steps:
+        own = gains.filter(pl.col("system_without") == without, pl.col("system_with") == system)
+        worse = [
+            f"{row['slice']} ({metric} {row['gain']:+.3f}, n {row['n']})"
+            for metric in metrics
+            for row in find_worse_types(own, metric=metric, allowed=-WORST).iter_rows(named=True)
+        ]
+        said.append(f"{without} → {system}, worse by more than {-WORST}: {', '.join(worse) or 'none'}.")
+    return "\n".join(said) + "\n"
+
+
+def render_means(means: pl.DataFrame, *, metrics: Sequence[str], by: str | None = None) -> str:
+    """One line a system, one column a metric; for each value of a column, where one is named."""
+    head = ([by.replace("_", " "), "n", "families"] if by else []) + ["system", *metrics]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for key, own in means.group_by(*([by] if by else []), "system", maintain_order=True):
+        cells = {row["metric"]: row for row in own.iter_rows(named=True)}
+        first = next(iter(cells.values()))
+        front = [str(key[0]), str(first["n"]), str(first["families"])] if by else []
+        shown = [_render_mean(cells[metric]) if metric in cells else "" for metric in metrics]
+        lines.append("| " + " | ".join([*front, str(key[-1]), *shown]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def render_frame(frame: pl.DataFrame) -> str:
+    """A frame as it is."""
+    lines = ["| " + " | ".join(frame.columns) + " |", "|---" * frame.width + "|"]
+    for row in frame.iter_rows():
+        cells = ["" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def render_summary(folds: Sequence[Found]) -> str:
+    """The whole report as Markdown."""
+    found = summarize(folds)
+    means = {name: frame.filter(pl.col("metric").is_in(SHOWN)) for name, frame in found.items() if "metric" in frame}
+    parts = [
+        ("systems", render_means(means["means"], metrics=SHOWN)),
+        ("gains over all questions", render_gains(found["gains"])),
+        ("gains over questions whose passages are all of held out families", render_gains(found["unseen"])),
+        ("systems by type of question", render_means(means["means by type"], metrics=SHOWN, by="type")),
+        ("gains by type of question", render_types(found["types"], steps=TYPE_STEPS, metrics=SHOWN)),
+        ("folds", render_frame(found["folds"])),
+        ("systems by fold", render_means(means["means by fold"], metrics=SHOWN, by="fold")),
+        ("pairs by kind: learned from and left out, all folds together", render_frame(found["left out"])),
+    ]
+    if accuracies := gather_accuracies(folds):
+        parts += [
+            ("near misses", render_accuracies(accuracies)),
+            ("near misses by fold", render_frame(share_passed(folds))),
+        ]
+    if found["seeds"].height:
+        parts.append(("seeds of one fold", render_means(means["seeds"], metrics=SHOWN, by="seed")))
+    return "\n".join(f"## {title}\n\n{text}" for title, text in parts)
+
+
+def _render_gain(row: Mapping[str, Any]) -> str:
+    """A gain with its sign and the ends of its interval."""
+    span = "" if row["low"] is None else f" ({row['low']:.3f} to {row['high']:.3f})"
+    return f"{row['gain']:+.3f}{span}"
+
+
+def _render_mean(row: Mapping[str, Any]) -> str:
+    return render_interval(Interval(row["value"], row["low"], row["high"]), digits=3)

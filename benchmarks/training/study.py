@@ -24,8 +24,8 @@ LEAST_SHARED = 0.2
 
 def open_study(
     corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int, source: str = ""
-) -> tuple[Study, dict[str, int]]:
-    """Read a home and a file of questions; and count what was left out because it repeats a question.
+) -> tuple[Study, dict[str, dict[str, int]]]:
+    """Read a home and a file of questions; and count by kind what was left out because it repeats a question.
 
     Args: source: how the sources of the pairs begin that are learned from, to try some of them alone.
     """
@@ -36,7 +36,8 @@ def open_study(
     known = set(corpus.rows["document_id"])
     questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
     overlaps = find_repeats(pairs["query"].to_list(), questions, corpus=corpus)
-    clean = pairs.filter(~pl.Series([query in overlaps for query in pairs["query"]], dtype=pl.Boolean))
+    is_repeat = pl.Series([query in overlaps for query in pairs["query"]], dtype=pl.Boolean)
+    clean, repeats = pairs.filter(~is_repeat), count_kinds(pairs.filter(is_repeat))
     families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
     study = Study(
         corpus=corpus,
@@ -49,8 +50,14 @@ def open_study(
         choice=choice,
         written=frozenset(clean.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"]),
         pool=pool,
+        repeats=repeats,
     )
-    return study, {"pairs": pairs.height, "repeat a question": pairs.height - clean.height}
+    return study, {"pairs": count_kinds(pairs), "repeat a question": repeats}
+
+
+def count_kinds(pairs: pl.DataFrame) -> dict[str, int]:
+    """How many pairs of each kind there are."""
+    return dict(pairs.group_by("kind").len("n").sort("kind").iter_rows())
 
 
 def find_repeats(queries: Sequence[str], questions: Sequence[Mapping[str, Any]], *, corpus: Corpus) -> set[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -70,12 +71,7 @@ class ProductTuner:
             "weight": weight,
             "scale": asdict(trained.scale) if trained.scale else None,
         }
-        return Tuned(
-            encoder=encoder,
-            add_reranker=lambda searcher: replace(searcher, reranker=reranker),
-            score_pairs=None,
-            facts=facts,
-        )
+        return Tuned(encoder=encoder, reranker=reranker, facts=facts)
 
     def _weigh(self, scorer: LateScorer, dev: Sequence[Example]) -> float:
         """What the reranker's word counts, by questions of families that training may see."""
@@ -118,7 +114,8 @@ class KeptTuner:
             raise CorpusError(
                 f"{self.folder} holds no {held.name} with its {out.name}: run the folds without --models."
             )
-        if others := {e.family for e in train} & set(json.loads(held.read_text(encoding="utf8"))["families"]):
+        found = json.loads(held.read_text(encoding="utf8"))
+        if others := {e.family for e in train} & set(found["families"]):
             raise CorpusError(
                 f"{held} held out {', '.join(sorted(others))}, this fold does not: its model is another's."
             )
@@ -136,7 +133,14 @@ class KeptTuner:
             scale=CosineScale(**asdict(scale)),
         )
         facts = {"dev_base": mean_of(before.questions), "dev_tuned": mean_of(after.questions), "scale": asdict(scale)}
-        return Tuned(encoder=encoder, add_reranker=None, score_pairs=None, facts=facts)
+        return Tuned(encoder=encoder, reranker=self._open_reranker(model, found["training"].get("weight")), facts=facts)
+
+    def _open_reranker(self, model: Any, weight: float | None) -> Reranker | None:
+        """The late reranker with the weight that it was given when the fold was trained."""
+        if weight is None:
+            return None
+        depth = Home(home=str(self.corpus.home)).settings.reranker_depth
+        return Reranker("late", LateScorer(model=model, is_bfloat16=has_bfloat16()), weight=weight, depth=depth)
 
 
 def find_small(dev: Sequence[Example]) -> list[Example]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.documents import CorpusError
+from benchmarks.training.cli import train_folds
 from benchmarks.training.corpus import Corpus
-from benchmarks.training.cross_validation import Study, Tuned, fill_vectors, find_pool, run_fold
+from benchmarks.training.cross_validation import Study, Tuned, fill_vectors, find_pool, identify_run, run_fold
 from benchmarks.training.folds import Choice, build_folds, choose_examples
-from benchmarks.training.summary import read_folds, render_summary, summarize
+from benchmarks.training.report import render_summary
+from benchmarks.training.summary import SYSTEMS, average_systems, read_folds, summarize
 from taxkg_assets.retrieval.encoder import Progress, Vectors
+from taxkg_assets.retrieval.facts import Floats
+from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.training.examples import Example
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
@@ -52,17 +58,25 @@ class ContraryEncoder(TermEncoder):
         return -super().encode_passages(texts, progress=progress)
 
 
+class KnowsBest:
+    """Likes the passage that answers."""
+
+    def score(self, question: str, passages: Sequence[str]) -> Floats:
+        return np.array([float("thirty cents a foot" in passage) for passage in passages])
+
+
 class Tuner:
     """Notes what it is given, and gives an encoder that ranks the wrong way round."""
 
     identity = "contrary"
 
-    def __init__(self) -> None:
+    def __init__(self, reranker: Reranker | None = None) -> None:
         self.trained: list[list[Example]] = []
+        self.reranker = reranker
 
     def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
         self.trained.append(list(train))
-        return Tuned(encoder=ContraryEncoder(), add_reranker=None, score_pairs=None, facts={"seed": seed})  # type: ignore[arg-type]
+        return Tuned(encoder=ContraryEncoder(), reranker=self.reranker, facts={"seed": seed})  # type: ignore[arg-type]
 
 
 def _example(name: str, family: str, kind: str = "scenario") -> Example:
@@ -94,6 +108,54 @@ def test_a_fold_trains_on_the_other_families_and_compares_on_its_own(study: Stud
     text = render_summary(read_folds(tmp_path))
     assert "dense base → dense tuned" in text
     assert "thirty cents" not in text + "".join(path.read_text() for path in tmp_path.glob("*.json"))
+
+
+def test_a_reranker_looks_at_what_vectors_and_the_whole_search_find(study: Study, tmp_path: Path) -> None:
+    fold = build_folds(study.questions, study.families, count=2)[0]
+    tune = Tuner(Reranker("knows", KnowsBest(), weight=100.0, depth=50))
+    found = run_fold(study, fold, tune=tune, seed=0, out=tmp_path)
+    value = {row["system"]: row["value"] for row in found["scores"] if row["metric"] == "mrr"}
+    assert value["dense tuned"] < 1
+    assert {value[name] for name in value if name.endswith("+ rerank")} == {1.0}
+    assert len(value) == len(SYSTEMS)
+
+
+def test_a_fold_that_fails_is_told_and_loses_no_other(study: Study, tmp_path: Path) -> None:
+    class Fails(Tuner):
+        identity = "fails once"
+
+        def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
+            if not self.trained:
+                self.trained.append([])
+                raise RuntimeError("the machine went away")
+            return super().__call__(train, dev, seed=seed, out=out)
+
+    tune, runs = Fails(), [(fold, 0) for fold in build_folds(study.questions, study.families, count=2)]
+    run = identify_run(tune, choice=study.choice, pool=study.pool)
+    failed = train_folds(study, runs, tune=tune, folder=tmp_path)
+    assert [line.startswith("fold 0, seed 0: RuntimeError: the machine went away") for line in failed] == [True]
+    assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [1]
+    assert train_folds(study, runs, tune=tune, folder=tmp_path) == []
+    assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [0, 1]
+    assert len(tune.trained) == 3  # the fold that stood was read
+
+    run_fold(study, runs[0][0], tune=Tuner(), seed=0, out=tmp_path)
+    assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [1]
+    with pytest.raises(CorpusError, match="several runs"):
+        read_folds(tmp_path)
+
+
+def test_intervals_draw_form_families_not_documents(study: Study, tmp_path: Path) -> None:
+    """Questions of a form's face and of its booklet are one cluster: alone they have no interval."""
+    face = QUESTIONS[0] | {"id": "q3", "gold": [QUESTIONS[0]["gold"][0] | {"document": "f2077zed--2031"}]}  # type: ignore[index]
+    asked = replace(study, questions=[*QUESTIONS, face])
+    for fold in build_folds(asked.questions, asked.families, count=2):
+        run_fold(asked, fold, tune=Tuner(), seed=0, out=tmp_path)
+    scores = pl.DataFrame([row for found in read_folds(tmp_path) for row in found["scores"]], infer_schema_length=None)
+    by_type = average_systems(scores, by="type").filter(pl.col("metric") == "mrr", pl.col("system") == "dense base")
+    assert by_type.select("type", "n", "families").rows() == [("concept", 2, 1), ("procedural", 1, 1)]
+    assert by_type["low"].to_list() == [None, None]
+    assert average_systems(scores)["families"].unique().to_list() == [2]
 
 
 def test_a_worse_encoder_is_seen_to_be_worse(study: Study, tmp_path: Path) -> None:

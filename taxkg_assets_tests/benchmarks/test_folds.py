@@ -42,7 +42,9 @@ def test_a_fold_learns_nothing_of_its_families_questions_and_gold() -> None:
     examples = [
         _example("held out", "X"),
         _example("short side held out", "Y"),
-        _example("gold", "Y", positive="Note. Barn rent is entered in the sample box of py--2025 only. See there."),
+        _example(
+            "gold", "Y", kind="table", positive="Note. Barn rent is entered in the sample box of py--2025 only. See."
+        ),
         _example("asked", "Y", query="Where does the barn rent go"),
         _example("kept", "Y", negatives=("of X", "of Z")),
     ]
@@ -54,7 +56,12 @@ def test_a_fold_learns_nothing_of_its_families_questions_and_gold() -> None:
         query_families={"short side held out": "X"},
     )
     assert [(example.pair_id, example.negatives) for example in kept] == [("kept", ("of Z",))]
-    assert (removed.held_out, removed.gold, removed.same_question, removed.negatives) == (2, 1, 1, 1)
+    assert removed == {
+        "held_out": {"scenario": 2},
+        "gold": {"table": 1},
+        "same_question": {"scenario": 1},
+        "negatives": {"scenario": 1},
+    }
 
 
 def test_questions_are_the_same_by_their_words() -> None:

@@ -25,20 +25,23 @@ def test_a_tuned_encoder_is_another_one_and_its_tokens_rerank(corpus: Corpus, tm
     assert tuned.encoder.model_hash != corpus.searcher.encoder.model_hash
     assert tuned.encoder.encode_passages(texts[:2]).shape == (2, 384)
     assert tuned.facts["peak_mb"] > 0
-    assert tuned.add_reranker is not None
-    reranked = tuned.add_reranker(corpus.searcher).rank("duty for a berth in Manhattan")
+    assert tuned.reranker is not None
+    reranked = replace(corpus.searcher, reranker=tuned.reranker).rank("duty for a berth in Manhattan")
     assert {found.row for found in reranked.candidates} == {
         found.row for found in corpus.searcher.rank("duty for a berth in Manhattan").candidates
     }
     assert tune.identity != open_tuner(corpus, epochs=2.0, frozen=5, alphas=[1.0]).identity
     assert pytest.approx(1.0) == tuned.facts["alpha"]
 
-    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps({"families": ["B"]}), encoding="utf8")
+    held = {"families": ["B"], "training": {"weight": 2.0}}
+    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held), encoding="utf8")
     kept = KeptTuner(corpus, tmp_path)
     again = kept(train, dev, seed=0, out=tmp_path / "elsewhere" / "model-0-0")
     assert again.encoder.model_hash == tuned.encoder.model_hash
+    assert again.reranker is not None
+    assert (again.reranker.weight, again.reranker.depth) == (2.0, tuned.reranker.depth)
     assert again.encoder.encode_query("berth duty") == pytest.approx(tuned.encoder.encode_query("berth duty"))
-    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps({"families": ["A"]}), encoding="utf8")
+    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held | {"families": ["A"]}), encoding="utf8")
     with pytest.raises(CorpusError, match="its model is another's"):
         kept(train, dev, seed=0, out=tmp_path / "model-0-0")
     with pytest.raises(CorpusError, match="without --models"):
