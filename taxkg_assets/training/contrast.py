@@ -28,7 +28,7 @@ class EncoderSettings:
     negatives: int = 2
     """Hard negatives of each example that take part in a step; another choice of them each time."""
     query_tokens: int = 48
-    passage_tokens: int = 128
+    passage_tokens: int = 160
     group_tokens: int = 4096
     """Tokens that run through the model together; what a step holds in memory grows with it."""
     is_cached: bool = True

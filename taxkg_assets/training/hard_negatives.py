@@ -47,7 +47,8 @@ def build_hard_negatives(
 
     What a leg brings up counts only if the graph does not join it with the pair's passage within three steps, if it is
     not too near to that passage or nearly as near to the question, and if it says something else than every passage
-    known to be right. Next of kin need only lack a semantic relation with it.
+    known to be right. Next of kin need only lack a semantic relation with it. A passage that would be wrong for many
+    pairs, as an index page is, is kept for those that it is nearest to: training would push it away from everything.
     """
     families = find_families(documents, nodes, edges=edges)
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, edges=edges, families=families)
@@ -57,8 +58,20 @@ def build_hard_negatives(
     known = [row for row in pairs.sort("pair_id").iter_rows(named=True) if row["chunk_id"] in miner.place]
     for pair, scored in zip(known, score_passages(legs, [row["query"] for row in known]), strict=True):
         rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
-    frame = pl.DataFrame(rows, schema=HardNegatives.create_empty().schema)
+    frame = keep_nearest(
+        pl.DataFrame(rows, schema=HardNegatives.create_empty().schema),
+        uses=load_family("training")["negatives"]["uses"],
+    )
     return HardNegatives.validate(judge_negatives(frame, proposer, pairs=pairs).sort("pair_id", "rank"))
+
+
+def keep_nearest(negatives: pl.DataFrame, *, uses: int) -> pl.DataFrame:
+    """Each passage as a negative of the so many pairs whose short side is nearest to it; ranks of a pair closed up."""
+    place = pl.int_range(pl.len()).over("chunk_id")
+    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(place < uses)
+    return kept.sort("pair_id", "rank").with_columns(
+        rank=pl.int_range(pl.len()).over("pair_id").cast(negatives.schema["rank"])
+    )
 
 
 def _read_right(pairs: pl.DataFrame, corpus: Corpus) -> dict[str, set[str]]:

@@ -94,7 +94,10 @@ class Kindred:
                 yield Kin(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
 
     def _negated(self, passage: Passage) -> Iterator[Kin]:
-        """Of one thing this passage says that it belongs there, and another one that something does not."""
+        """Of one thing this passage says that it belongs there, and another one that something does not.
+
+        A thing is a field or a heading: of a whole document nearly all of its passages say something.
+        """
         for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
             said = self.speaking.get(node_id, ())
             if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in said):
@@ -115,13 +118,14 @@ def read_kindred(corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Ed
                 names.setdefault(_name(corpus, passage), []).append(passage.chunk_id)
     revised: dict[str, list[str]] = {}
     speaking: dict[str, list[tuple[str, bool, str]]] = {}
+    documents = frozenset(node.node_id for node in corpus.nodes.values() if node.level == "document")
     wanted = pl.col("relation").is_in([*SEMANTIC_RELATIONS, "same_field_other_revision"])
     for row in edges.filter(wanted).sort("source_id", "target_id", "relation", "start").iter_rows(named=True):
         source, target = row["source_id"], row["target_id"]
         if row["relation"] == "same_field_other_revision":
             revised.setdefault(source, []).append(target)
             revised.setdefault(target, []).append(source)
-        else:
+        elif target not in documents:
             edge = f"{source}>{row['relation']}>{target}@{row['start']}"
             for chunk_id in corpus.find_passages(source)[:1]:
                 speaking.setdefault(target, []).append((chunk_id, row["relation"] in _NEGATES, edge))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import dataframely as dy
@@ -19,26 +20,39 @@ _LETTER = re.compile(r"^[A-Z]$")
 
 
 def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterator[Draft]:
-    """Ask for some cells of each table by row, column and table, as people who look something up do."""
+    """Ask for some cells and columns of each table, as people who look something up do.
+
+    Only for what stands near the beginning of a part of the table: what an encoder cuts off it can't be taught.
+    """
     rules = load_family("training")["tables"]
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
         passages = corpus.holding.get(table["table_id"], ())
-        heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
-        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _can_be_asked(c)]
         if len(_title_words(table["title"])) < rules["title_words"]:
             continue
-        chosen = sorted(cells, key=lambda cell: _draw(table["table_id"], cell))[: rules["cells"]]
-        for cell in sorted(chosen, key=lambda cell: (cell["row_ix"], cell["col_ix"])):
-            holding = tuple(c for c in passages if _holds(corpus.passages[c].text, cell))
-            if holding:
-                place = f"{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
-                yield Draft("table", _ask(table, cell), holding[:1], f"cell:{place}", table["table_id"])
+        heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
+        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _can_be_asked(c)]
+        read = {c: read_lines(corpus.passages[c].full, reach=rules["reach"]) for c in passages}
+        by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(read[chunk_id], cell)]
+        by_column = [(cell, c) for cell in cells for c in passages[:1] if _heads(read[c], cell)]
+        for kind, key, found in (("rows", _place, by_row), ("columns", _column, by_column)):
+            first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(found)}.values()
+            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules["cells"]]
+            for cell, chunk_id in sorted(chosen, key=lambda item: _place(item[0])):
+                source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
+                asked = _ask(table, cell, patterns=rules["questions"][kind])
+                yield Draft("table", asked, (chunk_id,), source, table["table_id"])
 
 
-def _ask(table: Mapping[str, Any], cell: Cell) -> str:
-    rules = load_family("training")["tables"]
+def _place(cell: Cell) -> tuple[int, int]:
+    return cell["row_ix"], cell["col_ix"]
+
+
+def _column(cell: Cell) -> str:
+    return _column_words(cell["col_path"])
+
+
+def _ask(table: Mapping[str, Any], cell: Cell, *, patterns: Sequence[str]) -> str:
     title = " ".join(_title_words(table["title"]))
-    patterns = rules["questions"]
     pattern = patterns[_draw(table["table_id"], cell)[0] % len(patterns)]
     asked: str = pattern.format(row=_row_words(cell["row_path"]), column=_column_words(cell["col_path"]), table=title)
     return squeeze(asked)
@@ -71,15 +85,23 @@ def _can_be_asked(cell: Cell) -> bool:
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 
 
-def _holds(text: str, cell: Cell) -> bool:
-    """Whether a part of the table holds the cell's row: its headers and its value on one line."""
+def _holds(lines: Sequence[str], cell: Cell) -> bool:
+    """Whether one of the lines is the cell's row: its header and its value."""
     head = cell["row_path"].split(" > ")[-1]
-    return any(head in line and cell["text"] in line for line in squeeze_lines(text))
+    return any(head in line and cell["text"] in line for line in lines)
 
 
-def squeeze_lines(text: str) -> list[str]:
-    """The lines of a text, each with single spaces."""
-    return [squeeze(line) for line in text.split("\n")]
+def _heads(lines: Sequence[str], cell: Cell) -> bool:
+    """Whether one of the lines holds the header of the cell's column."""
+    head = squeeze(cell["col_path"].split(" > ")[-1])
+    return any(head in line for line in lines)
+
+
+def read_lines(text: str, *, reach: int) -> list[str]:
+    """The lines of a text that end within so many characters, each with single spaces."""
+    lines = text.split("\n")
+    ends = accumulate(len(line) + 1 for line in lines)
+    return [squeeze(line) for line, end in zip(lines, ends, strict=True) if end - 1 <= reach]
 
 
 def _draw(table_id: str, cell: Cell) -> bytes:

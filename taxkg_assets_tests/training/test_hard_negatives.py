@@ -8,7 +8,7 @@ import polars as pl
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.schemas import HardNegatives, Pairs
 from taxkg_assets.training.distances import read_distances
-from taxkg_assets.training.hard_negatives import build_hard_negatives
+from taxkg_assets.training.hard_negatives import build_hard_negatives, keep_nearest
 from taxkg_assets.training.laws import find_near_negatives
 from taxkg_assets_tests.training import small
 
@@ -81,3 +81,15 @@ def test_the_laws_hold_and_ranks_follow_the_score() -> None:
     for _, own in found.group_by("pair_id"):
         assert own["rank"].to_list() == list(range(own.height))
         assert own["score"].is_sorted(descending=True)
+
+
+def test_a_passage_is_kept_for_the_pairs_that_are_nearest_to_it() -> None:
+    columns = ("pair_id", "rank", "chunk_id", "score")
+    rows = [
+        ("p", 0, "index page", 0.6),
+        ("p", 1, "other", 0.5),
+        ("q", 0, "index page", 0.7),
+        ("r", 0, "index page", 0.5),
+    ]
+    kept = keep_nearest(pl.DataFrame(rows, schema=columns, orient="row"), uses=1)
+    assert kept.select(columns).rows() == [("p", 0, "other", 0.5), ("q", 0, "index page", 0.7)]
