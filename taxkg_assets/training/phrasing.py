@@ -8,6 +8,9 @@ from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.training.corpus import Corpus
 
 _WORD = re.compile(r"[A-Za-z][\w'’-]*")
+_BRACKETS = re.compile(r"\s*\([^)]*\)")
+_DETERMINED = re.compile(r"(?i)(?:an?|the|my|your|his|her|their|its|any|each|no|all|two|one|\d)\b|[^ ]+ (?:and|or) ")
+_VOWEL = re.compile(r"(?!(?i:uni|use|usu|one|eu))(?i:[aeiou])|[FHLMNRSX](?=[A-Z -])")
 _TITLED = r"[A-Z][a-z'’]+(?:-[A-Z]?[a-z]+)?(?![\w’'])(?! (?:\d|[A-Z]\b|[A-Z]{2}))"
 _NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
 
@@ -24,7 +27,9 @@ class Wording:
 
     def soften(self, heading: str) -> str:
         """A heading in the letters of running text: names and abbreviations keep their capitals."""
-        return _NAME.sub(self._soften_run, heading)
+        first, _, rest = _NAME.sub(self._soften_run, heading).partition(" ")
+        small = load_family("scenarios")["limits"]["small_words"]
+        return " ".join([first, *(word.lower() if word in small else word for word in rest.split())])
 
     def _soften_run(self, run: re.Match[str]) -> str:
         """Words with capitals in a row; one before a name belongs to it (`New York`)."""
@@ -50,8 +55,8 @@ def is_subject(heading: str) -> bool:
 
 
 def find_head(phrase: str) -> str:
-    """The word that a noun phrase is about: the one before its first preposition."""
-    words, prepositions = phrase.split(), load_family("scenarios")["limits"]["prepositions"]
+    """The word that a noun phrase is about: the one before its first preposition; what stands in brackets is none."""
+    words, prepositions = _BRACKETS.sub("", phrase).split(), load_family("scenarios")["limits"]["prepositions"]
     stop = next((n for n, word in enumerate(words) if n and word in prepositions), len(words))
     return words[stop - 1] if words else ""
 
@@ -61,3 +66,11 @@ def agree(phrase: str) -> dict[str, str]:
     head = find_head(phrase)
     is_many = head.endswith("s") and not head.endswith(("ss", "us", "is"))
     return {"is": "are", "do": "do"} if is_many else {"is": "is", "do": "does"}
+
+
+def add_article(phrase: str) -> str:
+    """`refund of tax` becomes `a refund of tax`: one of what can be counted takes an article, all else takes none."""
+    head = find_head(phrase)
+    if head not in load_family("scenarios")["limits"]["counted"] or _DETERMINED.match(phrase):
+        return phrase
+    return f"{'an' if _VOWEL.match(phrase) else 'a'} {phrase}"

@@ -13,9 +13,11 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.training.corpus import Corpus, Passage, squeeze
 from taxkg_assets.training.naming import name_form
-from taxkg_assets.training.phrasing import Wording, agree, find_head, is_subject
+from taxkg_assets.training.phrasing import Wording, add_article, agree, find_head, is_subject
 
-_LEFTOVER = re.compile(r"[{}]|\s(?=[?.,])|\([^)]*$|^[^(]*\)")
+_WORD = re.compile(r"[a-z]{4,}|tax")
+_STOP = "\N{ONE DOT LEADER}"
+"""Stands for a stop within a sentence while rules look for its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,16 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
     if any(rule.pattern.search(heading) for rule in load_rules("scenarios", "examples")):
         return
     text = passage.text.removeprefix(corpus.nodes[passage.anchor_id].text if passage.anchor_id else "").strip()
-    sentences = [squeeze(text[start:end]) for start, end in find_sentence_parts(text)]
+    sentences = [_hide_stops(squeeze(text[start:end])) for start, end in find_sentence_parts(text)]
     for sentence in sentences:
         for rule in load_rules("scenarios", "sentences"):
             match = rule.pattern.search(sentence)
             if match is not None:
                 groups = {name: turn_to_first_person(value) for name, value in match.groupdict().items()}
-                yield from _ask(rule, {**names, **groups}, evidence=sentence, place=passage.chunk_id)
+                if any(_points_back(groups.get(name, "")) for name in ("cond", "rest")):
+                    break
+                does = {"does": agree(groups["rest"])["do"]} if "rest" in groups else {}
+                yield from _ask(rule, {**names, **groups, **does}, evidence=sentence, place=passage.chunk_id)
                 break
     if names["subject"]:
         for rule in load_rules("scenarios", "subjects"):
@@ -80,9 +85,10 @@ def _limits() -> Mapping[str, Any]:
 
 
 def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str]:
-    subject = wording.soften(heading)
+    subject = turn_to_first_person(wording.soften(heading))
     return {
         "subject": subject if is_subject(heading) else "",
+        "topic": add_article(subject) if is_subject(heading) else "",
         **agree(subject),
         "form": name_form(passage.form),
         "key": (passage.anchor_key or "").replace("_", " "),
@@ -97,6 +103,18 @@ def _speaks_of(sentence: str, subject: str) -> bool:
     )
 
 
+def _points_back(condition: str) -> bool:
+    """Whether words go on from a sentence before them, which whoever asks does not see."""
+    return any(rule.pattern.search(condition) for rule in load_rules("scenarios", "conditions"))
+
+
+def _hide_stops(sentence: str) -> str:
+    """A sentence whose only stops are its end: those of abbreviations and numbers are set apart."""
+    for rule in load_rules("scenarios", "abbreviations"):
+        sentence = rule.pattern.sub(lambda match: match[0].replace(".", _STOP), sentence)
+    return sentence
+
+
 def _groups(rule: Rule, groups: Mapping[str, str], *, wording: Wording) -> dict[str, str]:
     """What a heading names, in running text; a gerund as its verb. Empty where the verb is not known."""
     found = {name: turn_to_first_person(wording.soften(value)) for name, value in groups.items()}
@@ -109,15 +127,28 @@ def _groups(rule: Rule, groups: Mapping[str, str], *, wording: Wording) -> dict[
 
 
 def _ask(rule: Rule, names: Mapping[str, str], *, evidence: str, place: str) -> Iterator[Question]:
-    """One question of each register of a rule, drawn by lot for this place."""
+    """One question of each register of a rule, drawn by lot for this place; none that is no sentence."""
     for register, patterns in rule.extra["asks"].items():
-        usable = [p for p in patterns if all(names.get(field) for field in re.findall(r"{(\w+)}", p))]
+        usable = [p for p in patterns if _fits(p, names)]
         if not usable:
             continue
         draw = hashlib.sha256(f"{place}:{rule.id}:{register}:{evidence}".encode()).digest()[0]
-        text = squeeze(usable[draw % len(usable)].format(**names)).replace(" ?", "?")
+        text = squeeze(usable[draw % len(usable)].format(**names)).replace(" ?", "?").replace(_STOP, ".")
         text = put_plainly(text) if register == "lay" else text
         if register != "lay" and register != "terse":
             text = text[:1].upper() + text[1:]
-        if _limits()["least_words"] <= len(text.split()) <= _limits()["most_words"] and not _LEFTOVER.search(text):
-            yield Question(text, register, rule.id, evidence)
+        if _limits()["least_words"] <= len(text.split()) <= _limits()["most_words"] and not _is_broken(text):
+            yield Question(text, register, rule.id, evidence.replace(_STOP, "."))
+
+
+def _fits(pattern: str, names: Mapping[str, str]) -> bool:
+    """Whether all that a question names is known, and it does not say a word of its subject twice."""
+    stems = {word[: _limits()["stem_letters"] - 1] for word in _WORD.findall(re.sub(r"{\w+}", " ", pattern).lower())}
+    subject = names.get("subject", "") if re.search(r"{(?:subject|topic)}", pattern) else ""
+    said = {word[: _limits()["stem_letters"] - 1] for word in _WORD.findall(subject.lower())}
+    return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & said
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a question is no sentence, or asks about what only its passage's neighbours say."""
+    return any(rule.pattern.search(text) for rule in load_rules("scenarios", "broken"))
