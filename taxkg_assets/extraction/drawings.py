@@ -15,6 +15,7 @@ from taxkg_assets.extraction.pages import Fill, Rule, Widget
 from taxkg_assets.extraction.plain_pages import has_soft_mask
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.visibility import MASK, NAMED_PART, SLIT, Cover
+from taxkg_assets.extraction.wordless import written_as
 from taxkg_assets.rules.loader import load_family
 
 # Paints something by its name: a shading, a pattern, a picture or a part of the page.
@@ -27,8 +28,17 @@ _CLIPS = re.compile(rb"re(?<=\bre)\s+W")
 _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
 
-def read_drawings(page: Any) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
-    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers."""
+def read_drawings(
+    page: Any, wordless: bytes | None = None
+) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
+    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers.
+
+    Args: wordless: the page's instructions without its text, which are read in the place of all; covers are then
+          counted without it.
+    """
+    if wordless is not None:
+        with written_as(page, wordless):
+            return read_drawings(page)
     rules: list[Rule] = []
     fills: list[Fill] = []
     covers: list[Cover] = []

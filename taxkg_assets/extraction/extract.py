@@ -28,7 +28,8 @@ from taxkg_assets.extraction.laws import (
     find_unread_pages,
 )
 from taxkg_assets.extraction.lines import find_lines
-from taxkg_assets.extraction.pages import Page, read_source
+from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.references import build_references
 from taxkg_assets.extraction.sections import build_sections
 from taxkg_assets.extraction.sideways import turn_back, turn_upright

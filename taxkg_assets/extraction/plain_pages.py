@@ -28,7 +28,8 @@ _END = rb"(?![^\s()<>\[\]{}/%])"
 _CLIP = re.compile(rb"W\*?" + _END)
 # A comment could hold what seems to be the begin of a group; a picture within the text could hold anything.
 _COMMENTED = re.compile(rb"%[^\r\n]*\sq\s")
-_PICTURE = re.compile(rb"BI(?<![^\s()<>\[\]{}/%]BI)" + _END)
+PICTURE = re.compile(rb"BI(?<![^\s()<>\[\]{}/%]BI)" + _END)
+"""Begins a picture among a page's instructions: its bytes may look like any of these."""
 _MODE = re.compile(rb"Tr" + _END)
 _PLAIN_MODE = re.compile(rb"(?:\s|^)[0-3]\s+$")
 _MODE_BYTES = 8
@@ -37,7 +38,8 @@ _MODE_BYTES = 8
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
     """Decide whether a page surely prints the letters that it says.
 
-    Args: content: the page's instructions. blocks: its text as parsed, upright as the page is stored.
+    Args: content: the page's instructions, its text objects emptied or not.
+          blocks: its text as parsed, upright as the page is stored.
     """
     return (
         _keeps_off_edges(page, blocks)
@@ -74,7 +76,7 @@ def _clips_text(content: bytes) -> bool:
     """Decide whether text may be written while a clip holds: one not put aside with the drawing that it is made for."""
     if _CLIP.search(content) is None:
         return False
-    if (b"%" in content and _COMMENTED.search(content)) or _PICTURE.search(content):
+    if (b"%" in content and _COMMENTED.search(content)) or PICTURE.search(content):
         return True
     for _ in range(_MOST_NESTED):
         content, count = _GROUP.subn(b" ", content)
@@ -85,7 +87,7 @@ def _clips_text(content: bytes) -> bool:
 
 def _has_plain_parts(page: Any) -> bool:
     """Decide whether neither fields, notes, named parts nor the document's structure can clip or replace text."""
-    inside = _inside_of(page)
+    inside = inside_of(page)
     if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
         return False
     described = inside.obj()
@@ -102,19 +104,33 @@ def _has_plain_parts(page: Any) -> bool:
 
 def has_named_parts(page: Any) -> bool:
     """Decide whether pictures or other parts are at hand for a page under a name."""
-    return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(_inside_of(page)), "XObject")))
+    return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "XObject")))
+
+
+def has_drawn_letters(page: Any) -> bool:
+    """Decide whether a font is at hand whose letters are drawings of the page's own."""
+    fonts = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "Font")
+    # Asked without an object of Python for each: a page has many fonts.
+    inside, font_of, value_of, name_of = (
+        fonts.m_internal,
+        _MUPDF.ll_pdf_dict_get_val,
+        _MUPDF.ll_pdf_dict_gets,
+        _MUPDF.ll_pdf_to_name,
+    )
+    return any(name_of(value_of(font_of(inside, ix), "Subtype")) == "Type3" for ix in range(_MUPDF.pdf_dict_len(fonts)))
 
 
 def has_soft_mask(page: Any) -> bool:
     """Decide whether a page has at hand a mask to paint through, which can make anything vanish."""
-    states = _MUPDF.pdf_dict_gets(_resources_of(_inside_of(page)), "ExtGState")
+    states = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "ExtGState")
     masks = (
         _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(states, ix), "SMask") for ix in range(_MUPDF.pdf_dict_len(states))
     )
     return any(_MUPDF.pdf_is_dict(mask) for mask in masks)
 
 
-def _inside_of(page: Any) -> Any:
+def inside_of(page: Any) -> Any:
+    """A page as the parser of PDFs knows it."""
     return _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
 
 

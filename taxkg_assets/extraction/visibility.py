@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pymupdf
 
 from taxkg_assets.rules.loader import load_family
 
 Box = tuple[float, float, float, float]
 Floats = npt.NDArray[np.float64]
+_MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
 """How far beside a page text is looked for: farther than a page can be wide."""
 
@@ -67,12 +69,14 @@ class Ground:
     """What a page is painted with beside text.
 
     `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
+    `is_wordless`: the covers were counted among what is painted beside text.
     """
 
     fills: Sequence[Any]
     covers: Sequence[Cover]
     has_pictures: bool
     painters: frozenset[str] = frozenset()
+    is_wordless: bool = False
 
 
 class Sight:
@@ -90,24 +94,27 @@ class Sight:
         """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
         if not raws:
             return []
-        under = self._find_under([raw["bbox"] for raw in raws])
+        boxes = np.array([raw["bbox"] for raw in raws], dtype=float)
         doubtful = self._find_doubtful(raws, shown)
         reasons = [
-            self._find_reason(raw, box, is_under=is_under) if is_doubtful or is_under else ""
-            for raw, box, is_under, is_doubtful in zip(raws, shown, under, doubtful, strict=True)
+            self._find_reason(raw, box) if is_doubtful else ""
+            for raw, box, is_doubtful in zip(raws, shown, doubtful, strict=True)
         ]
-        for ix in self._find_overprinted(raws):
+        under = [ix for ix in self._find_under(boxes) if not reasons[ix]]
+        for ix, is_hid in zip(under, self._find_painted_over(boxes[under]), strict=True):
+            if is_hid or (is_hid is None and not self._shows_ink(shown[ix])):
+                reasons[ix] = COVERED
+        for ix in self._find_overprinted(raws, boxes):
             if not reasons[ix] and not self._shows_own_colour(raws[ix], shown[ix]):
                 reasons[ix] = COVERED
         return reasons
 
-    def _find_overprinted(self, raws: Sequence[dict[str, Any]]) -> list[int]:
+    def _find_overprinted(self, raws: Sequence[dict[str, Any]], boxes: Floats) -> list[int]:
         """Spans on which words of another colour are printed, as far as rectangles tell."""
-        colors = np.array([raw["color"] for raw in raws])
-        kinds = np.unique(colors)
+        kinds = sorted({raw["color"] for raw in raws})
         if len(kinds) == 1:
             return []
-        boxes = np.array([raw["bbox"] for raw in raws], dtype=float)
+        colors = np.array([raw["color"] for raw in raws])
         texts = np.array([not raw["text"].isspace() for raw in raws])
         found: list[int] = []
         for color in kinds:
@@ -139,7 +146,7 @@ class Sight:
         is_tiny = size < self._limits["tiny_pt"]
         return is_tiny or self._is_unpainted(flags, alpha) or bool(self._grounds_of(color))
 
-    def _find_reason(self, raw: dict[str, Any], shown: Box, *, is_under: bool) -> str:
+    def _find_reason(self, raw: dict[str, Any], shown: Box) -> str:
         x0, y0, x1, y1 = shown
         text, narrow = raw["text"], self._limits["narrow_pt"]
         across = min(x1 - x0, y1 - y0)
@@ -156,9 +163,8 @@ class Sight:
             return UNPAINTED
         if (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, shown):
             return GROUND
-        if self._is_patterned and text.strip() and not self._shows_own_colour(raw, shown):
-            return COVERED
-        return COVERED if is_under and self._is_covered(raw["bbox"], shown) else ""
+        is_lost = self._is_patterned and text.strip() and not self._shows_own_colour(raw, shown)
+        return COVERED if is_lost else ""
 
     def _is_unpainted(self, flags: int, alpha: int) -> bool:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits["clear_alpha"])
@@ -214,38 +220,50 @@ class Sight:
     def _pictures(self) -> list[Box]:
         return [box for _, box, is_image in self._painted if is_image] if self._has_images else []
 
-    def _find_under(self, boxes: Sequence[Box]) -> list[bool]:
-        """Whether something solid lies over or under each rectangle; on a page with pictures any may have one."""
-        if self._has_images or not self._covers or not boxes:
-            return [self._has_images] * len(boxes)
+    def _find_under(self, boxes: Floats) -> list[int]:
+        """The rectangles over or under which something solid lies; on a page with pictures any may have one."""
+        if self._has_images or not self._covers:
+            return list(range(len(boxes))) if self._has_images else []
         covers = np.array([cover.box for cover in self._covers], dtype=float)
-        found: list[bool] = self._are_mostly_shared(np.array(boxes, dtype=float), covers).tolist()
+        found: list[int] = np.flatnonzero(self._are_mostly_shared(boxes, covers)).tolist()
         return found
 
     def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
         """Whether rectangles share most of their area with others, all of these together."""
-        x0, y0, x1, y1 = boxes.T
         shared = np.zeros(len(boxes))
         step = max(1, _CELLS // max(1, len(boxes)))
         for start in range(0, len(others), step):
-            left, top, right, bottom = others[start : start + step].T[:, :, None]
-            width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
-            height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
-            shared += (width * height).sum(axis=0)
-        area = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
+            shared += _shared_areas(boxes, others[start : start + step]).sum(axis=0)
+        area = _areas(boxes)
         mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * area)
         return mostly
 
-    def _is_covered(self, box: Box, shown: Box) -> bool:
-        """Whether something was painted over the span, and nothing of it shows through."""
-        share = self._limits["covered_share"] * _area(box)
-        written = [order for order, at in self._written if _holds(at, box)]
-        last = max(written, default=-1)
-        over = [(_shared(at, box), is_image) for order, at, is_image in self._painted if order > last]
-        if not written or sum(area for area, _ in over) < max(share, _LEAST_AREA):
-            return False
-        is_hid_by_pictures = sum(area for area, is_image in over if is_image) >= share and not self._has_clear_images
-        return is_hid_by_pictures or not self._shows_ink(shown)
+    def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
+        """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
+        if not len(boxes) or not self._written or not self._painted:
+            return [False] * len(boxes)
+        step = max(1, _CELLS // max(len(self._written), len(self._painted)))
+        found: list[bool | None] = []
+        for start in range(0, len(boxes), step):
+            found += self._compare_orders(boxes[start : start + step])
+        return found
+
+    def _compare_orders(self, boxes: Floats) -> list[bool | None]:
+        texts, over = (np.array([row[1] for row in rows]) for rows in (self._written, self._painted))
+        written, painted = (np.array([row[0] for row in rows])[:, None] for rows in (self._written, self._painted))
+        x0, y0, x1, y1 = boxes.T
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        left, top, right, bottom = texts.T[:, :, None]
+        last = np.where((left <= x) & (x <= right) & (top <= y) & (y <= bottom), written, -1).max(axis=0)
+        shared = _shared_areas(boxes, over) * (painted > last)
+        share = self._limits["covered_share"] * _areas(boxes)
+        is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(share, _LEAST_AREA))
+        is_image = np.array([row[2] for row in self._painted])
+        is_hid = shared[is_image].sum(axis=0) >= share
+        return [
+            (True if by_picture and not self._has_clear_images else None) if may_be else False
+            for may_be, by_picture in zip(is_over.tolist(), is_hid.tolist(), strict=True)
+        ]
 
     def _shows_ink(self, shown: Box) -> bool:
         pixels = self._draw(shown)
@@ -269,7 +287,10 @@ class Sight:
     def _painted(self) -> list[tuple[int, Box, bool]]:
         """What may lie over text: order, rectangle, whether it is a picture."""
         images = [(n, box, True) for n, (kind, box) in enumerate(self._log) if kind == "fill-image"]
-        return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
+        if not self._ground.is_wordless:
+            return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
+        drawn = [order for order, (kind, _) in enumerate(self._log) if not kind.endswith("-text")]
+        return [*images, *((drawn[cover.order], cover.box, False) for cover in self._covers)]
 
     @cached_property
     def _has_clear_images(self) -> bool:
@@ -284,7 +305,7 @@ class Sight:
         self._drawn += 1
         if self._drawn <= self._limits["drawn_alone"]:
             zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
-            return _grey(self._page, zoom=zoom, clip=(x0, y0, x1, y1))[0]
+            return _grey(self._drawing, zoom=zoom, clip=(x0, y0, x1, y1))[0]
         samples, width, zoom = self._whole
         left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
@@ -293,13 +314,19 @@ class Sight:
     @cached_property
     def _whole(self) -> tuple[bytes, int, float]:
         zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, self._width * self._height)) ** 0.5)
-        samples, width = _grey(self._page, zoom=zoom, clip=None)
+        samples, width = _grey(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
 
+    @cached_property
+    def _drawing(self) -> Any:
+        """The page's instructions carried out once, for all rectangles that are drawn of it."""
+        return self._page.get_displaylist()
 
-def _grey(page: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
+
+def _grey(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
     """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
-    drawn = page.get_pixmap(dpi=max(1, round(72 * zoom)), clip=clip, colorspace="gray", alpha=False)
+    scale = max(1, round(72 * zoom)) / 72
+    drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)
     return bytes(drawn.samples), int(drawn.width)
 
 
@@ -311,9 +338,20 @@ def _area(box: Sequence[float]) -> float:
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 
-def _shared(one: Sequence[float], other: Sequence[float]) -> float:
-    """Area that two rectangles share."""
-    return _area((max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])))
+def _areas(boxes: Floats) -> Floats:
+    x0, y0, x1, y1 = boxes.T
+    areas: Floats = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
+    return areas
+
+
+def _shared_areas(boxes: Floats, others: Floats) -> Floats:
+    """Area that each of the others (a row) shares with each rectangle (a column)."""
+    x0, y0, x1, y1 = boxes.T
+    left, top, right, bottom = others.T[:, :, None]
+    width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
+    height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
+    areas: Floats = width * height
+    return areas
 
 
 def _holds(outer: Sequence[float], inner: Sequence[float]) -> bool:

@@ -12,7 +12,7 @@ from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.keys import Key, expand_members, find_key, find_statute_key
 from taxkg_assets.extraction.laws import find_orphan_anchors, find_twin_anchors
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.typeset import LEFT, RIGHT, Booklet, blocks_of, filler, identity_of
 
 

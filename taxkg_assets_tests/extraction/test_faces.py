@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.extraction.faces import build_faces, find_face_boxes, find_faces
-from taxkg_assets.extraction.pages import Widget, read_source
+from taxkg_assets.extraction.pages import Widget
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
 
 

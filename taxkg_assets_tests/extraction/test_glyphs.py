@@ -7,7 +7,8 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.pages import Source, read_source
+from taxkg_assets.extraction.pages import Source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.test_visibility import ORDER, say, write_operators
 
 PRINTED = "Report the rent here."

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.extraction.identity import read_identity
-from taxkg_assets.extraction.pages import Page, Source, Span, read_source
+from taxkg_assets.extraction.pages import Page, Source, Span
+from taxkg_assets.extraction.reading import read_source
 
 
 def _page(number: int, *lines: tuple[str, float, float]) -> Page:

@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 
 _KINDS = ("Moss", "Grass", "Herbs", "Shrubs", "Trees")
 _WIDE, _HIGH = 612.0, 792.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.extraction.elements import find_blocks
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.typeset import LEFT, Booklet, blocks_of, identity_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.tables import build_tables
 from taxkg_assets_tests.extraction import table_pdfs
 

@@ -10,7 +10,7 @@ import pymupdf
 import pytest
 
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.table_engines import (
     DOCLING_REMEDY,
     ENGINES,

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.extraction.pages import Fill, read_source
+from taxkg_assets.extraction.pages import Fill
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.tables import build_tables, find_cells_without_path, find_table_regions
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
 

@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from taxkg_assets.extraction import text_portions
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.text_portions import open_portions
 
 LINES = [

@@ -10,7 +10,8 @@ import pymupdf
 from taxkg_assets.extraction.blocks import Block
 from taxkg_assets.extraction.elements import find_blocks
 from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.pages import Source, read_source
+from taxkg_assets.extraction.pages import Source
+from taxkg_assets.extraction.reading import read_source
 
 _FONTS: dict[str, Any] = {
     face: pymupdf.Font(name) for face, name in {"": "helv", "b": "hebo", "i": "heit", "bi": "hebi"}.items()

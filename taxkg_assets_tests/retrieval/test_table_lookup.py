@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets.extraction.tables import build_tables
 from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit

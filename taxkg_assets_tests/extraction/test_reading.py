@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from taxkg_assets.extraction.errors import StageError
-from taxkg_assets.extraction.pages import read_source
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.typeset import Booklet
 
 
