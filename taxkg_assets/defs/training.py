@@ -1,6 +1,7 @@
 """Assets of the stage `training` up to what a model learns from: questions, pairs, hard negatives; and their gates."""
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
 from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
 from taxkg_assets.defs.resources import PROJECT, Home
-from taxkg_assets.defs.store import digest
+from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.retrieval.passage_legs import PassageLegs, build_passage_legs
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.schemas import Chunks, Embeddings
@@ -22,10 +23,11 @@ from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives
 from taxkg_assets.training.judge import score_by, score_false, score_valid
 from taxkg_assets.training.laws import find_leaked_pairs, find_near_negatives, find_split_families
-from taxkg_assets.training.pairs import build_pairs
+from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs
 from taxkg_assets.training.scenario_queries import build_scenario_queries
 
 WRITTEN = PROJECT / "data" / "training"
+LEFT_OUT_REPORT = "reports/pairs.json"
 
 
 def open_written(home: Home) -> list[dict[str, Any]]:
@@ -56,6 +58,19 @@ def _made_with(home: Home) -> str:
     return digest(base_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
 
 
+def open_left_out(home: Home) -> Callable[[Steps], None]:
+    """Keeps in the home how many pairs of each kind were made and why others were left out."""
+    return lambda steps: home.store.place.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
+
+
+def read_left_out(store: Store) -> pl.DataFrame:
+    """One row a kind of pair: what was made, what each step left out, what was kept; empty before the first pairs."""
+    steps = json.loads(store.place.read(LEFT_OUT_REPORT) or b"{}")
+    return pl.DataFrame(
+        [{"kind": kind, **counts} for kind, counts in steps.items()], schema=None if steps else ["kind"]
+    )
+
+
 HANDLES = {"legs": open_legs, "proposer": open_trainer}
 
 scenario_queries = table(
@@ -67,8 +82,14 @@ scenario_queries = table(
     fingerprint=_made_with,
 )
 pairs = table(
-    schemas.Pairs, build_pairs, group="training", stages=("retrieval",), handles=HANDLES, fingerprint=_made_with
+    schemas.Pairs,
+    build_pairs,
+    group="training",
+    stages=("retrieval",),
+    handles={**HANDLES, "tell": open_left_out},
+    fingerprint=_made_with,
 )
+SHOWN["pairs"] = lambda store: {"made and left out": table_metadata(read_left_out(store))}
 hard_negatives = table(
     schemas.HardNegatives,
     build_hard_negatives,
@@ -90,14 +111,18 @@ def no_pair_repeats_an_evaluation_question(
     pairs: dy.DataFrame[schemas.Pairs],
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     scenario_queries: dy.DataFrame[schemas.ScenarioQueries],
+    home: Home,
 ) -> Verdict:
     """No text that is trained on repeats an evaluation question or a near-duplicate of one; tells what was left out."""
-    left_out = scenario_queries.filter(pl.col("overlaps") != "")
+    questions = scenario_queries.filter(pl.col("overlaps") != "")
+    left_out = read_left_out(home.store)
+    repeats = dict(left_out.select("kind", REPEATS).iter_rows()) if REPEATS in left_out.columns else {}
     return Verdict(
         find_leaked_pairs(pairs, eval_queries),
         pairs.height,
-        figures={"evaluation questions": eval_queries.height, "questions left out as repeats": left_out.height},
-        tables={"left out": left_out.select("query_id", "query", "overlaps")},
+        figures={"evaluation questions": eval_queries.height}
+        | {f"{kind} left out as repeats": count for kind, count in repeats.items()},
+        tables={"left out": questions.select("query_id", "query", "overlaps"), "by kind and reason": left_out},
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import dataframely as dy
@@ -36,6 +37,11 @@ from taxkg_assets.training.table_questions import find_table_questions
 
 Row = dict[str, Any]
 Item = TypeVar("Item")
+QUESTIONS = "scenario"
+REPEATS = "repeats an evaluation question"
+LEFT_OUT = ("across the split", REPEATS, "says what training says", "over the cap")
+Steps = Mapping[str, Mapping[str, int]]
+"""For each kind of pair what was made, what was left out and why, and what was kept."""
 _OF_ONE_PLACE = ("hierarchical", "definition", "same_field", "table")
 
 
@@ -51,10 +57,12 @@ def build_pairs(
     eval_queries: dy.DataFrame[EvalQueries],
     legs: Legs,
     proposer: Proposer,
+    tell: Callable[[Steps], None] = lambda steps: None,
 ) -> dy.DataFrame[Pairs]:
     """Make pairs of every kind, so many of each that no kind and no family drowns the others.
 
     Args:     legs: choose among the passages of a heading that a sentence points at. proposer: judges a sample.
+              tell: is told how many of each kind were made, and how many each step left out.
     Returns:  one row per distinct short text of a kind. Left out are texts that overlap an evaluation question, pairs
               whose two sides lie on different sides of the split, and those of the development side whose passage says
               the same as one that is trained on.
@@ -74,13 +82,35 @@ def build_pairs(
     )
     asked = eval_queries["query"].unique().sort().to_list()
     drawn = _cap_drafts(corpus, _clean(corpus, found))
-    rows = _describe(corpus, _choose(corpus, drawn, legs=legs), splits=splits)
+    chosen = _choose(corpus, drawn, legs=legs)
+    rows = _describe(corpus, chosen, splits=splits)
     leaks = find_overlaps([row["query"] for row in rows], asked, encode=legs.encode)
     kept = [row for place, row in enumerate(rows) if place not in leaks]
-    capped = _cap(_drop_echoes(kept))
+    sharp = _drop_echoes(kept)
+    capped = _cap(sharp)
+    repeats = Counter({QUESTIONS: scenario_queries.filter(pl.col("overlaps") != "").height})
+    tell(_count_left_out([draft for draft, _ in chosen], [rows, kept, sharp, capped], repeats=repeats))
     return Pairs.validate(
         judge_pairs(pl.DataFrame(capped, schema=Pairs.create_empty().schema), proposer).sort("pair_id")
     )
+
+
+def _count_left_out(
+    drafts: Sequence[Draft], steps: Sequence[Sequence[Row]], *, repeats: Counter[str]
+) -> dict[str, dict[str, int]]:
+    """For each kind: what was made, what each step left out and what is kept.
+
+    Args: repeats: texts that were known to repeat an evaluation question before pairs were made of them.
+    """
+    made = Counter(draft.kind for draft in drafts) + repeats
+    left = [Counter(row["kind"] for row in rows) for rows in steps]
+    counts = [made, *left]
+    found = {}
+    for kind in PAIR_KINDS:
+        lost = [before[kind] - after[kind] for before, after in pairwise(counts)]
+        lost[0], lost[1] = lost[0] - repeats[kind], lost[1] + repeats[kind]
+        found[kind] = {"made": made[kind], **dict(zip(LEFT_OUT, lost, strict=True)), "kept": left[-1][kind]}
+    return found
 
 
 def _clean(corpus: Corpus, found: Iterable[Draft]) -> list[Draft]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import dataframely as dy
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.schemas import EvalQueries, Pairs, ScenarioQueries, Tables
 from taxkg_assets.training.laws import find_leaked_pairs, find_split_families
-from taxkg_assets.training.pairs import build_pairs, share_out
+from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs, share_out
 from taxkg_assets_tests.training import small
 
 _ASKED = [
@@ -17,7 +19,7 @@ _ASKED = [
 ]
 
 
-def _build(*questions: str) -> dy.DataFrame[Pairs]:
+def _build(*questions: str, tell: Callable[[Steps], None] = lambda steps: None) -> dy.DataFrame[Pairs]:
     return build_pairs(
         small.fill(ScenarioQueries, [{"created_by": "written", "register": "lay", **row} for row in _ASKED]),
         small.chunks(),
@@ -29,6 +31,7 @@ def _build(*questions: str) -> dy.DataFrame[Pairs]:
         eval_queries=small.fill(EvalQueries, [{"query_id": q, "query": q, "type": "concept"} for q in questions]),
         legs=small.legs(),
         proposer=RuleProposer(),
+        tell=tell,
     )
 
 
@@ -68,6 +71,18 @@ def test_a_text_near_to_an_evaluation_question_is_left_out_and_the_law_would_fin
     asked = small.fill(EvalQueries, [{"query_id": "q", "query": question, "type": "concept"}])
     assert find_leaked_pairs(_build(), asked).height == 1
     assert find_leaked_pairs(_build(question), asked).is_empty()
+
+
+def test_what_is_left_out_is_told_by_kind_and_reason() -> None:
+    told: list[Steps] = []
+    kept = _build("FORM 77-A, box 2f: rent of fences?", tell=told.append)
+    (steps,) = told
+    assert {kind: own["kept"] for kind, own in steps.items() if own["kept"]} == dict(
+        kept.group_by("kind").len().iter_rows()
+    )
+    assert all(own["made"] == sum(count for name, count in own.items() if name != "made") for own in steps.values())
+    assert steps["hierarchical"][REPEATS] == 1
+    assert steps["scenario"][REPEATS] == 1, "a question that was marked before"
 
 
 def test_families_keep_to_their_side(pairs: dy.DataFrame[Pairs]) -> None:
