@@ -140,15 +140,16 @@ def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> 
     return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false")
 
 
-@gate(on="hard_negatives", reads=("pairs", "edges", "nodes"))
+@gate(on="hard_negatives", reads=("pairs", "chunks", "edges", "nodes"))
 def negatives_lie_far(
     hard_negatives: dy.DataFrame[schemas.HardNegatives],
     pairs: dy.DataFrame[schemas.Pairs],
+    chunks: dy.DataFrame[schemas.Chunks],
     edges: dy.DataFrame[schemas.Edges],
     nodes: dy.DataFrame[schemas.Nodes],
 ) -> Verdict:
     """What a search brought up is not near the pair's passage in the graph; next of kin are not related to it."""
-    faults = find_near_negatives(hard_negatives, pairs, distances=read_distances(edges, nodes))
+    faults = find_near_negatives(hard_negatives, pairs, chunks, distances=read_distances(edges, nodes))
     return Verdict(faults, hard_negatives.height)
 
 

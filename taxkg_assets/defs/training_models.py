@@ -19,6 +19,7 @@ from taxkg_assets.defs.models import (
     open_base,
     open_encoder,
     open_encoder_of,
+    open_folder,
     open_untrained,
     read_chosen,
     weights_hash,
@@ -27,12 +28,15 @@ from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.rerankers import open_scorer
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
+from taxkg_assets.defs.training import read_left_out
 from taxkg_assets.evaluation.significance import score_interval
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.sources.scan import sha256_of
-from taxkg_assets.training.card import render_cross_card
-from taxkg_assets.training.contrast import EncoderSettings
+from taxkg_assets.training.card import Origin, render_cross_card
+from taxkg_assets.training.choice import choose_questions
+from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
+from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.gain import WORST
 from taxkg_assets.training.losses import LossSettings
@@ -49,6 +53,8 @@ from taxkg_assets.training.reranker import (
 from taxkg_assets.training.steps import StepSettings
 
 DEV_PAIRS, DEV_QUESTIONS = 400, 160
+ASKED_AGAIN = 100
+"""Development questions that the gate asks an encoder, and its base, once more."""
 QUESTIONS = "scenario"
 TRAINED_HERE = ("late", "cross", "none")
 
@@ -82,7 +88,17 @@ def open_workshop(home: Home) -> Workshop:
         pairs=home.settings.train_pairs,
         dev=DEV_PAIRS,
         progress=stage_meter("model"),
+        origin=read_origin(home),
     )
+
+
+def read_origin(home: Home) -> Origin:
+    """The states of the tables that a model is made from, the documents, and what was left out of its pairs."""
+    states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
+    documents = home.store.read("documents")["document_id"].unique().sort().to_list()
+    left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
+    told = {name: f"version {state.version}, content {state.content[:12]}" for name, state in states.items() if state}
+    return Origin(tables=told, documents=documents, left_out=left_out)
 
 
 def keep_model(home: Home, folder: Path, name: str) -> str:
@@ -199,10 +215,32 @@ def _lost(home: Home, name: str) -> list[str]:
     return [path for path in paths if not home.store.place.children(path)]
 
 
-@gate(on="model")
-def the_chosen_encoder_beats_its_base(model: dy.DataFrame[schemas.Model], home: Home) -> Verdict:
-    """An encoder is in use only if its gain is above 0 with its interval, and its folder holds what was measured."""
-    return _judge(model, home)
+@gate(on="model", reads=("pairs", "hard_negatives"))
+def the_chosen_encoder_beats_its_base(
+    model: dy.DataFrame[schemas.Model],
+    pairs: dy.DataFrame[schemas.Pairs],
+    hard_negatives: dy.DataFrame[schemas.HardNegatives],
+    home: Home,
+) -> Verdict:
+    """An encoder is in use only if its gain is above 0 with its interval, its folder holds what was measured, and what
+    lies there, asked some development questions once more, answers them no worse than the home's own base does."""
+    verdict = _judge(model, home)
+    chosen = model.filter(pl.col("is_chosen"))
+    if chosen.is_empty() or not verdict.offending.is_empty():
+        return verdict
+    asked = choose_questions(pairs, hard_negatives, count=ASKED_AGAIN)
+    models = open_untrained(home), open_folder(home.store.place.copy_of(chosen["path"].item()))
+    settings = encoder_settings(home)
+    base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, asked).questions) for m in models)
+    is_another = chosen["base_hash"].item() != weights_hash(home)
+    return replace(
+        verdict,
+        offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < WORST),
+        figures={**verdict.figures, f"{len(asked)} asked again: base": base, "the chosen encoder": own},
+        note=f"tuned from another base than the home has: run `taxkg train`. {verdict.note}"
+        if is_another
+        else verdict.note,
+    )
 
 
 @gate(on="reranker")

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.gain import Gain
+from taxkg_assets.training.gain import DECIDING, Figure, Gain
 
 if TYPE_CHECKING:
     from taxkg_assets.training.model import TrainedModel
 
 
-def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence[Example]) -> str:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a model was made from: the state of each table, the documents, and pairs left out by kind and reason."""
+
+    tables: Mapping[str, str] = field(default_factory=dict)
+    documents: Sequence[str] = ()
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def render_card(
+    trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence[Example], dev: Sequence[Example], origin: Origin
+) -> str:
     """The model card as Markdown, with the header that model hubs read."""
-    counts = Counter(example.kind for example in kinds)
-    interval = "no interval" if gain.low is None or gain.high is None else f"[{gain.low:+.3f}, {gain.high:+.3f}]"
     lines = [
         "---",
         "library_name: sentence-transformers",
@@ -30,11 +40,16 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         "",
         "## Results on form families that gave no pair",
         "",
-        "| questions | nDCG@10 of the base | nDCG@10 tuned | gain | interval by families |",
-        "|---|---|---|---|---|",
-        f"| {gain.questions} | {gain.base:.3f} | {gain.own:.3f} | {gain.own - gain.base:+.3f} | {interval} |",
+        f"{gain.questions} questions, vectors alone, by families: {_list_families(dev)}.",
         "",
-        "| kind of question | gain |",
+        "| | base | tuned | gain | interval by families |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {own.base:.3f} | {own.own:.3f} | {own.own - own.base:+.3f} | {_tell_interval(own)} |"
+            for name, own in gain.figures.items()
+        ),
+        "",
+        f"| kind of question | gain in {DECIDING} |",
         "|---|---|",
         *(f"| {kind} | {value:+.3f} |" for kind, value in sorted(gain.by_kind.items())),
         "",
@@ -45,12 +60,7 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         *_tell_scale(trained),
         "## Data",
         "",
-        "| kind of pair | pairs |",
-        "|---|---|",
-        *(f"| {kind} | {count} |" for kind, count in sorted(counts.items())),
-        "",
-        f"{len({example.family for example in kinds})} form families.",
-        "",
+        *_tell_data(kinds, origin),
         "## Training",
         "",
         f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s "
@@ -62,6 +72,33 @@ def render_card(trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence
         "",
     ]
     return "\n".join(lines)
+
+
+def _list_families(examples: Sequence[Example]) -> str:
+    return ", ".join(sorted({example.family for example in examples}))
+
+
+def _tell_interval(figure: Figure) -> str:
+    if figure.low is None or figure.high is None:
+        return "none"
+    return f"[{figure.low:+.3f}, {figure.high:+.3f}]"
+
+
+def _tell_data(kinds: Sequence[Example], origin: Origin) -> list[str]:
+    """What was learned from: pairs by kind with what was left out and why, families, documents, states of tables."""
+    counts = Counter(example.kind for example in kinds)
+    reasons = list(dict.fromkeys(name for own in origin.left_out.values() for name in own))
+    lines = [
+        "| kind of pair | learned from | " + "".join(f"{name} | " for name in reasons),
+        "|---|---|" + "---|" * len(reasons),
+    ]
+    for kind in sorted({*counts, *origin.left_out}):
+        own = origin.left_out.get(kind, {})
+        lines.append(f"| {kind} | {counts[kind]} | " + "".join(f"{own.get(name, 0)} | " for name in reasons))
+    lines += ["", f"Form families: {_list_families(kinds)}.", ""]
+    if origin.documents:
+        lines += [f"{len(origin.documents)} documents: {', '.join(origin.documents)}.", ""]
+    return lines + [f"- `{name}`: {state}" for name, state in origin.tables.items()] + [""] * bool(origin.tables)
 
 
 def _tell_scale(trained: TrainedModel) -> list[str]:

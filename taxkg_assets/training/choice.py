@@ -57,6 +57,13 @@ def choose_examples(
     return [replace(example, negatives=example.negatives[:NEGATIVES]) for example in chosen], measured
 
 
+def choose_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count: int) -> list[Example]:
+    """So many questions of the families to measure by, always the same, with the hardest of their negatives."""
+    own = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
+    drawn = own.sample(min(count, own.height), seed=0)
+    return [replace(e, negatives=e.negatives[:NEGATIVES]) for e in read_examples(drawn, hard_negatives)]
+
+
 def _draw_by_kind(examples: list[Example], most: int, draw: random.Random, *, written: frozenset[str]) -> list[Example]:
     by_kind: dict[str, list[Example]] = {}
     for example in examples:

@@ -9,38 +9,59 @@ from typing import Any
 
 import numpy as np
 
-from taxkg_assets.training.dense_scores import QueryScore, mean_of
+from taxkg_assets.training.dense_scores import QueryScore
 
 Interval = Callable[[Sequence[float], Sequence[str]], tuple[float | None, float | None]]
 """Ends of the interval of a mean, given values and their clusters."""
 WORST = -0.02
 """What any kind of question may lose."""
+DECIDING = "nDCG@10"
+METRICS: Mapping[str, Callable[[QueryScore], float]] = {
+    DECIDING: lambda score: score.ndcg,
+    "recall@5": lambda score: score.recall,
+    "MRR@10": lambda score: score.reciprocal_rank,
+}
 LEAST = 20
 """Questions of a kind from which its loss counts for itself; fewer say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
-    """What a model gains over its base on the development questions, and whether that is enough."""
+class Figure:
+    """A mean over the development questions of base and model, and the interval of the difference by families."""
 
-    questions: int
     base: float
     own: float
     low: float | None
     high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a model gains over its base on the development questions, and whether that is enough.
+
+    Attributes: figures: by metric; what decides is nDCG@10. by_kind: gain in it of each kind of question.
+    """
+
+    questions: int
+    figures: dict[str, Figure]
     by_kind: dict[str, float]
     is_enough: bool
     reason: str
+
+    @property
+    def deciding(self) -> Figure:
+        """Of the metric that decides."""
+        return self.figures[DECIDING]
 
     def row(self) -> dict[str, Any]:
         """The columns that tables of models share."""
         return {
             "dev_questions": self.questions,
-            "base_score": self.base,
-            "own_score": self.own,
-            "gain": self.own - self.base,
-            "gain_low": self.low,
-            "gain_high": self.high,
+            "base_score": self.deciding.base,
+            "own_score": self.deciding.own,
+            "gain": self.deciding.own - self.deciding.base,
+            "gain_low": self.deciding.low,
+            "gain_high": self.deciding.high,
             "gain_by_kind": json.dumps({kind: round(value, 4) for kind, value in self.by_kind.items()}),
             "is_chosen": self.is_enough,
             "reason": self.reason,
@@ -55,12 +76,18 @@ def _spare(members: Mapping[str, Sequence[float]]) -> str:
 
 def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Gain:
     """Enough is an interval above 0 with no kind of question that loses more than 0.02."""
-    gains = [new.ndcg - old.ndcg for old, new in zip(base, own, strict=True)]
-    low, high = interval(gains, [score.family for score in base])
-    kinds = sorted({score.kind for score in base})
-    members = {kind: [gain for gain, score in zip(gains, base, strict=True) if score.kind == kind] for kind in kinds}
+    families = [score.family for score in base]
+    figures, gains = {}, {}
+    for name, read in METRICS.items():
+        before, after = [read(score) for score in base], [read(score) for score in own]
+        gains[name] = [new - old for old, new in zip(before, after, strict=True)]
+        figures[name] = Figure(float(np.mean(before)), float(np.mean(after)), *interval(gains[name], families))
+    members: dict[str, list[float]] = {kind: [] for kind in sorted({score.kind for score in base})}
+    for gain, score in zip(gains[DECIDING], base, strict=True):
+        members[score.kind].append(gain)
     by_kind = {kind: float(np.mean(values)) for kind, values in members.items()}
     worse = [kind for kind, values in members.items() if len(values) >= LEAST and by_kind[kind] < WORST]
+    low = figures[DECIDING].low
     is_above = low is not None and low > 0
     reason = (
         "the interval of the gain holds 0"
@@ -69,4 +96,4 @@ def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interva
         if worse
         else f"better than the base, its interval above 0, and no kind of question worse{_spare(members)}"
     )
-    return Gain(len(base), mean_of(base), mean_of(own), low, high, by_kind, is_above and not worse, reason)
+    return Gain(len(base), figures, by_kind, is_above and not worse, reason)

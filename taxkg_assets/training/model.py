@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import polars as pl
 import torch
 
 from taxkg_assets import schemas
-from taxkg_assets.training.card import render_card
+from taxkg_assets.training.card import Origin, render_card
 from taxkg_assets.training.choice import choose_examples
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.cosines import SCALE, Scale, find_scale
@@ -75,6 +75,7 @@ class Workshop:
     pairs: int
     dev: int
     progress: Progress | None = None
+    origin: Origin = field(default_factory=Origin)
 
 
 def build_model(
@@ -92,7 +93,8 @@ def build_model(
         examples, dev, base=workshop.open_base(), settings=workshop.encoder, out=making, progress=workshop.progress
     )
     gain = judge_gain(trained.base, trained.tuned, interval=workshop.interval)
-    (making / "README.md").write_text(render_card(trained, gain, base=workshop.base_name, kinds=examples), "utf8")
+    card = render_card(trained, gain, base=workshop.base_name, kinds=examples, dev=dev, origin=workshop.origin)
+    (making / "README.md").write_text(card, encoding="utf8")
     name = f"encoder-{trained.sha256[:12]}"
     path = workshop.keep(making, name)
     row = {

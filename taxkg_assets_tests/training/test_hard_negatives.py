@@ -77,7 +77,7 @@ def test_the_laws_hold_and_ranks_follow_the_score() -> None:
     pairs = (_pair("where do I enter the rent of a lot", "b1"), _pair("what lodgers get back", "c1"))
     found = _build(*pairs)
     distances = read_distances(small.edges(), small.nodes())
-    assert find_near_negatives(found, small.fill(Pairs, pairs), distances=distances).is_empty()
+    assert find_near_negatives(found, small.fill(Pairs, pairs), small.chunks(), distances=distances).is_empty()
     for _, own in found.group_by("pair_id"):
         assert own["rank"].to_list() == list(range(own.height))
         assert own["score"].is_sorted(descending=True)

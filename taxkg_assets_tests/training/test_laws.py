@@ -8,28 +8,37 @@ from taxkg_assets.training.laws import find_leaked_pairs, find_near_negatives, f
 _DISTANCES = Distances(
     neighbours={"p1": ("h",), "h": ("p1", "p2"), "p2": ("h",)}, related={"p1": frozenset({"p3"})}, paragraph_of={}
 )
-_PAIRS = pl.DataFrame({"pair_id": ["x"], "passage_node_id": ["p1"], "chunk_id": ["c1"]})
+_PAIRS = pl.DataFrame({"pair_id": ["x"], "passage_node_id": ["p1"], "chunk_id": ["c1"], "also": [["c7"]]})
+_CHUNKS = pl.DataFrame(
+    {
+        "chunk_id": ["c1", "c7", "c9", "two"],
+        "node_ids": [["p0", "p1"], ["p7"], ["p9"], ["p9", "p2"]],
+        "anchor_id": ["h0", "h7", "h9", "p3"],
+    }
+)
 
 
-def _negative(node_id: str, *, source: str = "dense", likeness: float = 0.5, chunk_id: str = "c9") -> pl.DataFrame:
-    row = {"pair_id": "x", "rank": 0, "node_id": node_id, "chunk_id": chunk_id, "source": source, "likeness": likeness}
-    return pl.DataFrame([row])
+def _negative(chunk_id: str, *, source: str = "dense", likeness: float = 0.5, score: float = 0.4) -> pl.DataFrame:
+    row = {"pair_id": "x", "rank": 0, "node_id": "p9", "chunk_id": chunk_id, "source": source, "likeness": likeness}
+    return pl.DataFrame([row | {"score": score, "positive_score": 0.8}])
 
 
 def _faults(negative: pl.DataFrame) -> list[str]:
-    return find_near_negatives(negative, _PAIRS, distances=_DISTANCES)["fault"].to_list()  # type: ignore[arg-type]
+    found = find_near_negatives(negative, _PAIRS, _CHUNKS, distances=_DISTANCES)  # type: ignore[arg-type]
+    return found["fault"].to_list()
 
 
 def test_a_search_result_near_in_the_graph_or_too_like_the_passage_is_a_fault() -> None:
-    assert _faults(_negative("p2")) == ["2 steps from the right passage"]
-    assert _faults(_negative("p9", likeness=0.9)) == ["too like the right passage"]
-    assert _faults(_negative("p9", chunk_id="c1")) == ["it is the right passage"]
-    assert _faults(_negative("p9")) == []
+    assert _faults(_negative("two")) == ["2 steps from the right passage"], "its second paragraph"
+    assert _faults(_negative("c9", likeness=0.9)) == ["too like the right passage"]
+    assert _faults(_negative("c9", score=0.79)) == ["nearly as like the question"]
+    assert _faults(_negative("c1")) == _faults(_negative("c7")) == ["it is a right passage"]
+    assert _faults(_negative("c9")) == []
 
 
 def test_next_of_kin_may_stand_near_but_not_be_related() -> None:
-    assert _faults(_negative("p2", source="sibling_box", likeness=0.9)) == []
-    assert _faults(_negative("p3", source="sibling_box")) == ["a semantic relation with the right passage"]
+    assert _faults(_negative("c9", source="sibling_box", likeness=0.9, score=0.9)) == []
+    assert _faults(_negative("two", source="sibling_box")) == ["a semantic relation with the right passage"]
 
 
 def test_a_pair_that_repeats_an_evaluation_question_is_found() -> None:
