@@ -11,11 +11,11 @@ from typing import Any
 
 import pymupdf
 
+from taxkg_assets.extraction.instructions import written_as
 from taxkg_assets.extraction.pages import Fill, Rule, Widget
 from taxkg_assets.extraction.plain_pages import has_soft_mask
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.visibility import MASK, NAMED_PART, SLIT, Cover
-from taxkg_assets.extraction.wordless import written_as
 from taxkg_assets.rules.loader import load_family
 
 # Paints something by its name: a shading, a pattern, a picture or a part of the page.

@@ -12,12 +12,12 @@ import pymupdf
 
 from taxkg_assets.extraction.drawings import read_drawings, read_painters, read_widgets
 from taxkg_assets.extraction.glyphs import find_misprints
+from taxkg_assets.extraction.instructions import find_unnumbered, find_wordless, written_as
 from taxkg_assets.extraction.pages import Fill, Page, Rule, Span, Widget
-from taxkg_assets.extraction.plain_pages import has_drawn_letters, has_named_parts, is_plain
+from taxkg_assets.extraction.plain_pages import has_drawn_letters, has_named_parts, has_other_words, is_plain
 from taxkg_assets.extraction.plain_text import find_plain_text
 from taxkg_assets.extraction.text_direction import find_sideways
 from taxkg_assets.extraction.visibility import COVERED, FAR_PT, OFF_PAGE, UNPAINTED, Ground, HiddenText, Sight
-from taxkg_assets.extraction.wordless import find_wordless
 from taxkg_assets.rules.loader import load_rules
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
@@ -45,28 +45,34 @@ class _Drawn:
 
 def read_page(page: Any, *, number: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]) -> Page:
     """Read an open page as page `number` of its document; adds to `hidden` what nobody can see on it."""
-    said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
-    blocks = page.get_text("dict", textpage=said)["blocks"]
-    drawn = _Drawn() if is_text else _read_drawn(page, blocks)
-    readings = None if drawn.is_plain else (said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
-    width, height = page.rect.width, page.rect.height
-    turn = _turn_of(page) if page.rotation else None
-    sight = Sight(page, width=width, height=height, ground=drawn.ground)
-    spans, unseen = _read_spans(blocks, sight=sight, turn=turn, page=number, readings=readings)
-    hidden += unseen
-    rules, fills, widgets = drawn.rules, drawn.fills, read_widgets(page) if has_fields else ()
-    if turn is not None:
-        rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
-    sideways = find_sideways(blocks, page.rotation_matrix if turn else None)
-    return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways)
+    # A page of a text file has no instructions, and asking for its insides ends the process.
+    written = b"" if is_text else page.read_contents()
+    is_told = bool(written) and has_other_words(page)
+    with written_as(page, written if is_told else find_unnumbered(written)) as content:
+        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
+        blocks = page.get_text("dict", textpage=said)["blocks"]
+        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=blocks, is_told=is_told)
+        readings = None if drawn.is_plain else (said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
+        width, height = page.rect.width, page.rect.height
+        turn = _turn_of(page) if page.rotation else None
+        sight = Sight(page, width=width, height=height, ground=drawn.ground)
+        spans, unseen = _read_spans(blocks, sight=sight, turn=turn, page=number, readings=readings)
+        hidden += unseen
+        rules, fills, widgets = drawn.rules, drawn.fills, read_widgets(page) if has_fields else ()
+        if turn is not None:
+            rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
+        sideways = find_sideways(blocks, page.rotation_matrix if turn else None)
+        return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways)
 
 
-def _read_drawn(page: Any, blocks: Sequence[dict[str, Any]]) -> _Drawn:
-    """Read what a page of a PDF is painted with beside text; `blocks`: its text as parsed."""
-    written = page.read_contents()
-    wordless = find_wordless(written)
-    told = written if wordless is None else wordless
-    is_sure = is_plain(page, told, blocks=blocks)
+def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_told: bool) -> _Drawn:
+    """Read what a page of a PDF is painted with beside text.
+
+    Args: content: its instructions. blocks: its text as parsed. is_told: the document has other words for its text.
+    """
+    wordless = find_wordless(content)
+    told = content if wordless is None else wordless
+    is_sure = not is_told and is_plain(page, told, blocks=blocks)
     if not is_sure or has_drawn_letters(page):
         wordless = None
     rules, fills, covers = read_drawings(page, wordless)

@@ -36,7 +36,7 @@ _MODE_BYTES = 8
 
 
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Decide whether a page surely prints the letters that it says.
+    """Decide whether a page surely prints the letters that it says, if the document has no other words for it.
 
     Args: content: the page's instructions, its text objects emptied or not.
           blocks: its text as parsed, upright as the page is stored.
@@ -86,11 +86,10 @@ def _clips_text(content: bytes) -> bool:
 
 
 def _has_plain_parts(page: Any) -> bool:
-    """Decide whether neither fields, notes, named parts nor the document's structure can clip or replace text."""
+    """Decide whether neither fields, notes nor named parts can clip or replace text."""
     inside = inside_of(page)
     if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
         return False
-    described = inside.obj()
     resources = _resources_of(inside)
     if not _keys(resources) <= _PLAIN_RESOURCES:
         return False
@@ -99,7 +98,7 @@ def _has_plain_parts(page: Any) -> bool:
         kind = _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(pictures, ix), "Subtype")
         if _MUPDF.pdf_to_name(kind) != "Image":
             return False
-    return not _is_replaced(described)
+    return True
 
 
 def has_named_parts(page: Any) -> bool:
@@ -144,8 +143,9 @@ def _keys(dictionary: Any) -> set[str]:
     }
 
 
-def _is_replaced(described: Any) -> bool:
+def has_other_words(page: Any) -> bool:
     """Decide whether the structure of the document tells a text in the place of a part of the page."""
+    described = inside_of(page).obj()
     document = _MUPDF.pdf_get_bound_document(described)
     parents = _MUPDF.pdf_dict_getp(_MUPDF.pdf_trailer(document), "Root/StructTreeRoot/ParentTree")
     if not parents.m_internal:

@@ -7,7 +7,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.plain_pages import is_plain
+from taxkg_assets.extraction.plain_pages import has_other_words, is_plain
 from taxkg_assets_tests.extraction.test_visibility import say, write_operators
 
 WORDS = "Report the rent here."
@@ -23,7 +23,8 @@ def _page(operators: str) -> Any:
 
 
 def _is_plain(page: Any) -> bool:
-    return is_plain(page, page.read_contents(), blocks=page.get_text("dict")["blocks"])
+    blocks = page.get_text("dict")["blocks"]
+    return is_plain(page, page.read_contents(), blocks=blocks) and not has_other_words(page)
 
 
 @pytest.mark.parametrize(

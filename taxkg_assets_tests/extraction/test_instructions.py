@@ -1,4 +1,4 @@
-"""A page without its words draws what it drew; instructions that may be no words are never taken for some."""
+"""A page with shortened instructions says and draws what it did; what may be more than a word or a mark is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pymupdf
 import pytest
 
 from taxkg_assets.extraction.drawings import read_drawings
-from taxkg_assets.extraction.wordless import find_wordless
+from taxkg_assets.extraction.instructions import find_unnumbered, find_wordless
+from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.test_visibility import say, write_operators
 
 LINE = "q 1 0 0 1 10 10 cm 60 20 m 300 20 l S Q"
@@ -55,6 +56,21 @@ def test_what_may_be_more_than_text_is_kept(operators: str) -> None:
 
 def test_a_long_text_object_without_end_takes_no_longer_than_its_length() -> None:
     assert find_wordless(b"BT " + b"(a) <0A> [ 9 ] Tj " * 20_000) is None
+
+
+def test_marks_lose_their_numbers_unless_a_text_holds_what_looks_like_one() -> None:
+    marked = f"/P <</MCID 4>> BDC {say('Report the rent here.')} EMC".encode()
+    assert find_unnumbered(marked) == marked.replace(b"/MCID", b"/None")
+    written = marked.replace(b"rent", b"/MCID")
+    assert find_unnumbered(written) == written
+
+
+def test_an_encrypted_file_that_needs_no_password_reads_like_a_plain_one() -> None:
+    document: Any = _page(f"/P <</MCID 0>> BDC {say('Report the rent here.')} EMC {LINE} {SHADE}").parent
+    locked = document.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="owner", permissions=0)
+    plain, read = (read_source(data, document_id="d").pages for data in (document.tobytes(), locked))
+    assert read == plain
+    assert plain[0].rules
 
 
 def _page(operators: str) -> Any:
