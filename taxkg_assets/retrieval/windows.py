@@ -26,15 +26,17 @@ class Windows:
 
     Levels: paragraph hands over the hit itself; section its whole anchor; page and document what stands there, cut to
     the budget; auto the hit with what the ranker found besides it under the same heading or the heading above, and
-    with its neighbours there.
+    with its neighbours there. The first windows of that level are wide; those after them are narrow, so that the rest of
+    a reader's room holds many places instead of much of a few.
 
-    Attributes: ranked: candidate rows, best first.
+    Attributes: ranked: candidate rows, best first. grown: windows handed over so far.
     """
 
     facts: PassageFacts
     level: str = "auto"
     ranked: Sequence[int] = ()
     used: set[int] = field(default_factory=set)
+    grown: int = 0
 
     def grow(self, row: int) -> Window | None:
         """Widen a hit; None if an earlier window already holds it."""
@@ -43,10 +45,12 @@ class Windows:
         limits = load_family("ranking")["windows"]
         chosen = {row}
         if self.level == "auto" and self._scopes(row):
-            self._take_ranked(row, chosen, budget=limits["words"])
-            self._take_neighbours(row, chosen, budget=limits["neighbours"])
+            is_wide = self.grown < limits["wide"]
+            self._take_ranked(row, chosen, budget=limits["words"] if is_wide else limits["narrow"])
+            self._take_neighbours(row, chosen, budget=limits["neighbours"] if is_wide else 0)
         else:
             self._take_neighbours(row, chosen, budget=limits["words"])
+        self.grown += 1
         rows = sorted(chosen)
         self.used.update(rows)
         self.used.update(self._same_unit(row))

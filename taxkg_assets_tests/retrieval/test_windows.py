@@ -45,8 +45,8 @@ def test_what_was_found_elsewhere_under_the_heading_above_comes_along_with_its_h
 
 
 def test_neighbours_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
-    # 150 words hold the hit and two neighbours of forty; four found paragraphs reach further.
-    assert _numbers(Windows(facts, ranked=[2]), 2) == ["2", "3", "Berth", "4"]
+    # 100 words hold the hit and one neighbour of forty; four found paragraphs reach further.
+    assert _numbers(Windows(facts, ranked=[2]), 2) == ["2", "3"]
     assert [text for text in _numbers(Windows(facts, ranked=[2, 3, 5, 6]), 2) if text != "Berth"] == list("2356")
 
 
@@ -58,3 +58,10 @@ def test_no_paragraph_is_handed_over_twice(facts: PassageFacts) -> None:
 
 def test_a_paragraph_stands_alone_where_that_is_asked_for(facts: PassageFacts) -> None:
     assert _numbers(Windows(facts, level="paragraph", ranked=[0, 7]), 0) == ["0"]
+
+
+def test_passages_after_the_first_ones_are_narrow(facts: PassageFacts) -> None:
+    ranked = [6, 0, 1, 2, 3]
+    assert [text for text in _numbers(Windows(facts, ranked=ranked), 6) if text != "Berth"] == list("01236")
+    assert [text for text in _numbers(Windows(facts, ranked=ranked, grown=5), 6) if text != "Berth"] == list("016")
+    assert _numbers(Windows(facts, ranked=[6], grown=5), 6) == ["6"]
