@@ -26,7 +26,7 @@ class Windows:
 
     Levels: paragraph hands over the hit itself; section its whole anchor; page and document what stands there, cut to
     the budget; auto the hit with what the ranker found besides it under the same heading or the heading above, and
-    with its neighbours there. The first windows of that level are wide; those after them are narrow, so that the rest of
+    with its neighbours there. The first windows of that level are wide, those after them narrow, so that the rest of
     a reader's room holds many places instead of much of a few.
 
     Attributes: ranked: candidate rows, best first. grown: windows handed over so far.
