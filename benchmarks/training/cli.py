@@ -176,22 +176,29 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
     """False negatives and valid pairs by hand, and how far the rule judge agrees."""
     negatives, valid = labels.open_labels()
     corpus = open_corpus(options.home)
-    pairs, proposer = corpus.table("pairs"), RuleProposer()
-    texts, lost = labels.find_texts(corpus, negatives, pairs=pairs)
+    pairs, hard_negatives, proposer = corpus.table("pairs"), corpus.table("hard_negatives"), RuleProposer()
+    mined = labels.find_mined(negatives, pairs=pairs, hard_negatives=hard_negatives)
+    texts, lost = labels.find_texts(corpus, mined, pairs=pairs)
     of_negatives = labels.judge_negatives(texts, proposer)
     of_pairs, lost_pairs = labels.judge_pairs(valid, proposer, pairs=pairs)
     limits = labels.score_limits(corpus, texts)
-    text = labels.render_negatives(negatives) + "\n" + labels.render_limits(limits) + "\n" + labels.render_pairs(valid)
-    text += (
-        "\n" + labels.render_agreement("negatives", of_negatives) + "\n" + labels.render_agreement("pairs", of_pairs)
-    )
-    text += f"\nNot in this home (any more): {lost} negatives, {lost_pairs} pairs.\n"
-    rates = {name: asdict(rate) for name, rate in labels.score_false_negatives(negatives).items()}
-    return text, {
-        "rates": rates,
+    weighed = labels.weigh_sources(mined, dict(hard_negatives.group_by("source").len().iter_rows()))
+    gone = len(negatives) - len(mined) + lost
+    parts = [
+        labels.render_negatives(mined),
+        f"Each source counting as much as it has negatives: ours {weighed or 0:.3f}.\n",
+        labels.render_limits(limits),
+        labels.render_pairs(valid),
+        labels.render_agreement("negatives", of_negatives),
+        labels.render_agreement("pairs", of_pairs),
+        f"Labelled, but not in this home (any more): {gone} negatives, {lost_pairs} pairs.\n",
+    ]
+    rates = {name: asdict(rate) for name, rate in labels.score_false_negatives(mined).items()}
+    return "\n".join(parts), {
+        "rates": rates | {"ours, weighed by source": weighed},
         "limits": [asdict(limit) for limit in limits],
-        "negatives": asdict(of_negatives),
-        "pairs": asdict(of_pairs),
+        "negatives": {name: asdict(own) for name, own in of_negatives.items()},
+        "pairs": {name: asdict(own) for name, own in of_pairs.items()},
     }
 
 

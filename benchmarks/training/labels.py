@@ -1,10 +1,13 @@
 """Labels by hand against what the training data claims: false negatives, valid pairs, and the judge.
 
 The label files hold ids and labels only: the texts stand in the home. Who reads them labels without seeing a score.
+A row is named by what it says, a hash of its short side and the element of its passage, so that it is found again when
+tables are made anew, for as long as both stand in them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,12 +26,12 @@ from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import NEGATIVE_JUDGING, PAIR_JUDGING, NegativeItem, QuestionItem
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.training.leakage import normalize
 
 FOLDER = Path(__file__).parents[2] / "data" / "training"
 NEGATIVE_LABELS, PAIR_LABELS = FOLDER / "negative_labels.jsonl", FOLDER / "pair_labels.jsonl"
 NAIVE, OURS = "naive", "ours"
-WRITTEN = "written:"
-"""How the source of a pair names the written question that made it; the labels name the question alone."""
+ALL = "all"
 Row = Mapping[str, Any]
 
 
@@ -51,10 +54,15 @@ class Limit:
     false: Interval
 
 
+def name_query(query: str) -> str:
+    """What the label files call a short side: the hash of its words, so that no text stands in them."""
+    return hashlib.sha256(normalize(query).encode()).hexdigest()[:16]
+
+
 def sample_naive(corpus: Corpus, asked: Sequence[Row], *, depth: int) -> list[dict[str, Any]]:
     """The best hits of BM25 that are not the answering passage itself, which is what naive negatives are.
 
-    Args: asked: rows with `question` (its id), `query` and `chunk_id`.
+    Args: asked: rows with `query` and `chunk_id`.
     """
     rows = []
     for row in asked:
@@ -62,7 +70,12 @@ def sample_naive(corpus: Corpus, asked: Sequence[Row], *, depth: int) -> list[di
         order = [int(place) for place in np.argsort(-scores, kind="stable")[: depth + 1]]
         hits = [place for place in order if place != corpus.row_of[row["chunk_id"]]][:depth]
         rows += [
-            {"question": row["question"], "element": corpus.rows["node_ids"][hit][0], "set": NAIVE, "source": "bm25"}
+            {
+                "query": name_query(row["query"]),
+                "element": corpus.rows["node_ids"][hit][0],
+                "set": NAIVE,
+                "source": "bm25",
+            }
             for hit in hits
         ]
     return rows
@@ -77,16 +90,29 @@ def sample_pairs(pairs: pl.DataFrame, *, of_kind: int, seed: int) -> pl.DataFram
 
 def find_texts(corpus: Corpus, labels: Sequence[Row], *, pairs: pl.DataFrame) -> tuple[list[Texts], int]:
     """The texts of labelled negatives; and how many of them this home does not hold (any more)."""
-    of_pair = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
-    written = pairs.filter(pl.col("source").str.starts_with(WRITTEN))
-    of_question = {row["source"].removeprefix(WRITTEN): row for row in written.iter_rows(named=True)}
+    of_query = {name_query(row["query"]): row for row in pairs.iter_rows(named=True)}
     found = []
     for label in labels:
-        pair = of_pair.get(label["question"]) or of_question.get(label["question"])
+        pair = of_query.get(label["query"])
         row = corpus.searcher.find_row(label["element"])
         if pair is not None and row is not None:
             found.append(Texts(label, pair["query"], pair["passage"], corpus.passages[row]))
     return found, len(labels) - len(found)
+
+
+def find_mined(labels: Sequence[Row], *, pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Row]:
+    """Of labelled negatives those that are naive, and those of ours that are negatives in these tables."""
+    queries = dict(pairs.select("pair_id", "query").iter_rows())
+    mined = {
+        (name_query(queries[pair_id]), element) for pair_id, element in _ends(hard_negatives) if pair_id in queries
+    }
+    return [label for label in labels if label["set"] == NAIVE or (label["query"], label["element"]) in mined]
+
+
+def _ends(hard_negatives: pl.DataFrame) -> list[tuple[str, str]]:
+    return [
+        (str(pair_id), str(node_id)) for pair_id, node_id in hard_negatives.select("pair_id", "node_id").iter_rows()
+    ]
 
 
 def score_false_negatives(labels: Sequence[Row], *, also: Sequence[str] = ()) -> dict[str, Interval]:
@@ -97,8 +123,22 @@ def score_false_negatives(labels: Sequence[Row], *, also: Sequence[str] = ()) ->
         own = [label for label in labels if label["set"] == name]
         if own:
             hits = [label["label"] in wrong for label in own]
-            found[name] = score_rate(hits, [label["question"] for label in own], stream=("false_negatives", name))
+            found[name] = score_rate(hits, [label["query"] for label in own], stream=("false_negatives", name))
     return found
+
+
+def weigh_sources(labels: Sequence[Row], counts: Mapping[str, int]) -> float | None:
+    """Share of our negatives that answer after all, each source counting as much as there are negatives of it.
+
+    The sample holds as many of a rare source as of a common one, so that each can be judged by itself.
+    """
+    shares: dict[str, float] = {}
+    for source in counts:
+        own = [label["label"] == ANSWERS for label in labels if label["set"] == OURS and label["source"] == source]
+        if own:
+            shares[source] = sum(own) / len(own)
+    total = sum(counts[source] for source in shares)
+    return sum(share * counts[source] for source, share in shares.items()) / total if total else None
 
 
 def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
@@ -119,15 +159,15 @@ def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
         kept = [own.label for own, is_left in zip(naive, left.tolist(), strict=True) if not is_left]
         rate = score_rate(
             [label["label"] == ANSWERS for label in kept],
-            [label["question"] for label in kept],
+            [label["query"] for label in kept],
             stream=("limits", name),
         )
         found.append(Limit(name, len(kept), rate))
     return found
 
 
-def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> Agreement:
-    """Whether the judge finds the same passages to answer after all."""
+def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> dict[str, Agreement]:
+    """Whether the judge finds the same passages to answer after all: over all, and by where a negative is from."""
     items = [
         NegativeItem(
             item_id=str(number),
@@ -139,24 +179,47 @@ def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> Agreement:
     ]
     said = proposer.propose(NEGATIVE_JUDGING, items)
     verdicts = [judged.proposal is not None and judged.proposal.is_claim() for judged in said]
-    return score_agreement(verdicts, [own.label["label"] == ANSWERS for own in texts])
+    groups = [name_source(own.label) for own in texts]
+    return _agree(verdicts, [own.label["label"] == ANSWERS for own in texts], groups=groups)
 
 
-def judge_pairs(labels: Sequence[Row], proposer: Proposer, *, pairs: pl.DataFrame) -> tuple[Agreement, int]:
-    """Whether the judge finds the same pairs valid; and how many labelled pairs this home does not hold."""
-    of_pair = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
-    known = [label for label in labels if label["pair"] in of_pair]
+def judge_pairs(labels: Sequence[Row], proposer: Proposer, *, pairs: pl.DataFrame) -> tuple[dict[str, Agreement], int]:
+    """Whether the judge finds the same pairs valid, over all and by kind; and how many labelled pairs are not here."""
+    held = {(row["kind"], name_query(row["query"]), row["passage_node_id"]): row for row in pairs.iter_rows(named=True)}
+    known = [(label, held[name_pair(label)]) for label in labels if name_pair(label) in held]
     items = [
         QuestionItem(
-            item_id=label["pair"],
-            question=of_pair[label["pair"]]["query"],
-            blocks=(Block(element_id=of_pair[label["pair"]]["chunk_id"], text=of_pair[label["pair"]]["passage"]),),
+            item_id=pair["pair_id"],
+            question=pair["query"],
+            blocks=(Block(element_id=pair["chunk_id"], text=pair["passage"]),),
         )
-        for label in known
+        for _, pair in known
     ]
     said = proposer.propose(PAIR_JUDGING, items)
     verdicts = [judged.proposal is not None and judged.proposal.is_claim() for judged in said]
-    return score_agreement(verdicts, [label["is_valid"] for label in known]), len(labels) - len(known)
+    found = _agree(verdicts, [label["is_valid"] for label, _ in known], groups=[label["kind"] for label, _ in known])
+    return found, len(labels) - len(known)
+
+
+def name_pair(label: Row) -> tuple[str, str, str]:
+    """What tells labelled pairs apart."""
+    return label["kind"], label["query"], label["element"]
+
+
+def name_source(label: Row) -> str:
+    """Where a labelled negative is from."""
+    return f"{label['set']}: {label['source']}"
+
+
+def _agree(verdicts: Sequence[bool], labels: Sequence[bool], *, groups: Sequence[str]) -> dict[str, Agreement]:
+    """Over all and by group; nothing where there is nothing."""
+    if not verdicts:
+        return {}
+    found = {ALL: score_agreement(verdicts, labels)}
+    for name in sorted(set(groups)):
+        own = [place for place, group in enumerate(groups) if group == name]
+        found[name] = score_agreement([verdicts[place] for place in own], [labels[place] for place in own])
+    return found
 
 
 def render_negatives(labels: Sequence[Row]) -> str:
@@ -170,7 +233,7 @@ def render_negatives(labels: Sequence[Row]) -> str:
     lines += ["", "| source | rows | answers | other edition | related | unrelated |", "|---|---|---|---|---|---|"]
     by_source: dict[str, Counter[str]] = {}
     for label in labels:
-        by_source.setdefault(f"{label['set']}: {label['source']}", Counter())[label["label"]] += 1
+        by_source.setdefault(name_source(label), Counter())[label["label"]] += 1
     for source, own in sorted(by_source.items()):
         counts = " | ".join(str(own[name]) for name in ("answers", "other_edition", "related", "unrelated"))
         lines.append(f"| {source} | {sum(own.values())} | {counts} |")
@@ -189,18 +252,24 @@ def render_pairs(labels: Sequence[Row]) -> str:
     lines = ["| pairs | labelled | valid |", "|---|---|---|"]
     for kind in sorted({label["kind"] for label in labels}):
         own = [label["is_valid"] for label in labels if label["kind"] == kind]
-        lines.append(f"| {kind} | {len(own)} | {100 * sum(own) / len(own):.0f} % |")
+        rate = score_rate(own, [label["query"] for label in labels if label["kind"] == kind], stream=("valid", kind))
+        lines.append(f"| {kind} | {len(own)} | {render_interval(rate)} |")
     return "\n".join(lines) + "\n"
 
 
-def render_agreement(name: str, agreement: Agreement) -> str:
-    """One sentence on a judge."""
-    kappa = "none: one verdict was always given" if agreement.kappa is None else f"{agreement.kappa:.2f}"
-    return (
-        f"{name}: {agreement.n} labelled, judge and label agree on {100 * agreement.accuracy:.0f} % (kappa {kappa}); "
-        f"yes by both {agreement.both}, by the judge alone {agreement.judge_alone}, "
-        f"by the label alone {agreement.label_alone}.\n"
-    )
+def render_agreement(name: str, found: Mapping[str, Agreement]) -> str:
+    """One line a kind or source: how often judge and label say the same, and who says yes alone."""
+    lines = [
+        f"| {name}: judge and label | labelled | agree | kappa | label says yes | both | judge alone | label alone |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for group, own in found.items():
+        kappa = "" if own.kappa is None else f"{own.kappa:.2f}"
+        lines.append(
+            f"| {group} | {own.n} | {100 * own.accuracy:.0f} % | {kappa} | {own.both + own.label_alone} | {own.both} "
+            f"| {own.judge_alone} | {own.label_alone} |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def open_labels() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

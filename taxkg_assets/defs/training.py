@@ -154,15 +154,26 @@ def negatives_lie_far(
 
 
 def _judged(metric: str, value: float, rows: pl.DataFrame, *, by: str, verdict: str) -> Verdict:
-    gated = "pairs" if by == "kind" else "hard_negatives"
-    floor = next(f for f in load_floors(gated) if f.metric == metric)
+    """The share over all against its floor, and that of each kind or source, which the others would hide, against one
+    of its own."""
+    floors = {floor.metric: floor for floor in load_floors("pairs" if by == "kind" else "hard_negatives")}
+    floor, of_any = floors[metric], floors[f"{metric}_of_any_{by}"]
     strata = score_by(rows, by=by, verdict=verdict)
     judged = int(strata["judged"].sum())
     is_broken = not rows.is_empty() and (judged < min(floor.least_n, rows.height) or not floor.holds(value))
-    figure = pl.DataFrame({"metric": [metric], "value": [value], "floor": [floor.floor]})
+    faults = [(metric, value, floor.floor)] if is_broken else []
+    faults += [
+        (f"{metric} of {row[by]}", row["share"], of_any.floor)
+        for row in strata.iter_rows(named=True)
+        if row["judged"] >= of_any.least_n and not of_any.holds(row["share"])
+    ]
     figures = {metric: value, "judged": judged} | {
         f"{row[by]}": round(row["share"], 3) for row in strata.iter_rows(named=True) if row["share"] is not None
     }
     return Verdict(
-        figure.filter(pl.lit(is_broken)), rows.height, note=floor.describe(), figures=figures, tables={by: strata}
+        pl.DataFrame(faults, schema={"metric": pl.String, "value": pl.Float64, "floor": pl.Float64}, orient="row"),
+        rows.height,
+        note=f"{floor.describe()}; {of_any.describe()}",
+        figures=figures,
+        tables={by: strata},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from taxkg_assets.llm.asked import find_flaw
 from taxkg_assets.llm.evidence import cite
@@ -57,13 +57,14 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     """A negative is false where it says much the same as the right passage, or some of that and all that is asked.
 
-    It is none where it lacks a figure or key of the question that the right passage has, or stands under another box.
+    What both stand under is no likeness: neighbours in a booklet share a long line of headings. It is none where it
+    lacks a figure or key of the question that the right passage has, or stands under another box.
     """
     limits, wanted = load_family("llm")["negatives"], find_content(item.question)
     held, said = _content_of(item.blocks), find_content(item.positive)
     share = score_coverage(wanted, held | _find_lay_words(item.question, held))
     right = score_coverage(wanted, said | _find_lay_words(item.question, said))
-    likeness = len(held & said) / max(1, len(held | said))
+    likeness = _find_likeness(item.blocks, item.positive)
     answers = share >= limits["least_share"] and share >= limits["of_positive"] * right
     is_like = likeness >= limits["same"] or (answers and likeness >= limits["alike"])
     figures = find_figures(item.question) & find_figures(item.positive)
@@ -78,6 +79,22 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
         is_false_negative=is_false,
         reason=f"holds {share:.0%} of the question's words, the right passage {right:.0%}",
     )
+
+
+def _find_likeness(blocks: Sequence[Block], positive: str) -> float:
+    """Share of content words in common, those of the lines of headings above aside."""
+    own, right = (
+        _content_of_texts(_strip_context(block.text) for block in blocks),
+        find_content(_strip_context(positive)),
+    )
+    return len(own & right) / max(1, len(own | right))
+
+
+def _strip_context(passage: str) -> str:
+    """A passage without the line that says what it stands under."""
+    for rule in load_rules("llm", "context_lines"):
+        passage = rule.pattern.sub("", passage, count=1)
+    return passage
 
 
 def propose_hyde(item: HydeItem) -> HydeProposal:
@@ -165,7 +182,11 @@ def _claim(block: Block, start: int, end: int) -> Claim:
 
 
 def _content_of(blocks: Sequence[Block]) -> frozenset[str]:
-    return frozenset().union(*(find_content(block.text) for block in blocks))
+    return _content_of_texts(block.text for block in blocks)
+
+
+def _content_of_texts(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*(find_content(text) for text in texts))
 
 
 def _find_own_key(passage: str) -> str:

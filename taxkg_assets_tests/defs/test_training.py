@@ -1,0 +1,35 @@
+"""The gates of pairs and negatives look at each kind and source, which the others would hide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import taxkg_assets.defs.training  # noqa: F401 - registers the gates
+from taxkg_assets.defs._table import JUDGES, Verdict
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.schemas import Pairs
+from taxkg_assets_tests.training import small
+
+
+def _judge(folder: Path, *, sound: int) -> Verdict:
+    """A home with many sound questions, and 25 definitions of which so many are."""
+    verdicts = [("scenario", True)] * 300 + [("definition", n < sound) for n in range(25)]
+    rows = [
+        {"pair_id": f"{n:03}", "kind": kind, "split": "train", "polarity": "positive", "is_sound": is_sound}
+        for n, (kind, is_sound) in enumerate(verdicts)
+    ]
+    home = Home(home=str(folder))
+    home.store.write("pairs", pl.DataFrame(small.fill(Pairs, rows)), inputs="")
+    return JUDGES["pairs", "pairs_are_valid"](home)[0]
+
+
+@pytest.mark.parametrize(("sound", "faults"), [(24, []), (15, ["valid_share of definition"])])
+def test_a_bad_kind_is_seen_among_good_ones(tmp_path: Path, sound: int, faults: list[str]) -> None:
+    verdict = _judge(tmp_path, sound=sound)
+    assert verdict.offending["metric"].to_list() == faults
+    assert verdict.passed is not bool(faults)
+    assert verdict.figures["valid_share"] > 0.95
+    assert verdict.figures["definition"] == pytest.approx(sound / 25)
