@@ -67,7 +67,7 @@ def read_identity(source: Source) -> Identity:
     """
     limits = load_family("identity")["limits"]
     pages = source.pages[: limits["footer_pages"]]
-    lines = [line for page in pages for line in _find_lines(page)]
+    lines = [line for page in pages for line in _find_lines(page, is_whole=_is_head(page, source, limits=limits))]
     stored = [_squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits["head_pages"]]]
     heads = [text[: limits["head_chars"]] for text in stored]
     named = _find_designation(heads, lines, source=source, limits=limits)
@@ -105,8 +105,16 @@ def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
-def _find_lines(page: Page) -> list[_Line]:
-    """Join the spans of each printed baseline, left to right, a wide gap starting a new line."""
+def _is_head(page: Page, source: Source, *, limits: dict[str, Any]) -> bool:
+    """Decide whether a page may name its document anywhere: later ones do in their edges, or begin with a form."""
+    return source.is_text_file or page.page <= limits["head_pages"]
+
+
+def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
+    """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
+
+    Args: is_whole: all lines are asked for, and not only those in the page's edges and those that may name a form.
+    """
     spans = sorted((span for span in page.spans if span.text.strip()), key=lambda span: (span.y1, span.x0))
     rows: list[list[Span]] = []
     for span in spans:
@@ -114,6 +122,12 @@ def _find_lines(page: Page) -> list[_Line]:
             rows[-1].append(span)
         else:
             rows.append([span])
+    if not is_whole:
+        edge = load_family("identity")["limits"]["edge_frac"] * page.height_pt + 1.0
+        low = page.height_pt - edge
+        rows = [
+            row for row in rows if any(not edge < span.y0 < low or span.text.lstrip().startswith("F") for span in row)
+        ]
     return [line for row in rows for line in _split_at_gaps(page, sorted(row, key=lambda span: span.x0))]
 
 

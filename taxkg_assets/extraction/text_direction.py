@@ -10,9 +10,8 @@ from taxkg_assets.rules.loader import load_family
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     """Decide whether most of a page's text, measured by the length of its lines, runs upwards (1) or downwards (−1)."""
-    if matrix is None and all(
-        abs(line["dir"][0]) >= abs(line["dir"][1]) for block in blocks for line in block["lines"]
-    ):
+    ways = {line["dir"] for block in blocks for line in block["lines"]}
+    if matrix is None and all(abs(across) >= abs(down) for across, down in ways):
         return 0
     lengths = {-1: 0.0, 0: 0.0, 1: 0.0}
     for block in blocks:

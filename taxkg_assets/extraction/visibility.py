@@ -94,12 +94,12 @@ class Sight:
         """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
         if not raws:
             return []
-        boxes = np.array([raw["bbox"] for raw in raws], dtype=float)
-        doubtful = self._find_doubtful(raws, shown)
-        reasons = [
-            self._find_reason(raw, box) if is_doubtful else ""
-            for raw, box, is_doubtful in zip(raws, shown, doubtful, strict=True)
-        ]
+        stored = [raw["bbox"] for raw in raws]
+        boxes = np.array(stored, dtype=float)
+        placed = boxes if stored == shown else np.array(shown, dtype=float)
+        reasons = [""] * len(raws)
+        for ix in self._find_doubtful(raws, placed):
+            reasons[ix] = self._find_reason(raws[ix], shown[ix])
         under = [ix for ix in self._find_under(boxes) if not reasons[ix]]
         for ix, is_hid in zip(under, self._find_painted_over(boxes[under]), strict=True):
             if is_hid or (is_hid is None and not self._shows_ink(shown[ix])):
@@ -123,23 +123,22 @@ class Sight:
             found += own[is_over].tolist()
         return found
 
-    def _find_doubtful(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[bool]:
-        """Whether there is anything about each span by which it might not be seen: most pages have none such."""
+    def _find_doubtful(self, raws: Sequence[dict[str, Any]], shown: Floats) -> Sequence[int]:
+        """The spans about which there is anything by which they might not be seen: most pages have none such."""
         if self._is_patterned or self._has_images:
-            return [True] * len(raws)
+            return range(len(raws))
         limits = self._limits
-        x0, y0, x1, y1 = np.array(shown, dtype=float).T
+        x0, y0, x1, y1 = shown.T
         width, height = x1 - x0, y1 - y0
         least = limits["narrow_pt"] * np.array([len(raw["text"]) for raw in raws])
         is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
-        is_doubtful |= (x1 <= 0) | (y1 <= 0)
-        is_doubtful |= (x0 >= self._width) | (y0 >= self._height)
+        is_doubtful |= (x1 <= 0) | (y1 <= 0) | (x0 >= self._width) | (y0 >= self._height)
         # Size, colour and manner of painting: a page has a few of each.
         manners = [(raw["size"], raw["color"], raw["char_flags"], raw.get("alpha", 255)) for raw in raws]
         lost = {manner for manner in set(manners) if self._is_doubtful(*manner)}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
-        found: list[bool] = is_doubtful.tolist()
+        found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
 
     def _is_doubtful(self, size: float, color: int, flags: int, alpha: int) -> bool:
