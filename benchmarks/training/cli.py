@@ -19,6 +19,7 @@ from benchmarks.training import labels, throughput
 from benchmarks.training.corpus import open_corpus
 from benchmarks.training.cross_validation import Study, Tuner, identify_run, run_fold
 from benchmarks.training.folds import Choice, Fold, build_folds
+from benchmarks.training.label_samples import draw_naive, draw_negatives, draw_pairs
 from benchmarks.training.near_misses import (
     MOST,
     find_forms,
@@ -76,6 +77,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--late", type=float, help="folds: share of the loss that compares token by token")
     parser.add_argument("--loss", choices=LOSSES, help="folds: loss of the encoder")
     parser.add_argument("--models", type=Path, help="folds: folder of an earlier run's folds, whose models are opened")
+    parser.add_argument(
+        "--draw", type=int, default=0, help="labels: write unread rows, up to so many of each kind, to label"
+    )
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
     return parser
 
@@ -177,6 +181,11 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
     negatives, valid = labels.open_labels()
     corpus = open_corpus(options.home)
     pairs, hard_negatives, proposer = corpus.table("pairs"), corpus.table("hard_negatives"), RuleProposer()
+    if options.draw:
+        to_read = draw_pairs(pairs, valid, of_kind=options.draw)
+        to_read += draw_negatives(hard_negatives, negatives, pairs=pairs, of_source=options.draw)
+        to_read += draw_naive(corpus, pairs.sample(min(options.draw, pairs.height), seed=0).to_dicts(), depth=2)
+        return f"{len(to_read)} rows to label.\n", to_read
     mined = labels.find_mined(negatives, pairs=pairs, hard_negatives=hard_negatives)
     texts, lost = labels.find_texts(corpus, mined, pairs=pairs)
     of_negatives = labels.judge_negatives(texts, proposer)

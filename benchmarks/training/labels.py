@@ -8,14 +8,12 @@ tables are made anew, for as long as both stand in them.
 from __future__ import annotations
 
 import hashlib
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from benchmarks.training.corpus import Corpus, read_jsonl
@@ -24,7 +22,6 @@ from taxkg_assets.evaluation.agreement import ANSWERS, OTHER_EDITION, Agreement,
 from taxkg_assets.evaluation.significance import Interval
 from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import NEGATIVE_JUDGING, PAIR_JUDGING, NegativeItem, QuestionItem
-from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.training.leakage import normalize
 
@@ -57,35 +54,6 @@ class Limit:
 def name_query(query: str) -> str:
     """What the label files call a short side: the hash of its words, so that no text stands in them."""
     return hashlib.sha256(normalize(query).encode()).hexdigest()[:16]
-
-
-def sample_naive(corpus: Corpus, asked: Sequence[Row], *, depth: int) -> list[dict[str, Any]]:
-    """The best hits of BM25 that are not the answering passage itself, which is what naive negatives are.
-
-    Args: asked: rows with `query` and `chunk_id`.
-    """
-    rows = []
-    for row in asked:
-        scores = corpus.searcher.index.lexical.score_rows(find_terms(row["query"]))
-        order = [int(place) for place in np.argsort(-scores, kind="stable")[: depth + 1]]
-        hits = [place for place in order if place != corpus.row_of[row["chunk_id"]]][:depth]
-        rows += [
-            {
-                "query": name_query(row["query"]),
-                "element": corpus.rows["node_ids"][hit][0],
-                "set": NAIVE,
-                "source": "bm25",
-            }
-            for hit in hits
-        ]
-    return rows
-
-
-def sample_pairs(pairs: pl.DataFrame, *, of_kind: int, seed: int) -> pl.DataFrame:
-    """As many pairs of each kind, drawn at random."""
-    draw = random.Random(seed)
-    kinds = [pairs.filter(pl.col("kind") == kind).sort("pair_id") for kind in pairs["kind"].unique().sort()]
-    return pl.concat([own[sorted(draw.sample(range(own.height), min(of_kind, own.height)))] for own in kinds])
 
 
 def find_texts(corpus: Corpus, labels: Sequence[Row], *, pairs: pl.DataFrame) -> tuple[list[Texts], int]:

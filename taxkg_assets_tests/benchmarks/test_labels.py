@@ -19,8 +19,6 @@ from benchmarks.training.labels import (
     open_labels,
     render_agreement,
     render_negatives,
-    sample_naive,
-    sample_pairs,
     score_false_negatives,
     weigh_sources,
 )
@@ -60,15 +58,6 @@ def test_a_rate_counts_answers_and_what_else_is_asked_for() -> None:
     assert "| naive: bm25 | 4 | 1 | 1 | 1 | 1 |" in render_negatives(rows)
 
 
-def test_naive_negatives_are_the_best_hits_but_the_answer(corpus: Corpus) -> None:
-    rows = corpus.rows
-    own = next(row for row in rows.iter_rows(named=True) if "berth duty of thirty" in row["text"])
-    asked = [{"query": "duty for a berth", "chunk_id": own["chunk_id"]}]
-    found = sample_naive(corpus, asked, depth=2)
-    assert len(found) == 2
-    assert own["node_ids"][0] not in {row["element"] for row in found}
-
-
 def test_labels_of_another_home_are_counted_and_left_out(corpus: Corpus) -> None:
     row = corpus.rows.row(0, named=True)
     pairs = pl.DataFrame(
@@ -103,10 +92,3 @@ def test_a_source_counts_as_much_as_it_has_negatives() -> None:
     ]
     assert weigh_sources(rows, {"dense": 90, "negated": 10, "bm25": 1000}) == pytest.approx(0.9 * 0.25 + 0.1)
     assert weigh_sources([], {"dense": 9}) is None
-
-
-def test_pairs_are_drawn_by_kind() -> None:
-    pairs = pl.DataFrame({"pair_id": [f"{n:02d}" for n in range(20)], "kind": ["a"] * 18 + ["b"] * 2})
-    drawn = sample_pairs(pairs, of_kind=5, seed=1)
-    assert drawn["kind"].to_list() == ["a"] * 5 + ["b"] * 2
-    assert drawn.equals(sample_pairs(pairs, of_kind=5, seed=1))
