@@ -22,7 +22,6 @@ from benchmarks.training.folds import Choice, Fold, build_folds
 from benchmarks.training.label_samples import draw_naive, draw_negatives, draw_pairs
 from benchmarks.training.near_misses import (
     MOST,
-    find_forms,
     find_texts,
     open_near_misses,
     weigh_ranks,
@@ -35,6 +34,7 @@ from benchmarks.training.summary import Found, gather_accuracies, read_folds, su
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
+from taxkg_assets.training.families import find_families
 from taxkg_assets.training.losses import LOSSES
 
 
@@ -96,7 +96,8 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
         "late interaction, base": weigh_tokens(encoder.model, near, texts),
         "full base": weigh_ranks(corpus.searcher, corpus, near),
     }
-    accuracies = score_near_misses(near, margins, families=find_forms(near))
+    families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
+    accuracies = score_near_misses(near, margins, families=[families[item.document_id] for item in near])
     return render_accuracies(accuracies), {
         "accuracies": [describe_accuracy(accuracy) for accuracy in accuracies],
         "near_misses": [asdict(item) | {"query": ""} for item in near],

@@ -72,8 +72,3 @@ def weigh_ranks(searcher: Searcher, corpus: Corpus, near_misses: Sequence[NearMi
         right, near = corpus.row_of[item.right], corpus.row_of[item.near]
         margins.append(float(place.get(near, lost) - place.get(right, lost)))
     return margins
-
-
-def find_forms(near_misses: Sequence[NearMiss]) -> list[str]:
-    """The form of each, over which intervals draw."""
-    return [item.form for item in near_misses]
