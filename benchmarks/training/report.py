@@ -20,6 +20,11 @@ from taxkg_assets.evaluation.near_misses import KINDS, Accuracy
 from taxkg_assets.evaluation.significance import Interval
 from taxkg_assets.training.gain import WORST
 
+IN_SHORT = {
+    "dense": ("dense base", "dense tuned", "dense tuned + rerank"),
+    "full": ("full base", "full tuned", "full tuned + rerank"),
+}
+
 
 def render_interval(interval: Interval, *, digits: int = 2) -> str:
     """A figure with the ends of its interval, where it has one."""
@@ -98,6 +103,25 @@ def render_means(means: pl.DataFrame, *, metrics: Sequence[str], by: str | None 
     return "\n".join(lines) + "\n"
 
 
+def render_short(means: pl.DataFrame, *, metrics: Sequence[str], by: str) -> str:
+    """One line a value of a column and a way to search: base, tuned and reranked side by side, without intervals."""
+    lines = [f"| {by} | n | search | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 3) + "|"]
+    held = {(str(row[by]), row["system"], row["metric"]): row for row in means.iter_rows(named=True)}
+    for value in dict.fromkeys(key[0] for key in held):
+        for search, told in (("dense", "vectors alone"), ("full", "whole search")):
+            systems = [name for name in IN_SHORT[search] if (value, name, metrics[0]) in held]
+            cells = [
+                ", ".join(
+                    f"{held[value, name, metric]['value']:.3f}" for name in systems if (value, name, metric) in held
+                )
+                for metric in metrics
+            ]
+            if systems:
+                count = held[value, systems[0], metrics[0]]["n"]
+                lines.append(f"| {value.replace('_', ' ')} | {count} | {told} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def render_frame(frame: pl.DataFrame) -> str:
     """A frame as it is."""
     lines = ["| " + " | ".join(frame.columns) + " |", "|---" * frame.width + "|"]
@@ -115,6 +139,8 @@ def render_summary(folds: Sequence[Found]) -> str:
         ("systems", render_means(means["means"], metrics=SHOWN)),
         ("gains over all questions", render_gains(found["gains"])),
         ("gains over questions whose passages are all of held out families", render_gains(found["unseen"])),
+        ("base, tuned, tuned and reranked by type", render_short(means["means by type"], metrics=SHOWN, by="type")),
+        ("base, tuned, tuned and reranked by fold", render_short(means["means by fold"], metrics=SHOWN, by="fold")),
         ("systems by type of question", render_means(means["means by type"], metrics=SHOWN, by="type")),
         ("gains by type of question", render_types(found["types"], steps=TYPE_STEPS, metrics=SHOWN)),
         ("folds", render_frame(found["folds"])),

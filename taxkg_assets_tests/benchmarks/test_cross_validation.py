@@ -107,6 +107,8 @@ def test_a_fold_trains_on_the_other_families_and_compares_on_its_own(study: Stud
     assert systems == {"dense base", "dense tuned", "full base", "full tuned"}
     text = render_summary(read_folds(tmp_path))
     assert "dense base → dense tuned" in text
+    assert "| concept | 1 | vectors alone |" in text
+    assert "full base → full tuned, worse by more than 0.02: " in text
     assert "thirty cents" not in text + "".join(path.read_text() for path in tmp_path.glob("*.json"))
 
 
