@@ -60,12 +60,16 @@ def find_misprints(
 ) -> dict[int, Misprint]:
     """Find the spans of a page that do not print what they say, by their place.
 
-    Args: on_page: whether each span lies on the page; what lies beside it is never printed.
+    Args: on_page: whether each span lies on the page; what lies beside it is never printed, though both readings of
+          some files have it.
           said, printed: readings of the page, of all that the file says and of the glyphs within their clips.
     """
-    told = "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on)
+    told, beside = (
+        "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
+        for kept in (True, False)
+    )
     seen = printed.extractText()
-    if _squeeze(told) == _squeeze(seen) or _count(told) == _count(seen):
+    if _squeeze(told) == _squeeze(seen) or any(_count(seen) == _count(text) for text in (told, told + beside)):
         return {}
     spans = _spans(said.extractRAWDICT())
     own, shown = _Letters(spans), _Letters(_spans(printed.extractRAWDICT()))
