@@ -23,10 +23,12 @@ from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
-ANSWERABLE, LACKING, WITHOUT_FORM = "answerable", "lacking", "without its form"
-DRAWN = {ANSWERABLE: 700, WITHOUT_FORM: 420}
-SHARE = {ANSWERABLE: 0.5, LACKING: 0.4, WITHOUT_FORM: 0.1}
-"""What each sort weighs together; of the third some are answered by other documents, so it counts little."""
+ANSWERABLE, LACKING, NEAR, WITHOUT_FORM = "answerable", "lacking", "near the subject", "without its form"
+DRAWN = {ANSWERABLE: 2_500, WITHOUT_FORM: 900}
+SHARE = {ANSWERABLE: 0.5, LACKING: 0.2, NEAR: 0.2, WITHOUT_FORM: 0.1}
+"""What each sort weighs together; of the last some are answered by other documents, so it counts little."""
+NEAR_KINDS = frozenset({"near the subject", "fact not given", "other step", "other history", "other world"})
+"""Kinds of questions that speak of what the documents speak of, and ask for what they do not say."""
 FOLDS = 6
 PULL = 0.003
 SILENCED = 0.08
@@ -35,7 +37,7 @@ PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
     "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "key_match", "score", "agreement", "legs", "mean_cosine", "gap"})
+HELPS = frozenset({"cosine", "key_match", "fit", "named", "content", "agreement", "legs", "mean_cosine", "gap"})
 Floats = npt.NDArray[np.float64]
 
 
@@ -70,7 +72,9 @@ def gather_evidence(judge: Judge, questions: Sequence[Row], *, seed: int) -> lis
     families = {str(row["id"]): judge.find_family(row) for row in questions if find_elements(row)}
     answered = [row for row in questions if families.get(str(row["id"]))]
     found = [
-        Evidence(LACKING, str(row.get("kind", "")), _ask(judge.searcher, row))
+        Evidence(
+            NEAR if row.get("kind") in NEAR_KINDS else LACKING, str(row.get("kind", "")), _ask(judge.searcher, row)
+        )
         for row in questions
         if not find_elements(row)
     ]
@@ -145,6 +149,6 @@ def render_silence(found: Sequence[Evidence], grades: Floats) -> str:
         f"{bound:>12} | " + " | ".join(f"{share(bound, sort):.3f}" for sort in SHARE)
         for bound in (3, 4, 5, 6, guide_at, 7.5, 8, 8.5, 9)
     ]
-    kinds = sorted({evidence.kind for evidence in found if evidence.sort == LACKING})
-    lines += [f"  {kind or 'various'}: {share(guide_at, LACKING, kind):.2f}" for kind in kinds]
+    kinds = sorted({(evidence.sort, evidence.kind) for evidence in found if evidence.sort in (LACKING, NEAR)})
+    lines += [f"  {kind or 'various'}: {share(guide_at, sort, kind):.2f}" for sort, kind in kinds]
     return "\n".join(lines)

@@ -41,11 +41,11 @@ def find_evidence(
     if not results:
         return {}
     depth = load_family("guardrail")["passages"]
-    route = ranking.route
-    held = frozenset().union(*terms[: depth["years"]])
+    route, full = ranking.route, load_family("guardrail")["full"]
     shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
     leaders = results[: depth["agreement"]]
     deep = ranking.candidates[: depth["mean"]][-1]
+    is_table = bool(ranking.features) and ranking.features["table"][0] > 0
     return {
         "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
         "key_match": float(any(covers_key(row.anchor_key, route.keys) for row in results[: depth["keys"]])),
@@ -54,17 +54,18 @@ def find_evidence(
         "unmentioned_form": float(
             any(not _is_named(form, shown) for form in (*route.unknown_forms, *route.mentioned_forms))
         ),
-        "missing_year": float(_lacks_years(route, facts, held)),
+        "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], terms)),
         "missing_edition": float(_lacks_edition(route, facts)),
         "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
         "foreign_country": float(_is_abroad(question, shown)),
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
         "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
+        "single_fact": float(_asks_fact(question) and not is_table),
         "unknown_words": _share_unknown(ranking),
         "legs": _score_legs(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
-        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / load_family("guardrail")["full_gap"]),
-        "score": min(1.0, max(0.0, ranking.candidates[0].score / load_family("guardrail")["full_score"])),
+        "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
+        **_part_score(ranking),
         "agreement": sum(row.document == leaders[0].document for row in leaders) / len(leaders),
     }
 
@@ -73,10 +74,36 @@ def _is_named(form: str, text: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text) is not None
 
 
-def _lacks_years(route: Route, facts: DocumentFacts, held: frozenset[str]) -> bool:
-    """Every year asked for is unknown to the documents and to the passages found."""
-    known = set().union(*(row["years"] for row in facts.documents))
+def _lacks_years(
+    route: Route, facts: DocumentFacts, results: Sequence[Result], terms: Sequence[frozenset[str]]
+) -> bool:
+    """No year asked for is one of the first passages' documents, or stands in the passages."""
+    found = {result.document for result in results}
+    known = set().union(*(row["years"] for row in facts.documents if row["document_id"] in found))
+    held = frozenset().union(*terms[: len(results)])
     return bool(route.years) and not any(year in known or str(year) in held for year in route.years)
+
+
+def _asks_fact(question: str) -> bool:
+    return any(rule.pattern.search(question) for rule in load_rules("guardrail", "single_facts"))
+
+
+def _part_score(ranking: Ranking) -> dict[str, float]:
+    """The ranker's score of the first passage, taken apart.
+
+    Whoever names a form, a year or a place gets passages of it, whatever else he asks; so what these add to the score
+    is told apart from the rest, and from what the words and the meaning alone say.
+    """
+    own = load_family("guardrail")
+    weights, features = load_family("ranking")["weights"], ranking.features
+    score = ranking.candidates[0].score
+
+    def weigh(group: str) -> float:
+        return sum(weights[name] * float(features[name][0]) for name in own["groups"][group] if name in features)
+
+    parts = {"named": weigh("named"), "content": weigh("content")}
+    parts["fit"] = score - parts["named"]
+    return {name: min(1.0, max(0.0, value / own["full"][name])) for name, value in parts.items()}
 
 
 def _is_abroad(question: str, shown: str) -> bool:
@@ -98,12 +125,17 @@ def _score_legs(ranking: Ranking) -> float:
 
 
 def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
-    """The form asked for comes in yearly editions here, but not in one of the years asked for."""
+    """The form asked for is here, but not of the years asked for.
+
+    Forms that come yearly are for their years alone; of the others each edition holds until the next one, so only what
+    is older than the first one here is missing.
+    """
     editions = [row for row in facts.documents if set(split_forms(row["document_form"])) & set(route.forms)]
-    yearly = [row for row in editions if row["tax_year"] is not None]
-    if not route.years or not yearly or len(yearly) < len(editions):
+    if not route.years or not editions or any(row["years"] & set(route.years) for row in editions):
         return False
-    return not any(row["years"] & set(route.years) for row in editions)
+    if all(row["tax_year"] is not None for row in editions):
+        return True
+    return all(row["years"] and max(route.years) < min(row["years"]) for row in editions)
 
 
 def find_mode(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
