@@ -99,7 +99,8 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     score = ranking.candidates[0].score
 
     def weigh(group: str) -> float:
-        return sum(weights[name] * float(features[name][0]) for name in own["groups"][group] if name in features)
+        names = [name for name in own["groups"][group] if name in features]
+        return float(sum(weights[name] * features[name][0] for name in names))
 
     parts = {"named": weigh("named"), "content": weigh("content")}
     parts["fit"] = score - parts["named"]

@@ -29,13 +29,30 @@ def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str
     assert _grade(searcher, lacking) < _grade(searcher, "box 1a of Form 2077-ZED, harbour rent") - 1
 
 
-def test_a_form_that_the_passages_mention_counts_less_against_an_answer(searcher: Searcher) -> None:
-    def find(question: str) -> dict[str, float]:
-        ranking = searcher.rank(question)
-        return find_evidence(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
+def _find(searcher: Searcher, question: str) -> dict[str, float]:
+    ranking = searcher.rank(question)
+    return find_evidence(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
 
-    assert find("harbour rent and Schedule Q")["unmentioned_form"] == 1.0
-    assert find("harbour rent")["unmentioned_form"] == 0.0
+
+def test_a_form_that_the_passages_mention_counts_less_against_an_answer(searcher: Searcher) -> None:
+    assert _find(searcher, "harbour rent and Schedule Q")["unmentioned_form"] == 1.0
+    assert _find(searcher, "harbour rent")["unmentioned_form"] == 0.0
+
+
+def test_to_name_a_form_is_told_apart_from_what_the_words_say(searcher: Searcher) -> None:
+    plain, named = (_find(searcher, f"harbour rent{form}") for form in ("", " of Form 2077-ZED"))
+    assert plain["named"] == 0.0 < named["named"]
+    assert named["fit"] == pytest.approx(plain["fit"], abs=0.2)
+
+
+def test_years_before_the_first_edition_are_missing(searcher: Searcher) -> None:
+    assert _find(searcher, "2077-ZED of 1994, harbour rent")["missing_edition"] == 1.0
+    assert _find(searcher, "2077-ZED of 2030, harbour rent")["missing_edition"] == 0.0
+
+
+def test_a_number_or_a_name_is_asked_for_by_its_words(searcher: Searcher) -> None:
+    assert _find(searcher, "how many boats pay harbour rent")["single_fact"] == 1.0
+    assert _find(searcher, "how much harbour rent is taxed")["single_fact"] == 0.0
 
 
 def test_no_passage_means_no_relevance() -> None:
