@@ -76,12 +76,12 @@ class Settings(BaseSettings):
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
     )
-    train_pairs: int = Field(default=8000, ge=16, description="pairs that an encoder learns from, at most")
+    train_pairs: int = Field(default=8000, ge=32, description="pairs that an encoder learns from, at most")
     train_epochs: float = Field(default=1.0, gt=0, description="times that training sees every pair")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
         default="gist", description="loss of the encoder: in-batch negatives, spared by a guide, or with a margin"
     )
-    train_seed: int = Field(default=0, ge=0, description="seed of training")
+    train_seed: int = Field(default=0, ge=0, lt=2**32, description="seed of training")
     reranker: str = Field(
         default="late",
         description="second look at the best passages: late, cross (trained), none, or a hub's cross-encoder by name",
@@ -156,15 +156,19 @@ class Settings(BaseSettings):
 
     def shaping(self) -> str:
         """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
-        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING, *_PROPOSING, *_TRAINING})
+        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING, *_PROPOSING, *_TRAINING, *_RERANKING})
 
     def judging(self) -> str:
         """The settings that decide what is found, and between answer, guidance and silence, as JSON."""
         return self.model_dump_json(include=set(_JUDGING))
 
     def training(self) -> str:
-        """The settings that decide how models are trained, as JSON."""
+        """The settings that decide how an encoder is trained, as JSON."""
         return self.model_dump_json(include=set(_TRAINING))
+
+    def reranking(self) -> str:
+        """The settings that decide which rerankers are trained and weighed, as JSON."""
+        return self.model_dump_json(include={*_TRAINING, *_RERANKING})
 
     def proposing(self) -> str:
         """The settings that decide which models are asked, and how many items at once, as JSON."""
@@ -214,5 +218,6 @@ _OPERATIONAL = (
     "query_log",
 )
 _PROPOSING = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
-_TRAINING = (*(name for name in Settings.model_fields if name.startswith("train_")), "reranker", "reranker_depth")
+_TRAINING = tuple(name for name in Settings.model_fields if name.startswith("train_"))
+_RERANKING = ("reranker", "reranker_depth")
 _JUDGING = ("guardrail", "answer_relevance", "guidance_relevance", "llm_hyde", "llm_grading")

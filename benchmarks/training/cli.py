@@ -70,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--pool", type=int, default=0, help="folds: passages of each leg encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
     parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
+    parser.add_argument("--without", default="", help="folds: learn from no pairs whose source begins so")
     parser.add_argument("--frozen", type=int, help="folds: lowest layers that keep their weights")
     parser.add_argument("--alphas", type=float, nargs="+", help="folds: shares of tuned weights that are tried")
     parser.add_argument("--questions", type=float, default=Choice().scenario_share, help="folds: share of questions")
@@ -120,6 +121,7 @@ def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
         near_misses=options.most,
         pool=options.pool,
         source=options.source,
+        without=options.without,
     )
     trainer = open_tuner(
         corpus,

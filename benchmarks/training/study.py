@@ -23,15 +23,17 @@ LEAST_SHARED = 0.2
 
 
 def open_study(
-    corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int, source: str = ""
+    corpus: Corpus, gold: Path, *, choice: Choice, near_misses: int, pool: int, source: str = "", without: str = ""
 ) -> tuple[Study, dict[str, dict[str, int]]]:
     """Read a home and a file of questions; and count by kind what was left out because it repeats a question.
 
-    Args: source: how the sources of the pairs begin that are learned from, to try some of them alone.
+    Args: source, without: how the sources of the pairs begin that are learned from and are not, to try some alone.
     """
     if not gold.is_file():
         raise CorpusError(f"{gold} is not there: name the questions with gold by --gold.")
-    pairs = corpus.table("pairs").filter(pl.col("source").str.starts_with(source) | (pl.col("split") == "dev"))
+    own = pl.col("source")
+    is_learned = own.str.starts_with(source) & ~(own.str.starts_with(without) & pl.lit(bool(without)))
+    pairs = corpus.table("pairs").filter(is_learned | (pl.col("split") == "dev"))
     negatives = corpus.table("hard_negatives")
     known = set(corpus.rows["document_id"])
     questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]

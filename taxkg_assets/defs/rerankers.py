@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.defs.models import ModelError, has_bfloat16, open_base, open_folder, read_chosen
+from taxkg_assets.defs.models import ModelError, base_hash, has_bfloat16, open_base, open_folder, read_chosen
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.retrieval.passage_scorer import CrossScorer, LateScorer, PassageScorer, Reranker
@@ -14,9 +14,7 @@ from taxkg_assets.retrieval.passage_scorer import CrossScorer, LateScorer, Passa
 
 def open_reranker(home: Home, *, version: int | None = None) -> Reranker | None:
     """The chosen reranker as it stood in a version of its table; None where training has chosen to do without."""
-    if home.settings.reranker == "none":
-        return None
-    row = read_chosen(home, "reranker", version=version)
+    row = _read_row(home, version=version)
     if row is None:
         return None
     scorer = open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"])
@@ -25,8 +23,15 @@ def open_reranker(home: Home, *, version: int | None = None) -> Reranker | None:
 
 def reranker_hash(home: Home) -> str:
     """Digest of the chosen reranker, without loading it."""
-    row = None if home.settings.reranker == "none" else read_chosen(home, "reranker")
+    row = _read_row(home)
     return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
+
+
+def _read_row(home: Home, *, version: int | None = None) -> dict[str, Any] | None:
+    """The row of the chosen reranker; none that reads with the tokens of another base than the home has now."""
+    row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
+    is_of_base = row is not None and row["kind"] == "late" and not row["path"]
+    return None if row is not None and is_of_base and row["sha256"] != base_hash(home) else row
 
 
 def open_scorer(home: Home, *, kind: str, path: str, name: str) -> PassageScorer:

@@ -18,7 +18,6 @@ from taxkg_assets.defs.models import (
     model_hash,
     open_base,
     open_encoder,
-    open_encoder_of,
     open_folder,
     open_untrained,
     read_chosen,
@@ -50,7 +49,7 @@ from taxkg_assets.training.reranker import (
     describe_settings,
     train_reranker,
 )
-from taxkg_assets.training.steps import StepSettings
+from taxkg_assets.training.steps import StepSettings, seeded
 
 DEV_PAIRS, DEV_QUESTIONS = 400, 160
 ASKED_AGAIN = 100
@@ -153,10 +152,12 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     start = (
         str(home.store.place.copy_of(chosen["path"])) if chosen else open_base(home).model[0].auto_model.name_or_path
     )
+    with seeded(settings.steps):
+        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is drawn
     trained = train_reranker(
         examples,
         [example for example in dev if example.negatives],
-        base=CrossEncoder(start, num_labels=1, device="cpu"),
+        base=base_model,
         settings=settings,
         out=home.store.folder("cache", "training") / "cross",
         progress=stage_meter("reranker"),
@@ -169,10 +170,14 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """The best passages of the pipeline as it stands for development questions whose answer is among them."""
+    """The best passages of the pipeline as it stands for development questions whose answer is among them.
+
+    None where the index is of another encoder than the one in use: beside it a reranker would be weighed on a search
+    that nobody will be served. The next build makes the index anew, and the training after it weighs.
+    """
     named = home.store.read("index")
-    encoder = open_encoder_of(home, named["model_hash"].item())
-    if encoder is None:
+    encoder = open_encoder(home)
+    if named["model_hash"].item() != encoder.model_hash:
         return []
     index = read_index(open_index(home.store, named["path"].item()), model_hash=encoder.model_hash)
     searcher = Searcher(index=index, encoder=encoder, edges=schemas.Edges.cast(home.store.read("edges")))
@@ -197,7 +202,7 @@ model = table(
     build_model,
     group="training",
     handles={"workshop": open_workshop},
-    fingerprint=lambda home: digest(base_hash(home), home.settings.training(), *_lost(home, "model")),
+    fingerprint=lambda home: digest(weights_hash(home), home.settings.training(), *_lost(home, "model")),
 )
 reranker = table(
     schemas.Reranker,
@@ -205,8 +210,15 @@ reranker = table(
     group="training",
     stages=("retrieval",),
     handles={"bench": open_bench},
-    fingerprint=lambda home: digest(base_hash(home), home.settings.training(), *_lost(home, "reranker")),
+    fingerprint=lambda home: digest(
+        base_hash(home), home.settings.reranking(), *_lost(home, "reranker"), *_read_indexed(home)
+    ),
 )
+
+
+def _read_indexed(home: Home) -> list[str]:
+    """The encoder that the index was made with, for a reranker is weighed beside it."""
+    return home.store.read_or_empty("index")["model_hash"].to_list()
 
 
 def _lost(home: Home, name: str) -> list[str]:
@@ -258,7 +270,10 @@ def _judge(models: pl.DataFrame, home: Home) -> Verdict:
     ]
     figures = {f"{row['name']} gain": row["gain"] for row in models.iter_rows(named=True)}
     reasons = "; ".join(f"{row['name']}: {row['reason']}" for row in models.iter_rows(named=True))
-    note = reasons or "nothing trained: too few pairs, or no development families"
+    note = reasons or (
+        "nothing trained: too few pairs, no development families, or for a reranker an index of another encoder than "
+        "the one in use (run `taxkg build`, then `taxkg train --kind reranker`)"
+    )
     return Verdict(
         chosen.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
         models.height,

@@ -6,6 +6,9 @@ Here: steps and when to stop. Not here: what a step computes, or how good a mode
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
+import pickle
 import random
 import resource
 import time
@@ -17,6 +20,7 @@ from typing import Any
 
 import torch
 
+_LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 Weights = dict[str, torch.Tensor]
 
@@ -80,8 +84,8 @@ def seeded(settings: StepSettings) -> Iterator[None]:
 
 
 def draw_batches(count: int, *, settings: StepSettings) -> list[list[int]]:
-    """Numbers of the examples of each step; every epoch a new order, the last may be a part of one."""
-    wanted = round(count * settings.epochs)
+    """Numbers of the examples of each step; every epoch in a new order, the last may be a part; at least one step."""
+    wanted = max(min(count, settings.batch), round(count * settings.epochs))
     order: list[int] = []
     choose = random.Random(settings.seed)
     while len(order) < wanted:
@@ -107,6 +111,7 @@ def run_steps(
     Args:   step: computes gradients for the examples of one batch, gives the loss. score: higher is better.
             state: file to resume from, for the caller to remove when the result is safe. identity: digest of data and
             settings; together with the weights to begin from it names the training whose state may be used.
+    Raises: ValueError where no scoring gave a number.
     """
     identity = f"{identity}:{hash_module(module)}"
     trained = [weight for weight in module.parameters() if weight.requires_grad]
@@ -137,6 +142,9 @@ def run_steps(
         if time.monotonic() - written > settings.state_seconds:
             _save(parts, course, state, identity=identity)
             written = time.monotonic()
+    if not course.best:
+        state.unlink(missing_ok=True)
+        raise ValueError(f"Training went astray: scores {course.scores}. Train with a lower rate or another seed.")
     _save(parts, course, state, identity=identity)
     return course
 
@@ -174,18 +182,31 @@ def _save(parts: dict[str, Any], course: Course, state: Path, *, identity: str) 
     state.parent.mkdir(parents=True, exist_ok=True)
     temporary = state.with_suffix(".part")
     held = {name: part.state_dict() for name, part in parts.items()}
-    torch.save({**held, "course": asdict(course), "identity": identity, "random": torch.get_rng_state()}, temporary)
+    with temporary.open("wb") as file:
+        torch.save({**held, "course": asdict(course), "identity": identity, "random": torch.get_rng_state()}, file)
+        file.flush()
+        os.fsync(file.fileno())
     temporary.replace(state)
 
 
 def _resume(parts: dict[str, Any], state: Path, *, identity: str) -> Course:
     """Go on where a killed training of the same data and settings stood, or begin."""
-    if not state.exists():
-        return Course()
-    held = torch.load(state, weights_only=True)
-    if held["identity"] != identity:
+    held = _read_state(state)
+    if held is None or held.get("identity") != identity:
         return Course()
     for name, part in parts.items():
         part.load_state_dict(held[name])
     torch.set_rng_state(held["random"])
     return Course(**held["course"])
+
+
+def _read_state(state: Path) -> dict[str, Any] | None:
+    """What was written down; None where there is nothing, or nothing that can be read, which is overwritten then."""
+    if not state.exists():
+        return None
+    try:
+        held = torch.load(state, weights_only=True)
+    except (pickle.UnpicklingError, EOFError, OSError, RuntimeError) as error:
+        _LOG.warning("The state %s can't be read (%s): training begins anew.", state.name, type(error).__name__)
+        return None
+    return held if isinstance(held, dict) else None
