@@ -38,7 +38,9 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stopwords() -> frozenset[str]:
-    return frozenset(load_family("lexical")["stopwords"])
+    """Words that say nothing, alone and contracted."""
+    family = load_family("lexical")
+    return frozenset(word + ending for word in family["stopwords"] for ending in ("", *family["contractions"]))
 
 
 @lru_cache(maxsize=1)

@@ -28,6 +28,10 @@ def test_keys_one_letter_apart_share_nothing() -> None:
     assert set(find_terms("box 2e")) & set(find_terms("box 2f")) == {"box"}
 
 
+def test_words_that_say_nothing_say_nothing_contracted() -> None:
+    assert find_terms("what's new, who’s there, it'll rain on the owner's lot") == ["new", "rain", "owner", "lot"]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [("distribution", "distributed"), ("taxes", "taxed"), ("penalty", "penalties"), ("files", "filing")],
