@@ -72,7 +72,7 @@ class Study:
     near_misses: Sequence[NearMiss]
     choice: Choice
     written: frozenset[str] = frozenset()
-    """Ids of the pairs with a question that a person wrote."""
+    """Ids of the pairs with a written question."""
     pool: int = 0
     """Passages of each leg that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
     repeats: Mapping[str, int] = field(default_factory=dict)

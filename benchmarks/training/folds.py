@@ -107,7 +107,7 @@ def choose_examples(
 ) -> tuple[list[Example], list[Example]]:
     """Examples to train on, at most so many, and questions of the families of development.
 
-    Args: written: ids of pairs with a question that a person wrote; these go before made ones.
+    Args: written: ids of pairs with a written question; these go before made ones.
     """
     draw = random.Random(choice.seed)
     dev = [e for e in examples if e.family in dev_families and e.kind == "scenario"]

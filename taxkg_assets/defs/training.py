@@ -54,7 +54,7 @@ def _open_legs(path: str, chunks_version: int, hashed: str) -> PassageLegs:
 
 
 def _made_with(home: Home) -> str:
-    """Encoder, judge, and the questions that people wrote."""
+    """Encoder, judge, and the written questions."""
     return digest(base_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
 
 

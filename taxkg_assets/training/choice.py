@@ -13,7 +13,7 @@ QUESTIONS = "scenario"
 QUESTION_SHARE = 0.75
 """Share of the pairs that are questions, where there are enough; what is asked of the model later are questions."""
 WRITTEN = "written:"
-"""How the source of a question begins that a person wrote: these go before made ones."""
+"""How the source of a question begins that was written, not made: these go before made ones."""
 NEGATIVES = 4
 """Hardest negatives of an example that training draws from: a guide reads them all before the first step."""
 

@@ -213,7 +213,7 @@ def _cap_drafts(corpus: Corpus, found: Sequence[Draft]) -> list[Draft]:
 
 
 def _cap(rows: Sequence[Row]) -> list[Row]:
-    """So many of each kind as the rules allow, those that people wrote first, then by lot."""
+    """So many of each kind as the rules allow, written ones first, then by lot."""
     caps = load_family("training")["caps"]
     kept: list[Row] = []
     for kind in PAIR_KINDS:
