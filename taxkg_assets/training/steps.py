@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import pickle
 import random
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,8 @@ from typing import Any
 import torch
 
 _LOG = logging.getLogger(__name__)
+_ARCHIVE = b"PK\x03\x04"
+"""What a file that torch has written begins with."""
 Progress = Callable[[int, int], None]
 Weights = dict[str, torch.Tensor]
 
@@ -204,9 +205,13 @@ def _read_state(state: Path) -> dict[str, Any] | None:
     """What was written down; None where there is nothing, or nothing that can be read, which is overwritten then."""
     if not state.exists():
         return None
-    try:
-        held = torch.load(state, weights_only=True)
-    except (pickle.UnpicklingError, EOFError, OSError, RuntimeError) as error:
-        _LOG.warning("The state %s can't be read (%s): training begins anew.", state.name, type(error).__name__)
+    held: Any = None
+    with state.open("rb") as file:
+        is_archive = file.read(len(_ARCHIVE)) == _ARCHIVE
+    if is_archive:
+        with suppress(EOFError, OSError, RuntimeError):  # cut off, or damaged within
+            held = torch.load(state, weights_only=True)
+    if not isinstance(held, dict):
+        _LOG.warning("The state %s can't be read: training begins anew.", state.name)
         return None
-    return held if isinstance(held, dict) else None
+    return held

@@ -18,7 +18,7 @@ def _run(scores: Iterator[float], state: Path) -> Course:
     def step(_: object) -> float:
         loss = module(torch.ones(1)).sum()
         loss.backward()
-        return float(loss)
+        return float(loss.detach())
 
     return run_steps(
         module,
