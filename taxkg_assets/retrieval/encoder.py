@@ -158,7 +158,9 @@ class SentenceEncoder:
         """Encode one question, on one thread: so few words take longer to share out than to multiply."""
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
-            vector: Vectors = self._forward(ids, len(ids[0]), rows=1, model=self.narrowed)[0]
+            vector: Vectors = self._forward(
+                ids, len(ids[0]), rows=1, model=self.narrowed if self.is_bfloat16 else None
+            )[0]
         return vector
 
     def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:

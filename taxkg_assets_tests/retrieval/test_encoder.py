@@ -46,6 +46,8 @@ def test_weights_kept_in_bfloat16_give_the_vectors_that_autocast_gives(encoder: 
     kept = replace(once, narrowed=narrow_products(encoder.model))
     assert np.array_equal(once.encode_query("harbour rent is taxed"), kept.encode_query("harbour rent is taxed"))
     assert {weight.dtype for weight in encoder.model.parameters()} == {torch.float32}
+    whole = replace(kept, is_bfloat16=False)  # has a narrowed copy and may not ask it
+    np.testing.assert_array_equal(whole.encode_query("rent"), replace(whole, narrowed=None).encode_query("rent"))
 
 
 def test_a_question_leaves_the_number_of_threads_as_it_was(encoder: SentenceEncoder) -> None:
