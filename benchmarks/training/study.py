@@ -32,8 +32,8 @@ def open_study(
     if not gold.is_file():
         raise CorpusError(f"{gold} is not there: name the questions with gold by --gold.")
     own = pl.col("source")
-    is_learned = own.str.starts_with(source) & ~(own.str.starts_with(without) & pl.lit(bool(without)))
-    pairs = corpus.table("pairs").filter(is_learned | (pl.col("split") == "dev"))
+    is_passed_over = own.str.starts_with(without) if without else pl.lit(False)
+    pairs = corpus.table("pairs").filter((own.str.starts_with(source) & ~is_passed_over) | (pl.col("split") == "dev"))
     negatives = corpus.table("hard_negatives")
     known = set(corpus.rows["document_id"])
     questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]

@@ -10,7 +10,8 @@ import pytest
 from taxkg_assets.extraction.drawings import read_drawings
 from taxkg_assets.extraction.instructions import find_unnumbered, find_wordless
 from taxkg_assets.extraction.reading import read_source
-from taxkg_assets_tests.extraction.test_visibility import say, write_operators
+from taxkg_assets_tests.extraction.test_plain_pages import write_page
+from taxkg_assets_tests.extraction.test_visibility import say
 
 LINE = "q 1 0 0 1 10 10 cm 60 20 m 300 20 l S Q"
 SHADE = "0.8 g 60 60 200 30 re f 0 g"
@@ -31,7 +32,7 @@ def test_text_is_left_out_and_all_drawings_stay(operators: str) -> None:
     wordless = find_wordless(operators.encode())
     assert wordless is not None
     assert b"Tf" not in wordless
-    page = _page(operators)
+    page = write_page(operators)
     drawn, alone = read_drawings(page), read_drawings(page, wordless)
     assert alone[:2] == drawn[:2]
     assert [cover.box for cover in alone[2]] == [cover.box for cover in drawn[2]]
@@ -66,16 +67,8 @@ def test_marks_lose_their_numbers_unless_a_text_holds_what_looks_like_one() -> N
 
 
 def test_an_encrypted_file_that_needs_no_password_reads_like_a_plain_one() -> None:
-    document: Any = _page(f"/P <</MCID 0>> BDC {say('Report the rent here.')} EMC {LINE} {SHADE}").parent
+    document: Any = write_page(f"/P <</MCID 0>> BDC {say('Report the rent here.')} EMC {LINE} {SHADE}").parent
     locked = document.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="owner", permissions=0)
     plain, read = (read_source(data, document_id="d").pages for data in (document.tobytes(), locked))
     assert read == plain
     assert plain[0].rules
-
-
-def _page(operators: str) -> Any:
-    document: Any = pymupdf.open()
-    page = document.new_page(width=612, height=792)
-    page.insert_text((72, 100), "Enter the rent in box 3.")
-    write_operators(page, operators)
-    return pymupdf.open(stream=document.tobytes())[0]

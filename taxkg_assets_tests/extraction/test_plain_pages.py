@@ -14,9 +14,10 @@ WORDS = "Report the rent here."
 LINE = "q 60 20 500 1 re W n [3 1] 0 d 60 20 m 560 20 l S Q"
 
 
-def _page(operators: str) -> Any:
+def write_page(operators: str) -> Any:
+    """A page with a sentence, and with more instructions behind it."""
     document: Any = pymupdf.open()
-    page = document.new_page(width=612, height=792)
+    page = document.newwrite_page(width=612, height=792)
     page.insert_text((72, 100), "Enter the rent in box 3.")
     write_operators(page, operators)
     return pymupdf.open(stream=document.tobytes())[0]
@@ -40,7 +41,7 @@ def _is_plain(page: Any) -> bool:
     ids=["text", "a clipped line", "groups in groups", "a marked drawing", "letters and signs", "filled letters"],
 )
 def test_text_with_clips_for_drawings_alone_is_plain(operators: str) -> None:
-    assert _is_plain(_page(operators))
+    assert _is_plain(write_page(operators))
 
 
 @pytest.mark.parametrize(
@@ -77,11 +78,11 @@ def test_text_with_clips_for_drawings_alone_is_plain(operators: str) -> None:
     ],
 )
 def test_what_may_hide_text_is_not_plain(operators: str) -> None:
-    assert not _is_plain(_page(operators))
+    assert not _is_plain(write_page(operators))
 
 
 def test_a_page_with_a_text_field_is_not_plain() -> None:
-    page = _page(say(WORDS))
+    page = write_page(say(WORDS))
     field: Any = pymupdf.Widget()
     field.field_type, field.field_name, field.rect = (
         pymupdf.PDF_WIDGET_TYPE_TEXT,
@@ -94,13 +95,15 @@ def test_a_page_with_a_text_field_is_not_plain() -> None:
 
 def test_a_named_part_of_the_page_is_not_plain() -> None:
     document: Any = pymupdf.open()
-    document.new_page(width=612, height=792).show_pdf_page(pymupdf.Rect(0, 0, 612, 792), _page(say(WORDS)).parent, 0)
+    document.new_page(width=612, height=792).show_pdf_page(
+        pymupdf.Rect(0, 0, 612, 792), write_page(say(WORDS)).parent, 0
+    )
     assert not _is_plain(document[0])
 
 
 @pytest.mark.parametrize(("corner", "plain"), [((72, 100), True), ((585, 100), False), ((700, 400), True)])
 def test_text_over_the_edge_of_the_page_is_not_plain(corner: tuple[int, int], plain: bool) -> None:
-    page = _page("")
+    page = write_page("")
     page.insert_text(corner, WORDS)
     text = page.get_textpage(clip=(-999, -999, 1999, 1999), flags=pymupdf.TEXT_PRESERVE_WHITESPACE)
     assert is_plain(page, page.read_contents(), blocks=page.get_text("dict", textpage=text)["blocks"]) is plain
