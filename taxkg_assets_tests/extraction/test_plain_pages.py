@@ -17,7 +17,7 @@ LINE = "q 60 20 500 1 re W n [3 1] 0 d 60 20 m 560 20 l S Q"
 def write_page(operators: str) -> Any:
     """A page with a sentence, and with more instructions behind it."""
     document: Any = pymupdf.open()
-    page = document.newwrite_page(width=612, height=792)
+    page = document.new_page(width=612, height=792)
     page.insert_text((72, 100), "Enter the rent in box 3.")
     write_operators(page, operators)
     return pymupdf.open(stream=document.tobytes())[0]
