@@ -14,6 +14,8 @@ from taxkg_assets.rules.loader import load_rules
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 QUESTION = "question_answering"
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
+_JOINED = re.compile(r"^(\d{4})([a-z])")
+"""A form's number and suffix typed as one word."""
 _ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)")
 
 
@@ -87,7 +89,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
     years, revisions = _find_years(question)
     named = {
-        match["form"].casefold(): rule.extra.get("is_mention", False)
+        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
         for rule in load_rules("router", "forms")
         for match in rule.pattern.finditer(question)
     }

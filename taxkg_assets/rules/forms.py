@@ -20,18 +20,21 @@ def split_forms(form: str) -> tuple[str, ...]:
 
 
 def form_pattern(form: str) -> re.Pattern[str]:
-    """Make the pattern by which people name a form: '1099div', 'f1099div', 'Form 1099 DIV', 'publication 15T'."""
+    """Make the pattern by which people name a form: '1099div', 'f1099div', 'Form 1099 DIV', 'W-2s', 'publication 15T'.
+
+    The plural's s is a small one: a capital S is a form's own letter (W-4S).
+    """
     plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
     prefix = "f?" if plain[:1].isdigit() else ""
     if re.match(r"(?i)pub", plain):
         prefix, plain = r"(?:pub(?:lication|\.)?|p)\s*", re.sub(r"(?i)^pub\w*\.?\s*", "", plain)
     elif re.match(r"(?i)schedule", plain):
-        prefix, plain = r"(?:schedule|sch\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
+        prefix, plain = r"(?:schedule|sche?d?\.?)\s*", re.sub(r"(?i)^schedule\s*", "", plain)
     pieces = [re.escape(piece) for piece in re.split(r"[-\s]+", plain) if piece]
     body = r"[-\s]?".join(pieces)
     if pieces[-1:] == ["MISC"]:
         body = body.removesuffix("MISC") + "(?:MISC|MSC)"
-    return re.compile(rf"(?i)(?<![\w-]){prefix}{body}(?![\w-])")
+    return re.compile(rf"(?i)(?<![\w-]){prefix}{body}(?-i:['’]?s)?(?![\w-])")
 
 
 def find_perspective(doc_type: str) -> str:

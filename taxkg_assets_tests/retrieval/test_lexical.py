@@ -14,6 +14,8 @@ from taxkg_assets.retrieval.lexical import build_lexical, find_terms, stem
         ("Form 1099-DIV", {"1099-div"}),
         ("a 1099div", {"1099-div"}),
         ("your W2", {"w-2"}),
+        ("all W-2s and 1099-INTs", {"w-2", "1099-int"}),
+        ("Form 1040-ES", {"1040-es"}),
         ("§ 12-503.1", {"sec_12-503.1", "12-503.1"}),
         ("section 1411A", {"sec_1411a", "1411a"}),
         ("$26,500 or 40k", {"26500", "40000"}),

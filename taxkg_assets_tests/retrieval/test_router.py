@@ -45,6 +45,11 @@ CATALOG = build_catalog(
         ("an office in west virginia", {"places": ("west_virginia",)}),
         ("an office in Washington, D.C.", {"places": ("district_of_columbia",)}),
         ("an office in Arkansas", {"places": ("arkansas",)}),
+        ("our 1099-DIVs and W-2s", {"forms": ("1099-DIV", "W-2"), "unknown_forms": ()}),
+        ("a 1099k or 1099int", {"unknown_forms": ("1099-k",), "forms": ("1099-INT",)}),
+        ("two 1098-Ts", {"unknown_forms": ("1098-t",)}),
+        ("a W-2S", {"unknown_forms": ("w-2s",), "forms": ()}),
+        ("W-2 from 2020 or later, bonds bought before 1993", {"years": ()}),
         ("1098-T box 5", {"unknown_forms": ("1098-t",), "forms": ()}),
     ],
 )
