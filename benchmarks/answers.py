@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.documents import CorpusError
 from benchmarks.questions import Row, draw_folds, find_elements, find_form_families, read_questions
 from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.excerpt import find_sentences
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.sentences import find_sentences
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 

@@ -32,7 +32,9 @@ def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gath
         names_place=bool(ranking.route.places),
         priors=score_tables(ranking, rows=gathered.index.rows),
     )
-    if not matches or matches[0].score < load_family("ranking")["cells"]["least_score"]:
+    limits = load_family("ranking")["cells"]
+    least = limits["least_score"] if ranking.route.wants_amount else limits["least_unasked"]
+    if not matches or matches[0].score < least:
         return ranking
     texts = gathered.passages.columns["text"]
     units = {row: texts[row] for row in gathered.table_rows.get(matches[0].table_id, ())}
@@ -46,4 +48,5 @@ def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gath
         ranking,
         candidates=(own, *(ranking.candidates[place] for place in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
+        cell=matches[0].words if len(matches[0].value.split()) <= limits["most_words"] else "",
     )

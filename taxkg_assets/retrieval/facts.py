@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.router import Route
+from taxkg_assets.retrieval.router import Route, name_code
 from taxkg_assets.rules.loader import load_family, load_rules
 
 Floats = npt.NDArray[np.float64]
@@ -126,7 +126,7 @@ class PassageFacts:
             found.setdefault(form, set()).add(key)
         listed = self.rows.select("form", code=pl.col("text").str.extract_all(_listed_code())).explode("code")
         for form, line in listed.drop_nulls().unique().iter_rows():
-            found.setdefault(form, set()).add(f"code_{line.removeprefix('Code').strip(' —–-')}")
+            found.setdefault(form, set()).add(f"code_{name_code(line)}")
         return {form: frozenset(keys) for form, keys in found.items()}
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from taxkg_assets.retrieval.facts import Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.router import Route, covers_key
+from taxkg_assets.retrieval.router import Route, covers_key, find_listed_codes
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,7 @@ def _holds_key(own: str | None, route: Route) -> bool:
 def _lists_code(text: str, route: Route) -> bool:
     """The passage is a list in which a code asked for begins a line."""
     codes = {key.removeprefix("code_") for key in route.keys if key.startswith("code_")}
-    if not codes:
-        return False
-    pattern = load_rules("router", "listed_codes")[0].pattern
-    return any(match.group().removeprefix("Code").strip(" —–-") in codes for match in pattern.finditer(text))
+    return bool(codes) and not codes.isdisjoint(find_listed_codes(text))
 
 
 def _is_other_key(own: str | None, route: Route) -> bool:

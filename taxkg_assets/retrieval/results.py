@@ -67,3 +67,5 @@ class Ranking:
     wanted: dict[str, float]
     features: dict[str, Floats]
     meaning: Vectors
+    cell: str = ""
+    """The cell of a table that leads the ranking, in words; empty where none does."""

@@ -214,6 +214,16 @@ def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
     return ()
 
 
+def name_code(printed: str) -> str:
+    """The code that a listed line begins with, of what `listed_codes` matches: DD of 'Code DD—'."""
+    return printed.removeprefix("Code").strip(" —–-")
+
+
+def find_listed_codes(text: str) -> list[str]:
+    """Codes that a text lists, one at the head of a line."""
+    return [name_code(match.group()) for match in load_rules("router", "listed_codes")[0].pattern.finditer(text)]
+
+
 def find_kind(anchor_key: str | None) -> str:
     """What sort of place an anchor's key names: box, line or code; empty for all others."""
     found = _ANCHOR_KEY.fullmatch(anchor_key or "")

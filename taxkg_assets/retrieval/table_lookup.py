@@ -25,11 +25,18 @@ class CellMatch:
 
     score: float
     table_id: str
+    title: str
     row_path: str
     col_path: str
     value: str
     cell: Mapping[str, Any]
     row: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> str:
+        """The cell in words: what it is called and what it holds."""
+        named = " | ".join(part for part in (self.title, self.row_path, self.col_path) if part)
+        return f"{named}: {self.value}"
 
 
 def find_cells(
@@ -107,6 +114,7 @@ def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellM
     return CellMatch(
         score=round(score, 4),
         table_id=entry.row["table_id"],
+        title=entry.row["title"],
         row_path=cell["row_path"],
         col_path=cell["col_path"],
         value=_whole_value(cell, row),

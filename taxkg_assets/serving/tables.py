@@ -87,11 +87,11 @@ class TableDesk:
             "bboxes": [{"page": table["page"], **box}],
             "heading_path": node.get("heading_path", document["title"]),
             "anchor_key": node.get("anchor_key"),
-            "text": _say(table["title"], match),
+            "text": match.words,
             "node_id": match.table_id,
             "chunk_id": self._find_chunk(match),
             "via": {"table": match.table_id, "header_match": match.score},
-            "title": table["title"],
+            "title": match.title,
             "row": match.row_path,
             "column": match.col_path,
             "value": match.value,
@@ -104,9 +104,3 @@ class TableDesk:
         mine = rows.filter(pl.col("chunk_id").str.starts_with(f"table:{match.table_id}")).sort("chunk_ix")
         unit = find_unit(match, texts=dict(enumerate(mine["text"])))
         return "" if unit is None else str(mine["chunk_id"][unit])
-
-
-def _say(title: str, match: CellMatch) -> str:
-    """A cell in words: what it is called and what it holds."""
-    named = " | ".join(part for part in (title, match.row_path, match.col_path) if part)
-    return f"{named}: {match.value}"

@@ -8,10 +8,11 @@ from dataclasses import replace
 import polars as pl
 
 from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.excerpt import find_sentences
+from taxkg_assets.retrieval.excerpt import excerpt_answer
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.guardrail import find_mode
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.sentences import find_sentences
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)
@@ -53,6 +54,35 @@ def test_what_a_neighbour_says_does_not_hide_the_same_words_of_the_box_itself(se
     route = replace(searcher.rank("the 2077-ZED").route, keys=("box_1b",))
     found = find_sentences([of_key["box_1a"], of_key["box_1b"]], alike, route=route)
     assert [own.is_foreign for own in found] == [True, False]
+
+
+def test_what_a_box_is_comes_before_what_is_said_of_it(searcher: Searcher) -> None:
+    told = "Box 1b. Shows all the tides. See the chart of the tides. Use it for a berth of the mooring form."
+    facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(told)))
+    ranking = searcher.rank("how is box 1b of the 2031 mooring form used for a berth")
+    results = [row for row in searcher.assemble(ranking, k=20, level="paragraph") if row.anchor_key == "box_1b"]
+    opening, pointer, said = find_sentences(results, facts, route=ranking.route)
+    assert opening.text == "Box 1b. Shows all the tides."
+    assert (opening.opens, said.opens) == (("box_1b",), ())
+    assert (opening.is_pointer, pointer.is_pointer) == (False, True)
+
+
+def test_a_listed_code_is_a_sentence_however_short(searcher: Searcher) -> None:
+    facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit("The codes are these.\n6—Sold.\n7—Sunk.")))
+    ranking = searcher.rank("code 7 of the 2077-ZED")
+    route = replace(ranking.route, keys=("code_7",))
+    found = find_sentences(searcher.assemble(ranking, k=1, level="paragraph"), facts, route=route)
+    assert [own.text for own in found if own.opens] == ["7—Sunk."]
+    assert "6—Sold." not in [own.text for own in found]
+
+
+def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
+    ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | a foot: 30 cents")
+    results = searcher.assemble(ranking, k=3)
+    assert excerpt_answer(searcher, "", ranking, results=results) == "Duties | berth | a foot: 30 cents [1]"
+    unasked = replace(ranking, route=replace(ranking.route, wants_amount=False))
+    first, *others = excerpt_answer(searcher, "the berth duty", unasked, results=results).splitlines()
+    assert (first, bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
 
 
 def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:
