@@ -47,9 +47,15 @@ class Flow:
     leading: dict[int, float]
     words: Words
     is_form: bool = False
+    product_name: str = ""
     in_contents: str = ""
     contents_size: float = 0.0
     open_lead: Block | None = None
+
+
+def letters_of(text: str) -> str:
+    """Give the letters and digits of a text, so that a name compares however it is set."""
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 class BlockMaker:
@@ -70,6 +76,7 @@ class BlockMaker:
         self.masthead_floor = 0.0
         # Once a section is open, large type is no title any more.
         self.has_begun = False
+        self.is_below_legend = False
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
@@ -200,11 +207,15 @@ class BlockMaker:
         if matches("openers", line.text):
             return False
         is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
+        if is_near and matches("titles", line.text):
+            return True
         return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
 
     def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
         line = paragraph.first
+        if self.has_boxes and self._add_masthead(paragraph, place):
+            return
         if not self.has_boxes and self._is_in_masthead(line):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
             return
@@ -233,6 +244,26 @@ class BlockMaker:
         is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
         is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
+
+    def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
+        """Append what a face with boxes says of itself: name and number, the letter of a copy and for whom it is."""
+        lines = paragraph.lines
+        text = " ".join(line.text for line in lines)
+        is_bold = all(line.is_bold for line in lines)
+        was_legend, self.is_below_legend = self.is_below_legend, False
+        is_name = is_bold and letters_of(text) == self.flow.product_name
+        if is_name or matches("form_numbers", text) or matches("titles", text):
+            self.add(lines, "DocTitle", LIKELY, **place)
+            return True
+        if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
+            return False
+        lead, rest = (lines, []) if is_bold else split_lead(paragraph)
+        if lead:
+            self.add(lead, "PageArtifact", LIKELY, **place)
+        if rest:
+            self.add(rest, "FormField", LIKELY, **place)
+        self.is_below_legend = not rest
+        return True
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.block_maker import SURE, BlockMaker, Flow
+from taxkg_assets.extraction.block_maker import SURE, BlockMaker, Flow, letters_of
 from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.box_order import find_face_columns
 from taxkg_assets.extraction.columns import find_columns
@@ -52,6 +52,7 @@ def find_blocks(
     words = Words([line for lines in pages_lines for line in lines])
     flow = Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
     flow.is_form = identity.doc_type == "form"
+    flow.product_name = letters_of(identity.title.partition(" — ")[2])
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())

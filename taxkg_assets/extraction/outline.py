@@ -120,9 +120,13 @@ class _Outline:
             self._stack = []
         if (_stands_alone(block) and not self._is_under_centred(block, rank)) or (is_chapter and not follows_heading):
             self._stack = []
-        while self._stack and self.headings[self._stack[-1]].rank >= rank:
+        while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
             self._stack.pop()
         return self._stack[-1] if self._stack else -1
+
+    def _is_closed(self, ix: int) -> bool:
+        """Decide whether a heading holds no others: what follows a table of contents is no part of it."""
+        return matches("contents", self.headings[ix].text)
 
     def _opens_copy(self, block: Block) -> bool:
         """Decide whether a heading begins the back of another copy of a form: it stands under no notice before it."""

@@ -54,15 +54,16 @@ def sort_lines(
     lines = _without_braces(lines, parts)
     feet = _running_into_foot(page, lines, style)
     is_face = is_face_page(page, box_count=len(boxes))
+    marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     for line in lines:
         if matches("icons", line.text):
             parts.icons.append(line)
-        elif (
+        elif id(line) in marks or (
             is_artifact(line, page, style)
             and id(line) not in feet
-            and (is_face or not _is_in_address(line, page, style))
+            and not (matches("checkboxes", line.text) if is_face else _is_in_address(line, page, style))
         ):
             parts.furniture.append(line)
         elif (claim_ix := _claim_of(line, claims)) is not None:
@@ -188,9 +189,25 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float
     return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
 
 
+def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
+    """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
+    height = limits()["masthead_frac"] * page.height_pt
+    words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
+    numbers = [line for line in lines if matches("form_numbers", line.text)]
+    below = [line.x0 for line in lines if words and line.y1 < height and _is_furniture(line, "attachment_number")]
+    feet = [line.base for line in lines if numbers and _is_furniture(line, "address_of_form")]
+    marks = {id(line) for line in words if any(abs(line.x0 - x0) < 2 * line.size for x0 in below)}
+    return marks | {id(line) for line in numbers if any(abs(line.base - base) < 2 for base in feet)}
+
+
 def _names_publisher(line: Line) -> bool:
+    return _is_furniture(line, "publisher", "omb_number")
+
+
+def _is_furniture(line: Line, *rule_ids: str) -> bool:
+    """Decide whether one of the named rules takes a line for furniture."""
     rules = load_rules("roles", "artifacts")
-    return any(rule.id in ("publisher", "omb_number") and rule.pattern.search(line.text) for rule in rules)
+    return any(rule.id in rule_ids and rule.pattern.search(line.text) for rule in rules)
 
 
 def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:

@@ -26,7 +26,8 @@ Shape = TypeVar("Shape", Rule, Fill, Widget)
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
 # Text beside the page is read too, so that it can be told that it is there.
-_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_MUPDF.TEXT_PRESERVE_IMAGES & ~_MUPDF.TEXT_MEDIABOX_CLIP
+_UNWANTED: int = _MUPDF.TEXT_PRESERVE_IMAGES | _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_MEDIABOX_CLIP
+_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
 # What glyphs print within their clips, and not what the file says in their place.
 _PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
 _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)

@@ -231,6 +231,8 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
             return True
         return len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
+    if _is_display(paragraph, body=body):
+        return True
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False
     if (
@@ -241,6 +243,18 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     ):
         return False
     return paragraph.heads_table or _is_set_apart(paragraph, page)
+
+
+def _is_display(paragraph: Paragraph, *, body: float) -> bool:
+    """Decide whether plain words are set so much larger than the text that their size alone makes a heading."""
+    lines = paragraph.lines
+    least = thresholds()["display_size_frac"] * body
+    is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
+    if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
+        return False
+    return not matches("captions", lines[0].text) and not any(
+        matches(group, lines[-1].text) for group in ("sentence_ends", "addresses")
+    )
 
 
 def is_continued_page(text: str) -> bool:

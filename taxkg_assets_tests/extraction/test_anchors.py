@@ -171,3 +171,14 @@ def test_lists_of_keys_are_written_out(listed: str, expanded: list[str]) -> None
 def test_headings_join_keys_as_faces_do() -> None:
     assert find_key("Boxes 3, 4a/4b, and 6.") == Key("box_group", "boxes_3_4a_4b_6")
     assert find_key("Boxes 7a – 7d.") == Key("box_group", "boxes_7a-7d")
+
+
+def test_what_follows_the_contents_is_no_part_of_them() -> None:
+    booklet = Booklet().set(("Boats at Sea", "b"), size=26).lines(*filler(8)).head("Contents", size=18)
+    booklet.set(("Reminders . . . . . . . . . . 3", ""))
+    outline = _outline(booklet.head("Reminders", size=16).lines(*filler(3)).head("Dues").lines(*filler(3)))
+    assert [(heading, parent) for _, _, heading, parent in outline] == [
+        ("Contents", None),
+        ("Reminders", None),
+        ("Dues", "Reminders"),
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pymupdf
 import pytest
 
@@ -203,3 +205,39 @@ def test_a_heading_goes_on_under_its_own_words_beside_a_tag() -> None:
     booklet.set(("Other Things Afloat", "b"), size=11).to(LEFT, 160).lines(*filler(12))
     headings = [block.text for block in blocks_of(booklet) if block.is_heading]
     assert headings == ["Part III Shares of the Harbour and Other Things Afloat"]
+
+
+def test_large_plain_type_heads_a_section_and_a_cover_has_none() -> None:
+    booklet = Booklet().set(("Publication 9999", "b"), size=14).set(("Boats", "b"), size=26)
+    booklet.set(("For use in preparing", ""), size=15, gap=40).set(("Box 2. Berths", ""), size=13, gap=300)
+    booklet.lines(*filler(6)).turn().set(("Dues of the Harbour", ""), size=13).lines(*filler(20))
+    booklet.set(("Words in passing are no heading.", ""), size=13).lines(*filler(3))
+    blocks = blocks_of(booklet, identity=identity_of("publication", form="Pub. 9999"))
+    assert [block.text for block in blocks if block.role == "DocTitle"][-1] == "For use in preparing"
+    assert [(block.role, block.text) for block in blocks if block.is_heading] == [
+        ("BoxHeader", "Box 2. Berths"),
+        ("SectionHeader", "Dues of the Harbour"),
+    ]
+
+
+def test_a_face_says_what_it_is_and_for_whom_its_copy_is() -> None:
+    booklet = Booklet().to(LEFT, 25).set(("CORRECTED (if checked)", "")).to(LEFT, 60).set(("Form 9999-X", ""))
+    booklet.to(LEFT, 90).set(("Boats at Sea", "b"), size=11).to(LEFT, 120).set(("Copy B", "b"))
+    booklet.to(LEFT, 140).set(("For Sailor", "b")).to(LEFT, 160).set(("Keep it dry.", ""))
+    booklet.to(LEFT, 300).lines("1 Wages").to(LEFT, 330).lines("2 Tips")
+    booklet.to(LEFT, 360).set(("Form 9999-X", "")).to(300, 360).set(("www.irs.gov/Form9999X", ""))
+    boxes = [FaceBox(1, f"box_{ix}", "", False, 40, y, 140, y + 20, (), 1.0) for ix, y in ((1, 295), (2, 325))]
+    identity = replace(identity_of("form"), title="Form 9999-X (2031) — Boats at Sea")
+    blocks = find_blocks(booklet.source(), identity=identity, regions={}, face_boxes={1: boxes})
+    assert {(block.role, block.text) for block in blocks} == {
+        ("FormField", "CORRECTED (if checked)"),
+        ("DocTitle", "Form 9999-X"),
+        ("DocTitle", "Boats at Sea"),
+        ("PageArtifact", "Copy B"),
+        ("PageArtifact", "For Sailor"),
+        ("FormField", "Keep it dry."),
+        ("FormField", "1 Wages"),
+        ("FormField", "2 Tips"),
+        ("PageArtifact", "Form 9999-X"),
+        ("PageArtifact", "www.irs.gov/Form9999X"),
+    }

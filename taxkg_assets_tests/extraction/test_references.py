@@ -51,6 +51,8 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("a section 998(k) or 999(b) plan", [("irc_section", "IRC 998(k)"), ("irc_section", "IRC 999(b)")]),
         ("See Regulations sections 1.9999-1, -2, and -6.", [("regulation", f"Regs 1.9999-{n}") for n in (1, 2, 6)]),
         ("See Notice 2031-4, 2031-5 I.R.B. 77.", [("notice_or_ruling", "Notice 2031-4")]),
+        ("Treasury Decision 9999 is old.", [("notice_or_ruling", "T.D. 9999")]),
+        ("File FinCEN Form 999.", [("form", "FinCEN Form 999")]),
         ("Go to www.example.gov/forms/.", [("url", "www.example.gov/forms")]),
         ("sections twelve hundred one and 9 of it", []),
         (
