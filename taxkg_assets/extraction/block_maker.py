@@ -252,7 +252,7 @@ class BlockMaker:
         is_bold = all(line.is_bold for line in lines)
         was_legend, self.is_below_legend = self.is_below_legend, False
         is_name = is_bold and letters_of(text) == self.flow.product_name
-        if is_name or matches("form_numbers", text) or matches("titles", text):
+        if is_name or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
             self.add(lines, "DocTitle", LIKELY, **place)
             return True
         if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
