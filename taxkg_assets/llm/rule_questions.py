@@ -117,12 +117,13 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
 def propose_summaries(item: SummaryItem) -> SummaryProposal:
     """The sentences that hold most of the text's frequent words and stand early, as they stand, in reading order."""
     rules = load_family("llm")["summaries"]
-    places = [
+    sized = [
         (block, start, end)
         for block in item.blocks
         for start, end in find_sentence_parts(block.text)
         if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
     ]
+    places = [(block, start, end) for block, start, end in sized if _tells(block.text[start:end])] or sized
     counts = Counter(word for block, start, end in places for word in find_content(block.text[start:end]))
     title = find_content(item.title)
 
@@ -148,6 +149,13 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         confidence=0.5,
         evidence=tuple(e for claim in claims for e in claim.evidence),
         sentences=claims,
+    )
+
+
+def _tells(text: str) -> bool:
+    """A whole sentence that does not only send the reader elsewhere or lead a list."""
+    return text.rstrip(')”"').endswith((".", "?", "!")) and not any(
+        rule.pattern.search(text) for rule in load_rules("answers", "pointers")
     )
 
 

@@ -11,9 +11,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
-from taxkg_assets.retrieval.excerpt import excerpt_answer
+from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.retrieval.router import find_level
 from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
 from taxkg_assets.rules.loader import load_family
@@ -23,7 +24,8 @@ from taxkg_assets.settings import Settings
 class Answer(BaseModel):
     """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence.
 
-    Sentences by rule are verbatim; what those in a model's words rest on stands in `citations`.
+    Sentences by rule are verbatim; what those in a model's words rest on stands in `citations`. Asked which documents
+    there are, it names them (`level` is document), each with the sentence that says most.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,6 +36,7 @@ class Answer(BaseModel):
     results: list[Result]
     created_by: Literal["rule", "llm"] = "rule"
     model: str = ""
+    level: str = "auto"
     citations: list[Citation] = []
 
 
@@ -57,6 +60,9 @@ def ask(
     ranking = searcher.rank(question, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
+    wanted = find_level(ranking.route.intent) if level == "auto" else level
+    if wanted != level:  # the guardrail knows passages, whatever is handed over
+        results = searcher.assemble(ranking, k=k, level=wanted)
     model = searcher.proposer
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = weigh_opinion(relevance, question, results, proposer=model)
@@ -70,7 +76,8 @@ def ask(
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers:
             worded = word_answer(question, results, proposer=model)
-        text = worded.text if worded else excerpt_answer(searcher, question, ranking, results=results)
+        answer = list_documents if wanted == "document" else excerpt_answer
+        text = worded.text if worded else answer(searcher, question, ranking, results=results)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
             text = f"{notices['general']}\n{text}"
@@ -84,6 +91,7 @@ def ask(
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",
+        level=wanted,
         citations=list(worded.citations) if worded else [],
     )
 

@@ -8,15 +8,17 @@ from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.table_lookup import find_cells, find_unit, score_tables
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 
 
-def asks_for_cell(ranking: Ranking, gathered: Gathered) -> bool:
+def asks_for_cell(query: str, ranking: Ranking, *, gathered: Gathered) -> bool:
     """Whether a table is among the first candidates, and the question may want a figure of it.
 
-    Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer.
+    Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer. Nor is it
+    where yes or no is.
     """
-    if ranking.route.keys and not ranking.route.wants_amount:
+    is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
+    if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
         return False
     leaders = ranking.candidates[: load_family("ranking")["cells"]["looked_at"]]
     return any(gathered.passages.is_table[candidate.row] for candidate in leaders)

@@ -34,6 +34,21 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     return "\n".join([*cell, *said])
 
 
+def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
+    """The documents that speak of what is asked for, one a line: its title, the sentence that says most of it, [n]."""
+    most = max(float(result.via["coverage"]) for result in results)
+    lines: list[str] = []
+    for result in results:
+        if result.via["coverage"] < load_family("answers")["least_coverage"] * most:
+            continue
+        said = result.heading_path.split(" > ")[0]
+        if sentences := find_sentences([result], searcher.passages, route=ranking.route):
+            worth = _score_sentences(searcher, question, sentences, wanted=ranking.wanted)
+            said += f": {sentences[max(worth, key=lambda place: (worth[place], -place))].text}"
+        lines.append(f"{said} [{result.rank}]")
+    return "\n".join(lines)
+
+
 def _find_openings(sentences: Sequence[Sentence], keys: Sequence[str]) -> list[int]:
     """For each key asked for, the first sentence that explains it: what a box is comes before what is said of it."""
     first = (

@@ -20,6 +20,12 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
+def bare_wording() -> pl.Expr:
+    """What a text says but for numbers, names of forms and addresses: the same where families print one text."""
+    words = pl.col("text").str.replace_all(r"\S*\d\S*", "").str.to_lowercase()
+    return words.str.replace_all(r"[^a-z]", "").hash()
+
+
 @dataclass(frozen=True)
 class PassageFacts:
     """Columns of the index as lists and arrays; a row number means the same in all of them."""
@@ -94,9 +100,9 @@ class PassageFacts:
         least = load_family("ranking")["boilerplate_families"]
         texts = self.rows.select(
             family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
-            letters=pl.col("text").str.to_lowercase().str.replace_all(r"[^a-z]", "").hash(),
+            wording=bare_wording(),
         )
-        families = texts.select(pl.col("family").n_unique().over("letters")).to_series()
+        families = texts.select(pl.col("family").n_unique().over("wording")).to_series()
         shared: Floats = (families >= least).to_numpy().astype(np.float64)
         return shared
 

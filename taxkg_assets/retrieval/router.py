@@ -84,6 +84,15 @@ def find_level(intent: str) -> str:
     return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
 
 
+def find_topic(question: str, intent: str) -> str:
+    """The question without the words that only say what there should be: liens, of "which documents discuss liens"."""
+    for rule in load_rules("levels", "intents"):
+        if rule.id == intent and rule.extra.get("is_frame"):
+            topic = rule.pattern.sub(" ", question)
+            return topic if find_terms(topic) else question
+    return question
+
+
 def find_route(question: str, *, catalog: Catalog) -> Route:
     """Infer what a question says about form, year, revision, copy, box and place."""
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))

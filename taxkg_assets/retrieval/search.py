@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
-from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route
+from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.rules.loader import load_family
 
@@ -92,6 +92,7 @@ class Searcher:
         allowed = self._allowed(route if form else None, year=year, document=document)
         if tag:
             allowed &= self.passages.find_tagged(tag)
+        query = find_topic(query, route.intent)
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
@@ -105,7 +106,7 @@ class Searcher:
             parts=self.parts,
         )
         ranking = self._look_again(query, self._rerank(legs, route, wanted=wanted, terms=terms))
-        if self.parts.cells and asks_for_cell(ranking, self.gathered) and self.tables is not None:
+        if self.parts.cells and asks_for_cell(query, ranking, gathered=self.gathered) and self.tables is not None:
             return put_cell_first(query, ranking, tables=self.tables, gathered=self.gathered)
         return ranking
 

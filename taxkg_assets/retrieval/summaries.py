@@ -14,6 +14,7 @@ import polars as pl
 
 from taxkg_assets.prompts.contract import Block, Judged, Proposer
 from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
+from taxkg_assets.retrieval.facts import bare_wording
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
 
@@ -55,7 +56,7 @@ def _find_telling(documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sec
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
     named = sections.join(documents.select("document_id", family), on="document_id", maintain_order="left")
     return named.filter(
-        pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over("text") < least
+        pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
     )
 
 
@@ -64,15 +65,16 @@ def _items(
 ) -> Iterable[tuple[SummaryItem, int]]:
     sizes = load_family("levels")["summaries"]
     by_page: dict[int, list[Row]] = {}
-    leads: dict[str | None, Row] = {}
+    firsts: dict[str | None, Row] = {}
     for row in rows:
         by_page.setdefault(row["page"], []).append(row)
-        if row["anchor_id"] in leading or not leads:
-            leads.setdefault(row["anchor_id"], row)
+        firsts.setdefault(row["anchor_id"], row)
+    leads = [row for anchor_id, row in firsts.items() if anchor_id in leading]
     for page, own in sorted(by_page.items()):
         item_id = f"page:{document_id}:p{page:04d}"
         yield _item(item_id, own, title=title, sentences=sizes["page_sentences"]), page
-    spread = list(leads.values())
+    # A form with hardly a section is summed up by its boxes.
+    spread = leads if len(leads) >= sizes["document_sentences"] else list(firsts.values())
     step = max(1, -(-len(spread) // sizes["blocks"]))
     yield (
         _item(f"document:{document_id}", spread[::step], title=title, sentences=sizes["document_sentences"]),

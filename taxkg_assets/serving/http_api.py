@@ -55,7 +55,11 @@ def _check_letters(words: object) -> object:
 
 
 Words = Annotated[str, BeforeValidator(_check_letters)]
-Question = Annotated[Words, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question")]
+Question = Annotated[
+    str,
+    Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="the question"),
+    BeforeValidator(_check_letters),
+]
 Level = Literal["auto", "document", "page", "section", "paragraph"]
 
 
@@ -126,7 +130,7 @@ class QueryResponse(BaseModel):
 
     answer: str | None
     sources: list[Source]
-    detail_level: str
+    detail_level: str = Field(description="the mode asked for; of auto the size of passages that the question wants")
     confidence: float
     abstained: bool
     created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")
@@ -215,7 +219,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         return QueryResponse(
             answer=found.answer,
             sources=[_source(row) for row in found.results],
-            detail_level=asked.mode,
+            detail_level=asked.mode if asked.mode != "auto" else found.level,
             confidence=found.confidence,
             abstained=found.abstained,
             created_by=found.created_by,

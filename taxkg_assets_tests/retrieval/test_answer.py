@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
+import pytest
 
 from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.cell_first import asks_for_cell
 from taxkg_assets.retrieval.excerpt import excerpt_answer
 from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.guardrail import find_mode
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.sentences import find_sentences
@@ -83,6 +87,16 @@ def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
     unasked = replace(ranking, route=replace(ranking.route, wants_amount=False))
     first, *others = excerpt_answer(searcher, "the berth duty", unasked, results=results).splitlines()
     assert (first, bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [("the yearly duty of a berth", True), ("is a berth free of duty", False), ("is there a limit of the duty", True)],
+)
+def test_yes_or_no_is_no_cell(searcher: Searcher, question: str, is_asked: bool) -> None:
+    gathered = Gathered(searcher.index)
+    gathered.passages.__dict__["is_table"] = np.ones(searcher.index.rows.height)
+    assert asks_for_cell(question, searcher.rank(question), gathered=gathered) is is_asked
 
 
 def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:

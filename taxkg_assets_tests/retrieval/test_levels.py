@@ -8,10 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.embeddings import stack_vectors
 from taxkg_assets.retrieval.levels import Level, build_units
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.router import find_topic
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.schemas import Summaries
+from taxkg_assets.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +48,23 @@ def test_a_question_for_documents_is_answered_with_documents(with_levels: Search
     assert rows[0].via["unit"].startswith("document:")
     assert rows[0].via["drill_down"][0] in rows[0].via["chunk_ids"]
     assert rows[0].via["route"]["intent"] == "broad_discovery"
+
+
+def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(with_levels: Searcher) -> None:
+    found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings(guardrail=False))
+    assert found.answer is not None
+    assert found.level == "document"
+    (line,) = found.answer.splitlines()
+    title, _, said = line.removesuffix(" [1]").partition(": ")
+    assert title == "Instructions for Form 2077-ZED (2031)"
+    assert said == "Repair fees of a shipyard are never harbour rent."
+    assert len(found.results) > 1
+
+
+def test_words_that_ask_for_documents_are_no_part_of_the_topic(with_levels: Searcher) -> None:
+    assert set(with_levels.rank("which documents discuss harbour rent").wanted) == set(find_terms("harbour rent"))
+    assert find_topic("which documents discuss the", "broad_discovery") == "which documents discuss the"
+    assert find_topic("which documents discuss rent", "comparison") == "which documents discuss rent"
 
 
 def test_sections_are_handed_over_whole(with_levels: Searcher) -> None:

@@ -79,7 +79,7 @@ def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: st
 
 
 def test_text_of_many_families_is_boilerplate() -> None:
-    rows = [{**ROW, "irs_name": name, "text": "Do not print this copy."} for name in ("fa", "fb", "fc")]
+    rows = [{**ROW, "irs_name": name, "text": f"Do not print this 1099-{name}."} for name in ("fa", "fb", "fc")]
     facts = PassageFacts(pl.DataFrame([*rows, {**ROW, "text": "Only here."}]))
     assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
 

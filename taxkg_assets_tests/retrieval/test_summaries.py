@@ -40,6 +40,20 @@ def test_what_several_families_print_alike_sums_nothing_up(
     assert build_summaries(documents, same, anchors=anchors, proposer=RuleProposer()).is_empty()
 
 
+def test_a_summary_tells_something(
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+) -> None:
+    said = "For more of the 2077-ZED, go to our pages. File the form for each of these: Berths pay a duty to the town."
+    told = sections.with_columns(
+        text=pl.when(pl.col("document_id") == "i2077zed--2031").then(pl.lit(said)).otherwise("text")
+    )
+    made = build_summaries(documents, schemas.Sections.validate(told), anchors=anchors, proposer=RuleProposer())
+    own = made.filter(pl.col("unit_id") == "document:i2077zed--2031")["text"].to_list()
+    assert own == ["Berths pay a duty to the town."]
+
+
 LIE = "Landlords never owe penalties to anybody."
 
 
