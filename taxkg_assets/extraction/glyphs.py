@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from taxkg_assets.extraction.visibility import CLIPPED, REPLACED, Box
+from taxkg_assets.extraction.rectangles import Box
+from taxkg_assets.extraction.visibility import CLIPPED, REPLACED
 
 # Glyphs that a font gives no letter for: there what the file says is all that there is.
 _UNKNOWN = ("Co", "Cn", "Cs", "Cc")

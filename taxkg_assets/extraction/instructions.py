@@ -18,8 +18,9 @@ from taxkg_assets.extraction.plain_pages import PICTURE, inside_of
 _MUPDF: Any = pymupdf.mupdf
 _STRING = rb"\((?:[^()\\]++|\\.)*+\)"
 # A text object of numbers, strings, fonts and instructions that no drawing depends on: no colour, no clip to glyphs.
+# Digits and blanks are spelled out: a class of single bytes is one table, which takes half the time of `[\d\s]`.
 _TEXT = re.compile(
-    rb"BT(?=\s)(?:[\dA-F\s.<>\[\]+-]++|T[dfmjcwzsJLD*]|/\w++|" + _STRING + rb")*+T(?<=\sET)(?!\S)", re.DOTALL
+    rb"BT(?=\s)(?:[0-9A-F \t\n\r\f\v.<>\[\]+-]++|T[dfmjcwzsJLD*]|/\w++|" + _STRING + rb")*+T(?<=\sET)(?!\S)", re.DOTALL
 )
 _EMPTY = b"\nBT ET\n"
 # Text that is left, and a comment, which may hold what is none.

@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any
 
-from taxkg_assets.extraction.visibility import PRINTED, Box, HiddenText
+from taxkg_assets.extraction.rectangles import Box
+from taxkg_assets.extraction.visibility import PRINTED, HiddenText
 from taxkg_assets.extraction.word_screen import open_screen
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 

@@ -15,7 +15,7 @@ from taxkg_assets.extraction.form_lines import FormLine, cut_leader, find_form_l
 from taxkg_assets.extraction.lines import Line, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, limits
 from taxkg_assets.extraction.pages import Page, Span
-from taxkg_assets.extraction.paragraphs import matches, thresholds
+from taxkg_assets.extraction.paragraphs import matches, search_for, thresholds
 from taxkg_assets.extraction.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.roles import Style, is_artifact, is_face_page, is_in_lone_foot
 from taxkg_assets.rules.loader import load_rules
@@ -57,8 +57,9 @@ def sort_lines(
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
+    is_icon, is_leader = search_for("icons"), search_for("lone_leaders")
     for line in lines:
-        if matches("icons", line.text):
+        if is_icon(line.text):
             parts.icons.append(line)
         elif id(line) in marks or (
             is_artifact(line, page, style)
@@ -68,7 +69,7 @@ def sort_lines(
             parts.furniture.append(line)
         elif (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
-        elif matches("lone_leaders", line.text):
+        elif is_leader(line.text):
             parts.leaders.append(line)
         elif line.text in _BLANK_AMOUNTS:
             parts.furniture.append(line)

@@ -79,7 +79,7 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
     rules, fills, covers = read_drawings(page, wordless)
     image_count = len(page.get_images()) if has_named_parts(page) else 0
     painters = read_painters(page, told)
-    ground = Ground(fills, covers, has_pictures=image_count > 0, painters=painters, is_wordless=wordless is not None)
+    ground = Ground(fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless)
     return _Drawn(rules, fills, image_count, ground, is_sure)
 
 

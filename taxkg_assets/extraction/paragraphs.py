@@ -9,11 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.lines import Line
 from taxkg_assets.extraction.pages import Span
+from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_family, load_rules
 
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
@@ -27,16 +28,15 @@ def thresholds() -> dict[str, float]:
 
 
 @cache
-def _any_of(group: str) -> re.Pattern[str]:
-    """Join the rules of a group to one pattern: a page asks some hundred times."""
+def search_for(group: str) -> Search:
+    """Give the search for any rule of a group of `rules/roles.yaml`, joined to one: a page asks some hundred times."""
     patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return find_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
 
 
-@lru_cache(maxsize=16384)
 def matches(group: str, text: str) -> bool:
-    """Decide whether any rule of a group of `rules/roles.yaml` matches; repeated lines are looked up once."""
-    return _any_of(group).search(text) is not None
+    """Decide whether any rule of a group of `rules/roles.yaml` matches."""
+    return search_for(group)(text) is not None
 
 
 @dataclass(slots=True)

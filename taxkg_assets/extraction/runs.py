@@ -5,14 +5,14 @@ A run never crosses a wide gap or a dotted leader; a list mark stays with its te
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Span
 from taxkg_assets.extraction.ruling import Ruling
+from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -155,9 +155,9 @@ def _matches(group: str, text: str) -> bool:
 
 
 @cache
-def _searches(group: str) -> tuple[Callable[[str], re.Match[str] | None], ...]:
+def _searches(group: str) -> tuple[Search, ...]:
     """Give the searches of a group of rules: they are asked about every span of a page."""
-    return tuple(rule.pattern.search for rule in load_rules("tables", group))
+    return tuple(find_search(rule.pattern) for rule in load_rules("tables", group))
 
 
 def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:

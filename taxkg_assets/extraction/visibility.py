@@ -11,16 +11,28 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pymupdf
 
+from taxkg_assets.extraction.instructions import written_as
+from taxkg_assets.extraction.rectangles import (
+    CELLS,
+    Box,
+    Floats,
+    are_held,
+    cut_in_parts,
+    find_area,
+    find_areas,
+    find_meetings,
+    find_shared_areas,
+    holds,
+)
 from taxkg_assets.rules.loader import load_family
 
-Box = tuple[float, float, float, float]
-Floats = npt.NDArray[np.float64]
 _MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
 """How far beside a page text is looked for: farther than a page can be wide."""
@@ -38,9 +50,9 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
-# So many pairs of a span and a cover are compared at once: a page may have tens of thousands of both.
-_CELLS = 200_000
 _LEAST_AREA = 1e-6
+# Size, colour and manner of painting: a page has a few of each.
+_MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 
 
@@ -69,14 +81,14 @@ class Ground:
     """What a page is painted with beside text.
 
     `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
-    `is_wordless`: the covers were counted among what is painted beside text.
+    `wordless`: the page's instructions without its text, if covers were counted among what these paint.
     """
 
     fills: Sequence[Any]
     covers: Sequence[Cover]
     has_pictures: bool
     painters: frozenset[str] = frozenset()
-    is_wordless: bool = False
+    wordless: bytes | None = None
 
 
 class Sight:
@@ -98,7 +110,7 @@ class Sight:
         boxes = np.array(stored, dtype=float)
         placed = boxes if stored == shown else np.array(shown, dtype=float)
         reasons = [""] * len(raws)
-        for ix in self._find_doubtful(raws, placed):
+        for ix in self._find_doubtful(raws, boxes, shown=placed):
             reasons[ix] = self._find_reason(raws[ix], shown[ix])
         under = [ix for ix in self._find_under(boxes) if not reasons[ix]]
         for ix, is_hid in zip(under, self._find_painted_over(boxes[under]), strict=True):
@@ -111,21 +123,27 @@ class Sight:
 
     def _find_overprinted(self, raws: Sequence[dict[str, Any]], boxes: Floats) -> list[int]:
         """Spans on which words of another colour are printed, as far as rectangles tell."""
-        kinds = sorted({raw["color"] for raw in raws})
+        colors = [raw["color"] for raw in raws]
+        kinds = Counter(colors)
         if len(kinds) == 1:
             return []
-        colors = np.array([raw["color"] for raw in raws])
-        texts = np.array([not raw["text"].isspace() for raw in raws])
-        found: list[int] = []
-        for color in kinds:
-            own, others = np.flatnonzero((colors == color) & texts), boxes[(colors != color) & texts]
-            is_over = self._are_mostly_shared(boxes[own], others)
-            found += own[is_over].tolist()
+        usual = max(kinds, key=kinds.__getitem__)
+        painted = np.array(colors)
+        is_text = np.array([not raw["text"].isspace() for raw in raws])
+        rare = np.flatnonzero((painted != usual) & is_text)
+        shared = np.zeros(len(boxes))
+        # Words of the usual colour can be met by rare ones alone, so that each pair is looked at once.
+        for some in cut_in_parts(rare, len(boxes)):
+            may_meet = (painted[some][:, None] != painted) & is_text
+            ours, others, areas = find_meetings(boxes[some], boxes, may_meet)
+            shared += np.bincount(others, areas * (painted[others] == usual), minlength=len(boxes))
+            shared[some] = np.bincount(ours, areas, minlength=len(some))
+        found: list[int] = np.flatnonzero(self._is_most(shared, boxes)).tolist()
         return found
 
-    def _find_doubtful(self, raws: Sequence[dict[str, Any]], shown: Floats) -> Sequence[int]:
+    def _find_doubtful(self, raws: Sequence[dict[str, Any]], boxes: Floats, *, shown: Floats) -> Sequence[int]:
         """The spans about which there is anything by which they might not be seen: most pages have none such."""
-        if self._is_patterned or self._has_images:
+        if self._is_patterned:
             return range(len(raws))
         limits = self._limits
         x0, y0, x1, y1 = shown.T
@@ -133,17 +151,17 @@ class Sight:
         least = limits["narrow_pt"] * np.array([len(raw["text"]) for raw in raws])
         is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
         is_doubtful |= (x1 <= 0) | (y1 <= 0) | (x0 >= self._width) | (y0 >= self._height)
-        # Size, colour and manner of painting: a page has a few of each.
-        manners = [(raw["size"], raw["color"], raw["char_flags"], raw.get("alpha", 255)) for raw in raws]
-        lost = {manner for manner in set(manners) if self._is_doubtful(*manner)}
+        manners = [*map(_MANNER, raws)]
+        kinds = set(manners)
+        lost = {kind for kind in kinds if kind[0] < limits["tiny_pt"] or self._is_unpainted(*kind[2:])}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
+        is_doubtful |= are_held(boxes, self._pictures)
+        for color in {kind[1] for kind in kinds}:
+            if grounds := self._grounds_of(color):
+                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_held(boxes, grounds)
         found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
-
-    def _is_doubtful(self, size: float, color: int, flags: int, alpha: int) -> bool:
-        is_tiny = size < self._limits["tiny_pt"]
-        return is_tiny or self._is_unpainted(flags, alpha) or bool(self._grounds_of(color))
 
     def _find_reason(self, raw: dict[str, Any], shown: Box) -> str:
         x0, y0, x1, y1 = shown
@@ -158,7 +176,7 @@ class Sight:
             return OFF_PAGE
         if is_tiny:
             return TINY
-        if self._is_unpainted(raw["char_flags"], raw.get("alpha", 255)):
+        if self._is_unpainted(raw["char_flags"], raw["alpha"]):
             return UNPAINTED
         if (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, shown):
             return GROUND
@@ -171,14 +189,14 @@ class Sight:
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
         """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
         least = self._limits["scan_share"] * self._width * self._height
-        if not self._has_images or not any(is_image and _area(box) >= least for _, box, is_image in self._painted):
+        if not any(find_area(picture) >= least for picture in self._pictures):
             return False
         painted, hidden = (sum(len(span.text.strip()) for span in spans) for spans in (seen, unseen))
         return bool(painted <= self._limits["scan_seen"] * hidden)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
-        return any(_holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
-            _holds(picture, raw["bbox"]) for picture in self._pictures
+        return any(holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
+            holds(picture, raw["bbox"]) for picture in self._pictures
         )
 
     def _grounds_of(self, color: int) -> list[Box]:
@@ -212,36 +230,38 @@ class Sight:
     def _is_patterned(self) -> bool:
         """Whether something is painted that does not tell where it ends, or a clip is as narrow as a slit."""
         named = self._ground.painters
-        is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._log)
+        is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._drawn_log)
         return is_shaded or bool(named - {NAMED_PART})
 
     @cached_property
     def _pictures(self) -> list[Box]:
-        return [box for _, box, is_image in self._painted if is_image] if self._has_images else []
+        return [box for kind, box in self._drawn_log if kind == "fill-image"] if self._has_images else []
 
     def _find_under(self, boxes: Floats) -> list[int]:
-        """The rectangles over or under which something solid lies; on a page with pictures any may have one."""
-        if self._has_images or not self._covers:
-            return list(range(len(boxes))) if self._has_images else []
-        covers = np.array([cover.box for cover in self._covers], dtype=float)
-        found: list[int] = np.flatnonzero(self._are_mostly_shared(boxes, covers)).tolist()
+        """The rectangles over or under which something solid lies."""
+        solid = [*self._pictures, *(cover.box for cover in self._covers)]
+        if not solid:
+            return []
+        found: list[int] = np.flatnonzero(self._are_mostly_shared(boxes, np.array(solid, dtype=float))).tolist()
         return found
 
     def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
         """Whether rectangles share most of their area with others, all of these together."""
         shared = np.zeros(len(boxes))
-        step = max(1, _CELLS // max(1, len(boxes)))
-        for start in range(0, len(others), step):
-            shared += _shared_areas(boxes, others[start : start + step]).sum(axis=0)
-        area = _areas(boxes)
-        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * area)
+        for some in cut_in_parts(others, len(boxes)):
+            shared += find_shared_areas(boxes, some).sum(axis=0)
+        return self._is_most(shared, boxes)
+
+    def _is_most(self, shared: Floats, boxes: Floats) -> npt.NDArray[np.bool_]:
+        """Whether a shared area is most of a rectangle."""
+        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * find_areas(boxes))
         return mostly
 
     def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
         """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
         if not len(boxes) or not self._written or not self._painted:
             return [False] * len(boxes)
-        step = max(1, _CELLS // max(len(self._written), len(self._painted)))
+        step = max(1, CELLS // max(len(self._written), len(self._painted)))
         found: list[bool | None] = []
         for start in range(0, len(boxes), step):
             found += self._compare_orders(boxes[start : start + step])
@@ -254,8 +274,8 @@ class Sight:
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         left, top, right, bottom = texts.T[:, :, None]
         last = np.where((left <= x) & (x <= right) & (top <= y) & (y <= bottom), written, -1).max(axis=0)
-        shared = _shared_areas(boxes, over) * (painted > last)
-        share = self._limits["covered_share"] * _areas(boxes)
+        shared = find_shared_areas(boxes, over) * (painted > last)
+        share = self._limits["covered_share"] * find_areas(boxes)
         is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(share, _LEAST_AREA))
         is_image = np.array([row[2] for row in self._painted])
         is_hid = shared[is_image].sum(axis=0) >= share
@@ -279,6 +299,15 @@ class Sight:
         return found
 
     @cached_property
+    def _drawn_log(self) -> list[tuple[str, Box]]:
+        """What was painted beside text, in order; where words can be left out that takes a fraction of the time."""
+        if self._ground.wordless is None:
+            return [row for row in self._log if not row[0].endswith("-text")]
+        with written_as(self._page, self._ground.wordless):
+            found: list[tuple[str, Box]] = self._page.get_bboxlog()
+        return found
+
+    @cached_property
     def _written(self) -> list[tuple[int, Box]]:
         return [(order, box) for order, (kind, box) in enumerate(self._log) if kind.endswith("-text")]
 
@@ -286,7 +315,7 @@ class Sight:
     def _painted(self) -> list[tuple[int, Box, bool]]:
         """What may lie over text: order, rectangle, whether it is a picture."""
         images = [(n, box, True) for n, (kind, box) in enumerate(self._log) if kind == "fill-image"]
-        if not self._ground.is_wordless:
+        if self._ground.wordless is None:
             return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
         drawn = [order for order, (kind, _) in enumerate(self._log) if not kind.endswith("-text")]
         return [*images, *((drawn[cover.order], cover.box, False) for cover in self._covers)]
@@ -331,29 +360,3 @@ def _grey(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
 
 def _brightness(color: int) -> float:
     return (299 * (color >> 16) + 587 * (color >> 8 & 255) + 114 * (color & 255)) / 1000
-
-
-def _area(box: Sequence[float]) -> float:
-    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
-
-
-def _areas(boxes: Floats) -> Floats:
-    x0, y0, x1, y1 = boxes.T
-    areas: Floats = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
-    return areas
-
-
-def _shared_areas(boxes: Floats, others: Floats) -> Floats:
-    """Area that each of the others (a row) shares with each rectangle (a column)."""
-    x0, y0, x1, y1 = boxes.T
-    left, top, right, bottom = others.T[:, :, None]
-    width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
-    height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
-    areas: Floats = width * height
-    return areas
-
-
-def _holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Whether the middle of a rectangle lies in another."""
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.loader import load_family, load_rules
 
 _BULLETS = " \t\n•▶◦·"
 _LOOK_BACK = 60
@@ -41,15 +42,15 @@ def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> boo
 
 
 def _matches(group: str, before: str) -> bool:
-    for rule in _rules(group):  # noqa: SIM110 - a generator costs as much as the searches
-        if rule.pattern.search(before):
+    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the searches
+        if search(before):
             return True
     return False
 
 
 @cache
-def _rules(group: str) -> tuple[Rule, ...]:
-    return load_rules("sentences", group)
+def _searches(group: str) -> tuple[Search, ...]:
+    return tuple(find_search(rule.pattern) for rule in load_rules("sentences", group))
 
 
 @cache

@@ -1,0 +1,74 @@
+"""Rectangles of a page, many at a time: their areas, what they share, and which hold which.
+
+A page may have tens of thousands of them, so that pairs are compared in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Box = tuple[float, float, float, float]
+Floats = npt.NDArray[np.float64]
+# So many pairs are compared at once.
+CELLS = 200_000
+
+
+def find_area(box: Sequence[float]) -> float:
+    """Area of a rectangle; none if it is turned inside out."""
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]) -> tuple[Any, Any, Floats]:
+    """The pairs of rectangles (a row) and others (a column) that share area, and how much."""
+    x0, y0, x1, y1 = others.T
+    left, top, right, bottom = boxes.T[:, :, None]
+    ours, theirs = np.nonzero(may_meet & (x0 < right) & (left < x1) & (y0 < bottom) & (top < y1))
+    one, other = boxes[ours], others[theirs]
+    sides = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
+    areas: Floats = sides.prod(axis=1)
+    return ours, theirs, areas
+
+
+def are_held(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
+    """Whether the middle of each rectangle lies in one of others."""
+    x0, y0, x1, y1 = boxes.T
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    is_held = np.zeros(len(boxes), dtype=bool)
+    for some in cut_in_parts(np.array(outer, dtype=float), len(boxes)):
+        left, top, right, bottom = some.T[:, :, None]
+        is_held |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)
+    return is_held
+
+
+def cut_in_parts(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
+    """Cut rows so that each part of them can be compared with so many others at once."""
+    step = max(1, CELLS // max(1, count))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+def find_areas(boxes: Floats) -> Floats:
+    """Area of each rectangle."""
+    x0, y0, x1, y1 = boxes.T
+    areas: Floats = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
+    return areas
+
+
+def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
+    """Area that each of the others (a row) shares with each rectangle (a column)."""
+    x0, y0, x1, y1 = boxes.T
+    left, top, right, bottom = others.T[:, :, None]
+    width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
+    height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
+    areas: Floats = width * height
+    return areas
+
+
+def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
+    """Whether the middle of a rectangle lies in another."""
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
