@@ -37,7 +37,12 @@ PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
     "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "key_match", "fit", "named", "content", "agreement", "legs", "mean_cosine", "gap"})
+HELPS = frozenset(
+    {"cosine", "key_match", "fit", "named", "content", "legs", "mean_cosine", "gap", "held_words", "likeness"}
+)
+OF_ANSWERABLE = frozenset({"bias", "length"})
+"""Told by the answerable questions alone: whoever writes questions that no document answers may write shorter ones, and
+a question's length is no reason to answer it."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -51,11 +56,11 @@ class Evidence:
 
 
 def fit_guardrail(judge: Judge, questions: Sequence[Row], *, seed: int = 3) -> dict[str, float]:
-    """Weights with fixed signs, near their priors; the bias sets relevance 7 where few answerable ones fall below."""
+    """Weights with fixed signs, near their priors; few answerable questions of any length fall below relevance 7."""
     found = gather_evidence(judge, questions, seed=seed)
     rng = random.Random(seed)
     folds = [rng.randrange(FOLDS) for _ in found]
-    names = sorted(load_family("guardrail")["weights"].keys() - {"bias"})
+    names = sorted(load_family("guardrail")["weights"].keys() - OF_ANSWERABLE)
     held_out = np.zeros(len(found))
     for fold in range(FOLDS):
         weights = fit_logistic([e for e, own in zip(found, folds, strict=True) if own != fold], names)
@@ -103,7 +108,7 @@ def _leave_out(judge: Judge, families: frozenset[str]) -> Searcher:
 
 
 def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, float]:
-    """Logistic weights with fixed signs, each sort of question weighing its share; then the bias is set."""
+    """Logistic weights with fixed signs, each sort of question weighing its share; then bias and length are set."""
     from scipy.optimize import minimize
 
     values = np.array([[evidence.values.get(name, 0.0) for name in names] for evidence in found])
@@ -122,10 +127,30 @@ def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, f
     bounds = [(0.0, None) if name in HELPS else (None, 0.0) for name in names] + [(None, None)]
     best = minimize(loss, np.append(prior, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
     grades = (values @ best[:-1] + best[-1])[truth == 1]
+    lengths = np.array([e.values["length"] for e, is_true in zip(found, truth, strict=True) if is_true])
+    level, slope = fit_quantile(grades, lengths, share=SILENCED)
     guide_at = Settings().guidance_relevance / 10
-    bias = best[-1] + math.log(guide_at / (1 - guide_at)) - float(np.quantile(grades, SILENCED))
+    bias = best[-1] + math.log(guide_at / (1 - guide_at)) - level
     named = {name: round(float(value), 2) for name, value in zip(names, best[:-1], strict=True)}
-    return {"bias": round(float(bias), 2), **named}
+    return {"bias": round(float(bias), 2), "length": round(-slope, 2), **named}
+
+
+def fit_quantile(values: Floats, causes: Floats, *, share: float) -> tuple[float, float]:
+    """Level and slope of the line over a cause below which a share of the values lies.
+
+    Source: Koenker and Bassett 1978, regression quantiles, as a linear programme.
+    """
+    from scipy.optimize import linprog
+
+    count = len(values)
+    above, below = np.eye(count), -np.eye(count)
+    found = linprog(
+        np.concatenate([[0.0, 0.0], np.full(count, share), np.full(count, 1 - share)]),
+        A_eq=np.column_stack([np.ones(count), causes, above, below]),
+        b_eq=values,
+        bounds=[(None, None)] * 2 + [(0.0, None)] * (2 * count),
+    ).x
+    return float(found[0]), float(found[1])
 
 
 def score_evidence(evidence: Evidence, weights: dict[str, float]) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from taxkg_assets.retrieval.facts import DocumentFacts
-from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, covers_key, find_missing_keys
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
@@ -32,10 +33,12 @@ def find_evidence(
     facts: DocumentFacts,
     catalog: Catalog,
     terms: Sequence[frozenset[str]],
+    rows: Sequence[frozenset[str]],
 ) -> dict[str, float]:
     """What speaks for and against an answer: fit of the passages, and what the question names that is not here.
 
-    Args:    terms: search terms of each passage, in the order of `results`.
+    Args:    terms: search terms of each passage, in the order of `results`. rows: those of the rows of the first
+             candidates, in their order.
     Returns: features by name, each within 0..1; none where nothing was found.
     """
     if not results:
@@ -43,7 +46,6 @@ def find_evidence(
     depth = load_family("guardrail")["passages"]
     route, full = ranking.route, load_family("guardrail")["full"]
     shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
-    leaders = results[: depth["agreement"]]
     deep = ranking.candidates[: depth["mean"]][-1]
     is_table = bool(ranking.features) and ranking.features["table"][0] > 0
     return {
@@ -66,8 +68,33 @@ def find_evidence(
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
         "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
         **_part_score(ranking),
-        "agreement": sum(row.document == leaders[0].document for row in leaders) / len(leaders),
+        "held_words": _score_held(ranking, rows[: depth["words"]]),
+        "likeness": _score_likeness(rows[: depth["likeness"]], ranking),
+        "scattered": _score_scattered(ranking.candidates[: depth["scattered"]], facts),
+        "length": min(1.0, len(question.split()) / full["length"]),
     }
+
+
+def _score_held(ranking: Ranking, rows: Sequence[frozenset[str]]) -> float:
+    """How many of the question's words one row holds: two of three say less than eight of twelve."""
+    most = max(len(held & ranking.wanted.keys()) for held in rows)
+    return min(1.0, most / float(load_family("guardrail")["full"]["held_words"]))
+
+
+def _score_likeness(rows: Sequence[frozenset[str]], ranking: Ranking) -> float:
+    """Share of its words that a row has in common with another one, the question's own left out.
+
+    What answers a question stands among passages of one subject; what only shares words with it, among many.
+    """
+    others = [held - ranking.wanted.keys() for held in rows]
+    shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
+    return sum(shares) / len(shares) if shares else 1.0
+
+
+def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
+    """0 where the first candidates are of one document, 1 where each is of another."""
+    documents = {int(facts.number_of[candidate.row]) for candidate in candidates}
+    return (len(documents) - 1) / max(1, len(candidates) - 1)
 
 
 def _is_named(form: str, text: str) -> bool:

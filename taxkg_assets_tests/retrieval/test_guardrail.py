@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from taxkg_assets.retrieval.answer import find_evidence, score_results
 from taxkg_assets.retrieval.guardrail import score_relevance
+from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.search import Searcher
 
 
@@ -30,7 +33,10 @@ def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str
 
 
 def _find(searcher: Searcher, question: str) -> dict[str, float]:
-    ranking = searcher.rank(question)
+    return _find_of(searcher, searcher.rank(question), question=question)
+
+
+def _find_of(searcher: Searcher, ranking: Ranking, *, question: str = "harbour rent") -> dict[str, float]:
     return find_evidence(searcher, question, ranking, results=searcher.assemble(ranking, k=5))
 
 
@@ -53,6 +59,31 @@ def test_years_before_the_first_edition_are_missing(searcher: Searcher) -> None:
 def test_a_number_or_a_name_is_asked_for_by_its_words(searcher: Searcher) -> None:
     assert _find(searcher, "how many boats pay harbour rent")["single_fact"] == 1.0
     assert _find(searcher, "how much harbour rent is taxed")["single_fact"] == 0.0
+
+
+def test_more_words_held_by_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
+    little, much, none = (
+        _find(searcher, question)["held_words"] for question in ("harbour", "harbour rent in box 1a", "zzz qqq")
+    )
+    assert 0.0 == none < little < much <= 1.0
+
+
+def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> None:
+    def count(candidates: tuple[Candidate, ...]) -> float:
+        return _find_of(searcher, replace(ranking, candidates=candidates))["scattered"]
+
+    ranking = searcher.rank("harbour rent in box 1a")
+    by_document = {int(searcher.facts.number_of[found.row]): found for found in ranking.candidates}
+    assert len(by_document) > 1
+    assert count(tuple(by_document.values())) == 1.0
+    assert count(ranking.candidates[:1] * 3) == 0.0
+
+
+def test_passages_that_share_more_than_the_question_are_alike(searcher: Searcher) -> None:
+    ranking = searcher.rank("harbour rent in box 1a")
+    same, different = ranking.candidates[:1] * 3, ranking.candidates
+    found = [_find_of(searcher, replace(ranking, candidates=own))["likeness"] for own in (same, different)]
+    assert found[1] < found[0] == 1.0
 
 
 def test_no_passage_means_no_relevance() -> None:
