@@ -22,10 +22,10 @@ PER_TYPE = ("recall@5", "recall@2000tok", "mrr", "hit@1", "ndcg@10", "near_miss@
 RANKED_BY = "recall@2000tok"
 NOTHING = "–"
 _READING = (
-    "Every figure is a mean over questions. Brackets hold the 95 % bootstrap interval, drawn by whole document "
-    "families; it is left out where all questions are about one family. p is the two-sided paired randomisation test "
-    "against the strongest baseline. Near miss, wrong document and abstention on answerable questions are better when "
-    "low."
+    "Every figure is a mean over questions. Brackets hold the 95 % bootstrap interval, drawn by whole families of "
+    "documents and no narrower than if each question stood alone; it is left out where all questions are about one "
+    "family. p is the two-sided paired randomisation test against the strongest baseline. Near miss, wrong document "
+    "and abstention on answerable questions are better when low."
 )
 
 

@@ -28,6 +28,13 @@ def test_clusters_widen_the_interval() -> None:
     assert together.low < alone.low
 
 
+def test_two_families_that_agree_by_chance_make_no_narrow_interval() -> None:
+    """Both families have the mean 1/2; eight values of 0 and 1 have the variance 2/7, their mean 2/7/8."""
+    found = score_interval([1.0, 0.0] * 4, ["a"] * 4 + ["b"] * 4, seed=0, stream=["x"])
+    assert found.low == pytest.approx(0.5 - 1.96 * (2 / 7 / 8) ** 0.5)
+    assert found.high == pytest.approx(0.5 + 1.96 * (2 / 7 / 8) ** 0.5)
+
+
 def test_interval_of_many_single_values_is_near_the_normal_one() -> None:
     values = np.random.default_rng(7).integers(0, 2, size=400).astype(float).tolist()
     mean = sum(values) / 400
