@@ -169,6 +169,9 @@ def _number(columns: list[Column]) -> None:
             continue
         if not starts or column.x0 - starts[-1] > _COLUMN_PT:
             starts.append(column.x0)
+    # The last words of a page may be all that its last column holds.
+    edge = max(column.x1 for column in wide)
+    starts += sorted({column.x0 for column in columns if column.x0 > edge})[:1]
     for column in columns:
         touched = [
             ix

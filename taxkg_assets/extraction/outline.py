@@ -20,7 +20,7 @@ from taxkg_assets.rules.loader import load_rules
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS = 40
 _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
-_DIVISIONS = ("title", "article", "chapter", "subchapter", "part", "subpart")
+_DIVISIONS = ("title", "subtitle", "division", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
 # Of numbered lines, those with a letter stand under those with a number.
@@ -74,6 +74,7 @@ class _Outline:
         self._seen: Counter[tuple[str, str | None, int, str, int]] = Counter()
         self._on_page: Counter[int] = Counter()
         self._face_page = 0
+        self._first_division = ""
 
     def add(self, block: Block, *, follows_heading: bool) -> None:
         """Add one heading, or the rest of the last one after a column's end."""
@@ -82,6 +83,8 @@ class _Outline:
             headings[-1].text += f" {block.text}"
             return
         kind, key, rank = _place(block)
+        if block.is_code and key is None:
+            rank = self._rank_article(block, rank)
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
@@ -123,6 +126,14 @@ class _Outline:
         while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
             self._stack.pop()
         return self._stack[-1] if self._stack else -1
+
+    def _rank_article(self, block: Block, rank: Rank) -> Rank:
+        """Rank an article of a code: the chapters of some codes hold articles, in others articles hold chapters."""
+        word = division_word(block.text)
+        if word in ("article", "chapter"):
+            self._first_division = self._first_division or word
+        is_held = word == "article" and self._first_division == "chapter"
+        return (0, _DIVISIONS.index("subchapter") + 0.5) if is_held else rank
 
     def _is_closed(self, ix: int) -> bool:
         """Decide whether a heading holds no others: what follows a table of contents is no part of it."""

@@ -61,7 +61,9 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
             for line in column:
                 # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
                 room = 0.0 if source.is_text_file else edge - line.x1
-                is_centred = line.x0 > margin + _CENTRED_PT and abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
+                is_even = abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
+                # The middle of a text file is that of its author's lines, whose width nobody knows.
+                is_centred = line.x0 > margin + _CENTRED_PT and (is_even or source.is_text_file)
                 is_indented = line.x0 > margin + _INDENT_PT
                 placed.append(PlacedLine(line, is_indented, room, is_centred=is_centred))
     _mark_gaps(placed)

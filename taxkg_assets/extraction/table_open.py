@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.pages import Page, Span
-from taxkg_assets.extraction.runs import Run, find_lines, is_amount
+from taxkg_assets.extraction.runs import Run, find_lines, is_amount, is_caption
 from taxkg_assets.extraction.table_grid import Box
 from taxkg_assets.rules.loader import load_family
 
@@ -76,13 +76,18 @@ def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
 
 def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
     """Give the rectangle of rows of amounts with the short lines above that head them."""
+    limits = load_family("tables")["regions"]
     rows = _hull([Box(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
     x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
     for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.centre < x1)):
-        is_head = all(run.x0 >= x0 - 3 and run.x1 <= x1 + 3 and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
-        if not is_head or y0 - max(run.y1 for run in line) > 0.5 * line[0].size_pt:
+        # Bold words over several columns may stand farther off, and reach over the last one's amounts.
+        is_strong = len(line) > 1 and all(run.is_bold and not is_caption(run.text) for run in line)
+        right = rows.x1 + 14 + (0.5 * max(run.x1 - run.x0 for run in line) if is_strong else 3)
+        is_head = all(run.x0 >= x0 - 3 and run.x1 <= right and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
+        reach = limits["strong_head_sizes" if is_strong else "head_sizes"] * line[0].size_pt
+        if not is_head or y0 - max(run.y1 for run in line) > reach:
             break
-        y0 = min(run.y0 for run in line)
+        y0, x1 = min(run.y0 for run in line), max(x1, *(run.x1 for run in line))
     return Box(x0, y0, x1, rows.y1)
 
 
