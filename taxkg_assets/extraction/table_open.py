@@ -55,7 +55,7 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box
         amounts = [run for run in line if is_amount(run.text)]
         is_counting = all(run.text.strip().isdigit() for run in amounts)
         label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None) if amounts else None
-        is_whole_line = label is not None and len(line) == len(amounts) + 1
+        is_whole_line = len(line) == len(amounts) + (label is not None) >= 3
         if len(amounts) < 2 or (amounts[-1].x1 - amounts[0].x0 > limits["open_width_pt"] and not is_whole_line):
             continue
         is_near = label is not None and amounts[0].x0 - label.x1 < limits["open_label_pt"]

@@ -11,6 +11,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.faces import find_face_boxes
+from taxkg_assets.extraction.header_repeats import spread_over_repeats
 from taxkg_assets.extraction.pages import Page, Source
 from taxkg_assets.extraction.regions import TableRegion
 from taxkg_assets.extraction.runs import Run, find_lines, is_caption
@@ -120,7 +121,8 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
     header_count = count_header_rows(grid)
-    blocks = find_header_blocks(grid, header_count)
+    found = find_header_blocks(grid, header_count)
+    blocks = spread_over_repeats(found, column_count=len(grid.columns))
     subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
     rest = [block for block in blocks if block not in subtitle]
     paths = [

@@ -121,3 +121,10 @@ def test_built_twice_is_equal() -> None:
     booklet = Booklet().head("Rules").lines(*filler(5))
     first, second = _read(booklet), _read(booklet)
     assert all(one.equals(two) for one, two in zip(first, second, strict=True))
+
+
+def test_a_paragraph_goes_on_in_a_last_column_of_two_lines() -> None:
+    booklet = Booklet().head("Dues").lines(*filler(50)).lines("The dues of a boat that lies at the quay", indent=12)
+    booklet.to(RIGHT, 60).lines("are owed by its keeper.", "See the back.")
+    _, _, sections = _read(booklet)
+    assert sections["text"][-1].endswith("at the quay are owed by its keeper. See the back.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.extraction.elements import find_blocks
+from taxkg_assets.extraction.identity import read_identity
+from taxkg_assets.extraction.outline import find_outline
 from taxkg_assets.extraction.reading import read_source
 from taxkg_assets_tests.extraction.typeset import LEFT, Booklet, blocks_of, identity_of
 
@@ -70,3 +72,19 @@ def test_items_hang_under_their_mark_and_end_at_the_margin() -> None:
     items = [block.text for block in blocks if block.role == "ListBlock"]
     assert len(items) == 2
     assert all(item.endswith("one coin for a berth.") for item in items)
+
+
+def test_divisions_of_a_text_file_hold_each_other_as_they_come() -> None:
+    sections = "\n\n".join(f"SEC. {number}. DUTIES.\n\nA boat needs a berth." for number in range(1, 6))
+    text = f"               TITLE 5. HARBOURS\n\nCHAPTER 4 BOATS AND BERTHS\n\nArticle 1. General\n\n{sections}\n"
+    source = read_source(text.encode(), document_id="sample", is_text=True)
+    identity = read_identity(source)
+    blocks = find_blocks(source, identity=identity, regions={}, face_boxes={})
+    outline = find_outline(blocks, identity=identity)
+    assert (identity.doc_type, blocks[0].role) == ("statute", "DocTitle")
+    assert [(heading.text, heading.parent) for heading in outline[:4]] == [
+        ("CHAPTER 4 BOATS AND BERTHS", -1),
+        ("Article 1. General", 0),
+        ("SEC. 1. DUTIES.", 1),
+        ("SEC. 2. DUTIES.", 1),
+    ]

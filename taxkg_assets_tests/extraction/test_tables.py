@@ -208,6 +208,21 @@ def test_amounts_side_by_side_are_a_table_without_lines_or_leaders() -> None:
     assert _lookup(_cells(canvas), "$1,003") == [("Tax", "Without it")]
 
 
+def test_rows_of_amounts_alone_stand_under_heads_that_reach_over_repeated_columns() -> None:
+    canvas = Canvas()
+    for x, text in ((225, "Summer"), (405, "Winter")):
+        canvas.text(x, 96, text, bold=True)
+    for x, text in ((62, "Pay"), (190, "At least"), (262, "But less"), (370, "At least"), (442, "But less")):
+        canvas.text(x, 109, text, bold=True)
+    for i in range(4):
+        canvas.text(62, 124 + 12 * i, f"${i + 1}00")
+        for ix, x in enumerate((200, 270, 380, 450)):
+            canvas.text(x, 124 + 12 * i, str(10 * i + ix + 11))
+    cells = _cells(canvas)
+    assert _lookup(cells, "33") == [("$300", "Winter > At least")]
+    assert _lookup(cells, "32") == [("$300", "Summer > But less")]
+
+
 def test_a_list_of_contents_is_no_table() -> None:
     canvas = Canvas()
     for i, title in enumerate(("Introduction", "Income", "Expenses", "Index")):
