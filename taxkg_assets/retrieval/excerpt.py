@@ -69,6 +69,7 @@ def _score_sentences(
         "rank": np.array([1.0 / (1 + own.passage) for own in sentences]),
         "hit": np.array([float(own.is_hit) for own in sentences]),
         "pointer": np.array([float(own.is_pointer) for own in sentences]),
+        "fragment": np.array([float(own.is_fragment) for own in sentences]),
         "figures": np.array([float(own.is_figures) for own in sentences]),
     }
     early = np.sum([weight * flags[name] for name, weight in limits["early"].items()], axis=0)

@@ -61,6 +61,13 @@ class PassageFacts:
         return owners.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
+    def opens_anchor(self) -> npt.NDArray[np.bool_]:
+        """Whether the text under a heading begins with each row."""
+        opens = np.ones(len(self.anchor_number), dtype=np.bool_)
+        opens[1:] = self.anchor_number[1:] != self.anchor_number[:-1]
+        return opens
+
+    @cached_property
     def parent_paths(self) -> list[str]:
         """Headings above each row's own."""
         return [path.rpartition(" > ")[0] for path in self.columns["heading_path"]]

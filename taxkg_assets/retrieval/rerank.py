@@ -121,6 +121,7 @@ def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> d
         "form": form,
         "key": key,
         "other_key": np.array([float(_is_other_key(own, route)) for own in keys]),
+        "key_opening": key * np.array([float(facts.opens_anchor[row]) for row in rows]),
         "key_of_form": key * np.maximum(form, 0.0),
         "own_side": np.array([route.certainty * (own == route.perspective) for own in sides]),
         "other_side": np.array([route.certainty * (own == _OTHER_SIDE.get(route.perspective)) for own in sides]),

@@ -30,7 +30,8 @@ class Sentence:
     Attributes: row: row of the index that it stands in. passage: number of its passage, from 0. heading: terms of the
                 heading above it. is_hit: it stands in the very chunk that was found, not in what was gathered around.
                 is_foreign: it is of another form, box, line or code. opens: keys asked for that it explains first.
-                is_pointer: it sends the reader elsewhere. is_figures: it is a row of figures, or of cells.
+                is_pointer: it sends the reader elsewhere. is_fragment: an item or the lead of a list, no whole
+                sentence. is_figures: it is a row of figures, or of cells.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Sentence:
     is_foreign: bool
     opens: tuple[str, ...]
     is_pointer: bool
+    is_fragment: bool
     is_figures: bool
 
 
@@ -88,6 +90,7 @@ def _read_row(row: int, facts: PassageFacts, *, route: Route, passage: int, hit:
             is_foreign=is_of_other_form or (is_of_other_key and not listed and not _names(text, route.keys)),
             opens=listed or opened,
             is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
+            is_fragment=not text.rstrip(")”\"’' ").endswith((".", "?", "!")),
             is_figures="|" in text
             or sum(_NO_LETTERS.fullmatch(word) is not None for word in words) > limits["most_figures"] * len(words),
         )
@@ -114,8 +117,7 @@ def _is_same(text: str, heading: str) -> bool:
 
 def _find_opened(row: int, facts: PassageFacts, *, keys: Sequence[str]) -> tuple[str, ...]:
     """The keys asked for whose text begins with this row."""
-    anchors = facts.anchor_number
-    if row and anchors[row - 1] == anchors[row]:
+    if not facts.opens_anchor[row]:
         return ()
     return tuple(key for key in keys if covers_key(facts.columns["anchor_key"][row], (key,)))
 
