@@ -111,12 +111,7 @@ def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> d
     sides = [str(facts.perspectives[row]) for row in rows]
     forms = {number: score_form(form, route) for number, form in enumerate(facts.forms)}
     form = np.array([forms[number] for number in facts.form_number[list(rows)].tolist()])
-    key = np.array(
-        [
-            float(_holds_key(own, route) or _lists_code(facts.columns["text"][row], route))
-            for own, row in zip(keys, rows, strict=True)
-        ]
-    )
+    key = np.array([_score_key(own, facts.columns["text"][row], route) for own, row in zip(keys, rows, strict=True)])
     return {
         "form": form,
         "key": key,
@@ -154,14 +149,12 @@ def score_form(form: str, route: Route) -> float:
     return -0.4 if form.startswith("Pub") or not own else OTHER_FORM
 
 
-def _holds_key(own: str | None, route: Route) -> bool:
-    return covers_key(own, route.keys)
-
-
-def _lists_code(text: str, route: Route) -> bool:
-    """The passage is a list in which a code asked for begins a line."""
-    codes = {key.removeprefix("code_") for key in route.keys if key.startswith("code_")}
-    return bool(codes) and not codes.isdisjoint(find_listed_codes(text))
+def _score_key(own: str | None, text: str, route: Route) -> float:
+    """1 for the box, line or code asked for; half for the rest of the box whose code is asked for."""
+    codes = [key for key in route.keys if key.startswith("code_")]
+    if codes and (covers_key(own, codes) or not {f"code_{code}" for code in find_listed_codes(text)}.isdisjoint(codes)):
+        return 1.0
+    return float(covers_key(own, route.keys)) * (0.5 if codes else 1.0)
 
 
 def _is_other_key(own: str | None, route: Route) -> bool:

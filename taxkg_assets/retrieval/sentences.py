@@ -71,6 +71,7 @@ def _read_row(row: int, facts: PassageFacts, *, route: Route, passage: int, hit:
     heading = columns["heading_path"][row].rpartition(" > ")[2]
     is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
+    asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
     for text in _split_text(columns["text"][row], heading=heading):
         codes = {f"code_{code}" for code in find_listed_codes(text)}
@@ -87,7 +88,9 @@ def _read_row(row: int, facts: PassageFacts, *, route: Route, passage: int, hit:
             terms=frozenset(find_terms(text)),
             heading=frozenset(find_terms(heading)),
             is_hit=row == hit,
-            is_foreign=is_of_other_form or (is_of_other_key and not listed and not _names(text, route.keys)),
+            is_foreign=is_of_other_form
+            or (asks_for_code and bool(codes) and not listed)
+            or (is_of_other_key and not listed and not _names(text, route.keys)),
             opens=listed or opened,
             is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
             is_fragment=not text.rstrip(")”\"’' ").endswith((".", "?", "!")),

@@ -53,6 +53,9 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({}, Route(keys=("box_1a",), forms=("2077-ZED",)), "key_of_form", 1.0),
         ({"text": "Q—Quay dues"}, Route(keys=("code_Q",)), "key", 1.0),
         ({"text": "Quay dues"}, Route(keys=("code_Q",)), "key", 0.0),
+        ({}, Route(keys=("box_1a", "code_Q")), "key", 0.5),
+        ({"text": "Q—Quay dues"}, Route(keys=("box_1a", "code_Q")), "key", 1.0),
+        ({}, Route(keys=("box_1a",)), "key_opening", 1.0),
         ({}, Route(keys=("box_1b",)), "other_key", 1.0),
         ({"anchor_key": None}, Route(keys=("box_1b",)), "other_key", 0.0),
         ({}, Route(perspective="filer", certainty=0.8), "other_side", 0.8),
@@ -82,6 +85,11 @@ def test_text_of_many_families_is_boilerplate() -> None:
     rows = [{**ROW, "irs_name": name, "text": f"Do not print this 1099-{name}."} for name in ("fa", "fb", "fc")]
     facts = PassageFacts(pl.DataFrame([*rows, {**ROW, "text": "Only here."}]))
     assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
+
+
+def test_only_the_first_row_under_a_heading_opens_it() -> None:
+    rows = [{**ROW, "anchor_id": anchor_id} for anchor_id in ("a", "a", "b")]
+    assert PassageFacts(pl.DataFrame(rows)).opens_anchor.tolist() == [True, False, True]
 
 
 def test_overlap_weighs_terms_by_rarity() -> None:
