@@ -17,15 +17,20 @@ _FIRST_CELL = -500
 _Corners = tuple[float, float, float, float]
 
 
-def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]]) -> None:
-    """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines."""
+def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
+    """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines.
+
+    Args: least: a cell with fewer lines is left as it is.
+    """
     ruling = merge_rules(page.rules)
     held: dict[_Corners, list[Item]] = {}
     for item in items:
         corners = _find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
             held.setdefault(corners, []).append(item)
-    kept = {corners: inside for corners, inside in held.items() if not _heads_part(corners, held)}
+    kept = {
+        corners: inside for corners, inside in held.items() if len(inside) >= least and not _heads_part(corners, held)
+    }
     claimed = {id(item) for inside in kept.values() for item in inside}
     items[:] = [item for item in items if id(item) not in claimed]
     for ix, ((x0, y0, x1, y1), inside) in enumerate(kept.items()):

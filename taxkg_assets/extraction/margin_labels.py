@@ -63,7 +63,14 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
             label = SideLabel(key=label_key(piece.text) if piece.is_bold else None)
             labels.append(label)
         (label.head if piece.is_bold and not label.notes else label.notes).append(piece)
-    return labels
+    return [_with_plain_head(label) for label in labels]
+
+
+def _with_plain_head(label: SideLabel) -> SideLabel:
+    """Take a few plain words between two rules for a head; a remark is a sentence or stands in parentheses."""
+    text = " ".join(line.text for line in label.notes)
+    is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits()["name_chars"]
+    return SideLabel(label.notes) if is_name else label
 
 
 def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:

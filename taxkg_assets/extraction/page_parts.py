@@ -172,6 +172,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
+    claim_cells(page, parts.items, cells=parts.cells, least=2)
     return True
 
 

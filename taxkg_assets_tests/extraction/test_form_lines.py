@@ -156,3 +156,34 @@ def test_amounts_that_are_filled_in_are_no_lines_and_a_second_field_is_lettered_
     keys = ["part_I", "line_1", "line_2", "line_2a", "line_2b", "part_II", "line_3", "line_4"]
     assert set(lines) == {*keys, "line_5a", "line_5b", "line_6a", "line_6b"}
     assert lines["line_5b"].startswith("b Part of it in kind")
+
+
+def test_plain_words_between_rules_in_the_margin_name_what_stands_beside_them() -> None:
+    page = _schedule()
+    for y in (218, 252):
+        page.page.draw_line((36, y), (576, y))
+    _put(page, 36, 222, "Free of")
+    _put(page, 36, 233, "all fees")
+    _put(page, 118, 222, "I declare that my boat is free of the fees of the harbour and that I shall tell the keeper")
+    _put(page, 118, 233, "when it is not.")
+    _put(page, 36, 258, "Owner", "b")
+    _put(page, 120, 258, "Name of the owner")
+    blocks = blocks_of(page, identity=_FORM)
+    anchors = build_anchors(blocks, identity=_FORM, document_id="sample")
+    owners = dict(anchors.select("anchor_id", "heading").iter_rows())
+    rows = build_sections(blocks, anchors, document_id="sample").to_dicts()
+    assert [owners[row["anchor_id"]] for row in rows[-2:]] == ["Free of all fees", "Owner"]
+    assert anchors.filter(anchors["heading"] == "Free of all fees")["parent_anchor_id"].to_list() == [None]
+
+
+def test_words_of_one_cell_beside_numbered_lines_are_one_field() -> None:
+    page = _schedule()
+    for y in (240, 275):
+        page.page.draw_line((36, y), (576, y))
+    for x in (120, 300, 420, 576):
+        page.page.draw_line((x, 240), (x, 275))
+    for x, words in ((125, ("Name of", "the owner")), (305, ("First day", "at sea")), (425, ("Number of", "the boat"))):
+        _put(page, x, 244, words[0])
+        _put(page, x, 255, words[1])
+    texts = [block.text for block in blocks_of(page, identity=_FORM) if block.role == "FormField"]
+    assert texts[-3:] == ["Name of the owner", "First day at sea", "Number of the boat"]
