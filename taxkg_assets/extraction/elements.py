@@ -15,6 +15,7 @@ from taxkg_assets.extraction.block_maker import SURE, BlockMaker, Flow, letters_
 from taxkg_assets.extraction.blocks import Block, build_boxes
 from taxkg_assets.extraction.box_order import find_face_columns
 from taxkg_assets.extraction.columns import find_columns
+from taxkg_assets.extraction.face_cells import order_cell
 from taxkg_assets.extraction.form_lines import find_walls
 from taxkg_assets.extraction.identity import Identity
 from taxkg_assets.extraction.lines import Line, Words, find_lines, merge_lines
@@ -98,7 +99,7 @@ def _page_blocks(
             elif item.region_ix >= 0:
                 maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
             else:
-                maker.add(merge_lines(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
+                maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)

@@ -5,8 +5,11 @@ The words of one cell belong together, however the boxes beside it divide the pa
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from taxkg_assets.extraction.columns import Item
-from taxkg_assets.extraction.lines import Line
+from taxkg_assets.extraction.lines import Line, merge_lines
 from taxkg_assets.extraction.margin_labels import label_key
 from taxkg_assets.extraction.pages import Page
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
@@ -14,6 +17,8 @@ from taxkg_assets.rules.loader import load_family
 
 # Regions count down from here: no face has as many boxes, and numbered lines of a form begin farther down.
 _FIRST_CELL = -500
+# Words of one row of a box stand on bases this near to each other.
+_ROW_PT = 2.0
 _Corners = tuple[float, float, float, float]
 
 
@@ -36,6 +41,15 @@ def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], 
     for ix, ((x0, y0, x1, y1), inside) in enumerate(kept.items()):
         cells[_FIRST_CELL - ix] = [item.line for item in inside if item.line is not None]
         items.append(Item(x0, y0, x1, y1, None, _FIRST_CELL - ix))
+
+
+def order_cell(lines: Sequence[Line]) -> list[Line]:
+    """Order the lines of a box: row by row, or as stored where several labels of some rows stand side by side."""
+    rows = Counter(round(line.base / _ROW_PT) for line in lines if any(map(str.isalpha, line.text)))
+    if sum(count > 1 for count in rows.values()) < 2:
+        return merge_lines(list(lines))
+    first = min(lines, key=lambda line: (round(line.x0), line.base))
+    return sorted(lines, key=lambda line: (line is not first, line.spans[0].span_ix))
 
 
 def _find_cell(line: Line, ruling: Ruling) -> _Corners | None:

@@ -241,3 +241,14 @@ def test_a_face_says_what_it_is_and_for_whom_its_copy_is() -> None:
         ("PageArtifact", "Form 9999-X"),
         ("PageArtifact", "www.irs.gov/Form9999X"),
     }
+
+
+def test_labels_side_by_side_in_a_box_are_read_one_after_the_other() -> None:
+    booklet = Booklet().to(LEFT, 104).set(("13", "b"), size=8)
+    for x, words in ((70, ("Hired", "sailor")), (110, ("Old age", "plan"))):
+        booklet.to(x, 100).set((words[0], ""), size=6).set((words[1], ""), size=6)
+    booklet.to(LEFT, 200).lines("2 Tips")
+    boxes = [FaceBox(1, "box_13", "", False, 40, 95, 200, 130, (), 1.0)]
+    boxes += [FaceBox(1, "box_2", "", False, 40, 195, 200, 220, (), 1.0)]
+    blocks = find_blocks(booklet.source(), identity=identity_of("form"), regions={}, face_boxes={1: boxes})
+    assert blocks[0].text == "13 Hired sailor Old age plan"
