@@ -47,6 +47,8 @@ CELL_COLOR: Color = (0.0, 0.65, 0.0)
 OWNER_COLOR: Color = (0.80, 0.0, 0.0)
 UNOWNED = "(no heading)"
 MOST_PIXELS = 20_000_000
+GROUND_ZOOM = 4.0
+"""Pixels a point of a text's page, as many as a picture can be asked for."""
 """Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
 # PyMuPDF carries no complete type annotations.
@@ -173,13 +175,18 @@ def opened_page(document: Row, page: int) -> Iterator[Any]:
 
 @contextmanager
 def _as_pdf(source: Any, page: int) -> Iterator[Any]:
-    """The page to be drawn upon, which only a PDF's can be: one of a text is made a PDF first, at the same places."""
+    """The page to be drawn upon, which only a PDF's can be: a text's page becomes the ground of a PDF's.
+
+    PyMuPDF 2.0 converts no range of pages but one that begins with the first.
+    """
     sheet = source[page - 1]
     if source.is_pdf:
         yield sheet
         return
-    with _MUPDF.open(stream=source.convert_to_pdf(page - 1, page - 1), filetype="pdf") as converted:
-        yield converted[0]
+    with _MUPDF.open() as made:
+        ground = made.new_page(width=sheet.rect.width, height=sheet.rect.height)
+        ground.insert_image(ground.rect, pixmap=sheet.get_pixmap(matrix=_MUPDF.Matrix(GROUND_ZOOM, GROUND_ZOOM)))
+        yield ground
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:

@@ -114,13 +114,18 @@ def test_what_the_parser_cannot_draw_is_one_sentence(home: Path, monkeypatch: py
         draw_evidence(released, "n")
 
 
-def test_a_page_of_a_text_can_be_marked_where_its_words_stand(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [1, 2, 3])
+def test_every_page_of_a_text_can_be_marked_where_its_words_stand(tmp_path: Path, page: int) -> None:
     law = tmp_path / "law.txt"
-    law.write_text("1 General rule.\nOwls are counted at night.\n", encoding="utf8")
-    (word,) = pymupdf.open(law)[0].search_for("counted")
-    with opened_page({"document_id": "law", "source_uri": str(law), "sha256": sha256_of(law)}, 1) as page:
-        assert tuple(page.search_for("counted")[0]) == pytest.approx(tuple(word), abs=1.0)
-        page.draw_rect(word, color=(1, 0, 0))
+    law.write_text("".join(f"{n} General rule.\nOwls are counted.\n" for n in range(100)), encoding="utf8")
+    printed = pymupdf.open(law)[page - 1]
+    word = printed.search_for("counted")[0]
+    with opened_page({"document_id": "law", "source_uri": str(law), "sha256": sha256_of(law)}, page) as sheet:
+        assert tuple(sheet.rect) == tuple(printed.rect)
+        drawn, own = (one.get_pixmap(clip=word, colorspace="gray").samples for one in (sheet, printed))
+        assert min(drawn) < 128 < max(drawn)
+        assert sum(abs(x - y) for x, y in zip(drawn, own, strict=True)) / len(own) < 16
+        sheet.draw_rect(word, color=(1, 0, 0))
 
 
 def test_the_command_writes_the_picture(home: Path, tmp_path: Path) -> None:
