@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from taxkg_assets.extraction.blocks import Block
@@ -36,6 +37,7 @@ from taxkg_assets.extraction.roles import (
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
+_IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
 @dataclass(slots=True)
@@ -94,8 +96,8 @@ class BlockMaker:
             text=text,
             pieces=pieces,
             size=lines[0].size,
-            is_bold=all(line.is_bold for line in lines),
-            is_italic=all(line.is_italic for line in lines),
+            is_bold=all(map(_IS_BOLD, lines)),
+            is_italic=all(map(_IS_ITALIC, lines)),
             is_face=self.is_face,
             is_in_contents=bool(self.flow.in_contents),
             **marks,
@@ -289,7 +291,7 @@ class BlockMaker:
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""
         first = paragraph.first
-        if matches("callouts", first.text) and first.spans[0].is_bold:
+        if first.spans[0].is_bold and matches("callouts", first.text):
             return True
         low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
         reach = thresholds()["icon_reach_pt"]

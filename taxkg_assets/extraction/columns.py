@@ -6,9 +6,11 @@ the page is split into bands, read from top to bottom. Table regions take part a
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect, bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from taxkg_assets.extraction.lines import Line
 
@@ -19,6 +21,7 @@ _COLUMN_PT = 62.0
 # Lines on each side of a gutter that make it believable.
 _SIDE_LINES = 3
 _EDGE_TOLERANCE_PT = 2.0
+_LEFT, _PLACE = attrgetter("x0"), attrgetter("y0", "x0")
 
 
 @dataclass(slots=True)
@@ -80,17 +83,18 @@ def _cut(items: list[Item], *, depth: int) -> list[list[Item]]:
 
 
 def _by_row(items: list[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: (item.y0, item.x0))
+    return sorted(items, key=_PLACE)
 
 
 def _open_gutter(items: list[Item]) -> float | None:
     """Find the leftmost white strip between two columns that nothing crosses."""
-    ordered = sorted(items, key=lambda item: item.x0)
+    ordered = sorted(items, key=_LEFT)
     reach = ordered[0].x1
-    for ix, item in enumerate(ordered[1:], start=1):
+    for ix, item in enumerate(ordered):
         if item.x0 - reach >= _GUTTER_PT and _is_column(ordered[:ix]) and _is_column(ordered[ix:]):
             return (item.x0 + reach) / 2
-        reach = max(reach, item.x1)
+        if item.x1 > reach:
+            reach = item.x1
     return None
 
 
@@ -107,7 +111,7 @@ def _bands(items: list[Item], gutter: float) -> list[list[Item]]:
     bands: list[list[Item]] = []
     crossing_before: bool | None = None
     floor = -1.0
-    for item in sorted(items, key=lambda item: (item.y0, item.x0)):
+    for item in sorted(items, key=_PLACE):
         crosses = _crosses(item, gutter)
         # A line that starts beside the crossing one (same row) belongs to its band.
         beside = bool(crossing_before) and not crosses and item.line is not None and item.y0 < floor - item.line.size
@@ -135,25 +139,22 @@ def _crosses(item: Item, gutter: float) -> bool:
 
 def _best_gutter(items: list[Item]) -> float | None:
     """Find the left edge of a column that most lines respect, where some lines lie across it."""
-    edges: dict[int, int] = {}
-    for item in items:
-        edge = round(item.x0 / 2)
-        edges[edge] = edges.get(edge, 0) + 1
+    edges = Counter(round(item.x0 / 2) for item in items)
+    begins, ends = sorted(item.x0 for item in items), sorted(item.x1 for item in items)
     best, best_score = None, 2 * _SIDE_LINES - 1
     for edge, count in edges.items():
         if count < _SIDE_LINES:
             continue
         x = edge * 2 - 3.0
-        right = sum(item.x0 >= x for item in items)
-        left = sum(item.x1 <= x + _EDGE_TOLERANCE_PT for item in items)
-        across = len(items) - left - right
-        near = [item for item in items if item.x1 <= x + _EDGE_TOLERANCE_PT]
-        if left < _SIDE_LINES or right < _SIDE_LINES or not _is_column(near):
+        right = len(items) - bisect_left(begins, x)
+        left = bisect(ends, x + _EDGE_TOLERANCE_PT)
+        score = min(left, right) * 2 - (len(items) - left - right)
+        is_better = score > best_score or (score == best_score and best is not None and x < best)
+        if left < _SIDE_LINES or right < _SIDE_LINES or not is_better:
             continue
-        if not _is_column([item for item in items if item.x0 >= x]):
+        if not _is_column([item for item in items if item.x1 <= x + _EDGE_TOLERANCE_PT]):
             continue
-        score = min(left, right) * 2 - across
-        if score > best_score or (score == best_score and best is not None and x < best):
+        if _is_column([item for item in items if item.x0 >= x]):
             best, best_score = x, score
     return best
 

@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from statistics import median
 from typing import Any
 
 from taxkg_assets.extraction.pages import Page, Source, Span
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
+_PLACE = attrgetter("y1", "x0")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions": "i", "publication": "p"}
 _FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
@@ -115,7 +117,7 @@ def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
 
     Args: is_whole: all lines are asked for, and not only those in the page's edges and those that may name a form.
     """
-    spans = sorted((span for span in page.spans if span.text.strip()), key=lambda span: (span.y1, span.x0))
+    spans = sorted((span for span in page.spans if span.text.strip()), key=_PLACE)
     rows: list[list[Span]] = []
     for span in spans:
         if rows and abs(span.y1 - rows[-1][0].y1) <= 0.35 * max(span.size_pt, rows[-1][0].size_pt):

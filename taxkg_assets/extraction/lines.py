@@ -11,6 +11,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import inf
+from operator import attrgetter
 
 from taxkg_assets.extraction.pages import Page, Span
 from taxkg_assets.rules.loader import load_rules
@@ -24,6 +26,7 @@ _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
+_PLACE = attrgetter("base", "x0")
 
 
 @dataclass(slots=True)
@@ -149,8 +152,12 @@ def is_upright(line: Line) -> bool:
 def merge_lines(lines: list[Line]) -> list[Line]:
     """Join the stored pieces of each printed line of one column; gives them from top to bottom."""
     rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: (line.base, line.x0)):
-        for row in reversed(rows[-4:]):
+    lowest = -inf
+    for line in sorted(lines, key=_PLACE):
+        # Nothing lies lower than the line before: most lines are too far below it to stand in any row.
+        is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
+        lowest = line.base
+        for row in reversed(rows[-4:]) if is_near else ():
             last = row[-1]
             if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size):
                 row.append(line)

@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any
 
+import polars as pl
+
 from taxkg_assets.extraction.rectangles import Box
 from taxkg_assets.extraction.visibility import PRINTED, HiddenText
 from taxkg_assets.extraction.word_screen import open_screen
@@ -21,10 +23,11 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 # Letters that no font shows, made to carry plain ones unseen.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _ORDERS = (("hidden_text", "orders"),)
+_STRANGE = re.compile(r"[^\x00-\x7f]")
 # From here on there are letters that join what stands before them.
 _FIRST_JOINING = 0x300
-# Words written letter by letter; that a run of them begins is told faster than that there is none.
-_FEW_SPACED = re.compile(r"\s\w\s+\w\s+\w\s+\w\s")
+# Words written letter by letter: that single signs follow each other is asked of all pages at once, and rarely so.
+_FEW_SPACED = r"\s\S\s+\S\s+\S\s+\S\s"
 _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 
 
@@ -50,8 +53,9 @@ def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[Hidd
     plain = [_unmask(" ".join(span.text for span in spans)) for _, spans in pages]
     screen = open_screen(_ORDERS)
     found: list[HiddenText] = []
-    for (page, spans), text, held in zip(pages, plain, screen.read(plain), strict=True):
-        if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held)):
+    spaced = _may_be_spaced(plain)
+    for (page, spans), text, held, may_be in zip(pages, plain, screen.read(plain), spaced, strict=True):
+        if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held), may_be_spaced=may_be):
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
         told: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
@@ -69,14 +73,21 @@ def reads_as_order(text: str) -> bool:
     """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
     plain = _unmask(text)
     small = plain.lower()
-    return _holds_order(plain, rules=[rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)])
+    rules = [rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)]
+    return _holds_order(plain, rules=rules, may_be_spaced=True)
 
 
-def _holds_order(plain: str, *, rules: Iterable[Rule]) -> bool:
+def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
+    """Whether each text may hold a word written letter by letter."""
+    found: list[bool] = pl.Series(texts, dtype=pl.String).str.contains(_FEW_SPACED).to_list()
+    return found
+
+
+def _holds_order(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> bool:
     """Whether an unmasked text holds an order; `rules`: those for which it has the words."""
     if any(rule.pattern.search(plain) for rule in rules):
         return True
-    if not _FEW_SPACED.search(plain):
+    if not may_be_spaced:
         return False
     for run in _SPACED.finditer(plain.lower()):
         letters = "".join(run[0].split())
@@ -87,8 +98,8 @@ def _holds_order(plain: str, *, rules: Iterable[Rule]) -> bool:
 
 def _unmask(text: str) -> str:
     """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
-    # Only the few different letters of a page are looked at one by one.
-    if text.isascii() or all(map(_is_itself, set(text))):
+    # Only the few different letters of a page that are not plain ones are looked at one by one.
+    if text.isascii() or all(map(_is_itself, set(_STRANGE.findall(text)))):
         return text
     plain = text.translate(_TAGS) if any(ord(letter) in _TAGS for letter in set(text)) else text
     plain = unicodedata.normalize("NFKC", plain)

@@ -185,9 +185,8 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
     """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
-    names = [
-        line.y1 for line in lines if line.y1 < limits()["masthead_frac"] * page.height_pt and _names_publisher(line)
-    ]
+    height = limits()["masthead_frac"] * page.height_pt
+    names = [line.y1 for line in lines if walls and line.y1 < height and _names_publisher(line)]
     return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
 
 

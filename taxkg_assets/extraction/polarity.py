@@ -110,8 +110,8 @@ def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relat
         if extra["scope"] == "clause" and clause is not marked and not rule.may_match(small):
             continue
         if _holds(extra.get("needs"), clause, sort=sort) and rule.pattern.search(scopes[extra["scope"]]):
-            is_silent = rule.id in _SILENT and not _gives_order(marked)
-            led = _find_lead(asked.lead, kind=asked.kind) if is_silent else None
+            is_led = bool(asked.lead) and rule.id in _SILENT and not _gives_order(marked)
+            led = _find_lead(asked.lead, kind=asked.kind) if is_led else None
             if led is not None:
                 return led
             return Relation(extra["relation"], _read_polarity(extra["polarity"], clause), rule.id)

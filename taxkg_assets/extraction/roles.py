@@ -148,6 +148,8 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
 
     `is_continued`: the heading began before; then any bold words at the start are its rest.
     """
+    if not is_continued and not _bold_prefix(paragraph.first.spans):
+        return [], paragraph.lines
     lead: list[Line] = []
     for ix, line in enumerate(paragraph.lines):
         cut = _bold_prefix(line.spans)
@@ -217,14 +219,14 @@ def _bold_prefix(spans: Sequence[Span]) -> int:
 def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     """Decide whether a paragraph is a heading on its own line(s)."""
     first = paragraph.first
+    shown = first_shown(first)
+    if not (shown.is_bold or first.is_bold) or paragraph.is_listed:
+        return False
     text = " ".join(line.text for line in paragraph.lines)
     limit = thresholds()
-    if len(text) > limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
-        return False
-    if len(text) < 3 or paragraph.is_listed:
+    if not 3 <= len(text) <= limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
         return False
     body = style.body(page.page)
-    shown = first_shown(first)
     is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.

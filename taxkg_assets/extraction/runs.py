@@ -65,7 +65,8 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     for span in parts:
         text = span.text
         stripped = text.strip()
-        if not stripped or _matches("leaders", text):
+        # No leader begins with a letter, as nearly all spans do.
+        if not stripped or (not stripped[0].isalnum() and _matches("leaders", text)):
             # Blanks inside a line keep the run open, a leader ends it.
             is_open = is_open and not stripped
             continue

@@ -120,6 +120,10 @@ def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_L
 def find_leaders(spans: Iterable[Span]) -> list[Leader]:
     """List left end, right end and height of the dotted leaders among the spans of a page."""
     found: list[Leader] = []
+    spans = [*spans]
+    # Most pages have none.
+    if not any("." in span.text and _count_dots(span.text) for span in spans):
+        return found
     line, dots, x0, x1, middle = (-1, -1), 0, 0.0, 0.0, 0.0
     for span in (*spans, None):
         here = (span.block_ix, span.line_ix) if span else (-2, -2)
