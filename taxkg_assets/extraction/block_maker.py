@@ -243,8 +243,9 @@ class BlockMaker:
             else:
                 self.add(paragraph.lines, "BodyText", REST, **place)
             return
-        is_large = line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
-        is_title_like = line.is_bold and is_large and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
+        is_title_like = (
+            line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
+        )
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
 
     def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
@@ -254,18 +255,24 @@ class BlockMaker:
         is_bold = all(line.is_bold for line in lines)
         was_legend, self.is_below_legend = self.is_below_legend, False
         is_name = is_bold and letters_of(text) == self.flow.product_name
-        if is_name or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
+        is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
+        if is_name or is_year or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
             self.add(lines, "DocTitle", LIKELY, **place)
             return True
         if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
-            return False
+            if matches("remarks", text):
+                self.add(lines, "BodyText", REST, **place)
+            return matches("remarks", text)
         lead, rest = (lines, []) if is_bold else split_lead(paragraph)
         if lead:
             self.add(lead, "PageArtifact", LIKELY, **place)
         if rest:
-            self.add(rest, "FormField", LIKELY, **place)
+            self.add(rest, "BodyText", REST, **place)
         self.is_below_legend = not rest
         return True
+
+    def _is_large(self, line: Line) -> bool:
+        return line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""

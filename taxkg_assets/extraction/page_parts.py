@@ -18,6 +18,7 @@ from taxkg_assets.extraction.pages import Page, Span
 from taxkg_assets.extraction.paragraphs import matches, search_for, thresholds
 from taxkg_assets.extraction.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.roles import Style, is_artifact, is_face_page, is_in_lone_foot
+from taxkg_assets.extraction.runs import is_filing_note
 from taxkg_assets.rules.loader import load_rules
 
 # The currency sign that a face preprints for an amount is no text.
@@ -194,7 +195,7 @@ def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
     height = limits()["masthead_frac"] * page.height_pt
     words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
-    numbers = [line for line in lines if matches("form_numbers", line.text)]
+    numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
     below = [line.x0 for line in lines if words and line.y1 < height and _is_furniture(line, "attachment_number")]
     feet = [line.base for line in lines if numbers and _is_furniture(line, "address_of_form")]
     marks = {id(line) for line in words if any(abs(line.x0 - x0) < 2 * line.size for x0 in below)}

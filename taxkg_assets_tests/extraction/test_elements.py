@@ -224,6 +224,7 @@ def test_a_face_says_what_it_is_and_for_whom_its_copy_is() -> None:
     booklet = Booklet().to(LEFT, 25).set(("CORRECTED (if checked)", "")).to(LEFT, 60).set(("Form 9999-X", ""))
     booklet.to(LEFT, 90).set(("Boats at Sea", "b"), size=11).to(LEFT, 120).set(("Copy B", "b"))
     booklet.to(LEFT, 140).set(("For Sailor", "b")).to(LEFT, 160).set(("Keep it dry.", ""))
+    booklet.to(LEFT, 190).set(("Show this paper to the keeper of the harbour.", ""))
     booklet.to(LEFT, 300).lines("1 Wages").to(LEFT, 330).lines("2 Tips")
     booklet.to(LEFT, 360).set(("Form 9999-X", "")).to(300, 360).set(("www.irs.gov/Form9999X", ""))
     boxes = [FaceBox(1, f"box_{ix}", "", False, 40, y, 140, y + 20, (), 1.0) for ix, y in ((1, 295), (2, 325))]
@@ -236,6 +237,7 @@ def test_a_face_says_what_it_is_and_for_whom_its_copy_is() -> None:
         ("PageArtifact", "Copy B"),
         ("PageArtifact", "For Sailor"),
         ("FormField", "Keep it dry."),
+        ("BodyText", "Show this paper to the keeper of the harbour."),
         ("FormField", "1 Wages"),
         ("FormField", "2 Tips"),
         ("PageArtifact", "Form 9999-X"),
