@@ -220,13 +220,13 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     """Decide whether a paragraph is a heading on its own line(s)."""
     first = paragraph.first
     shown = first_shown(first)
-    if not (shown.is_bold or first.is_bold) or paragraph.is_listed:
+    body, limit = style.body(page.page), thresholds()
+    is_bold = shown.is_bold or first.is_bold
+    if paragraph.is_listed or not (is_bold or first.size >= limit["display_size_frac"] * body):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    limit = thresholds()
     if not 3 <= len(text) <= limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
         return False
-    body = style.body(page.page)
     is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
