@@ -54,7 +54,7 @@ class Assembly:
             window = Windows(passages, level="paragraph").grow(best.row)
             assert window is not None
             unit = level.units.row(number, named=True)
-            own = Window(f"{unit['text']}\n{window.text}".strip(), window.page, window.bboxes, window.chunk_ids)
+            own = Window(f"{unit['text']}\n{window.text}".strip(), window.bboxes, window.chunk_ids)
             if unit["level"] == "section":
                 own = Windows(passages, level="section").grow(best.row) or own
             result = self._show(best, own, rank=len(results) + 1)
@@ -92,7 +92,7 @@ class Assembly:
             form=row["form"],
             revision=row["revision"],
             doc_type=row["doc_type"],
-            page=window.page,
+            page=row["page"],  # the hit's, as `node_id` is: what was gathered may begin on the page before
             bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
             heading_path=row["heading_path"],
             anchor_key=row["anchor_key"],

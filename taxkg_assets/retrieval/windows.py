@@ -15,7 +15,6 @@ class Window:
     """Chunks of one place of a document handed over as one passage."""
 
     text: str
-    page: int
     bboxes: tuple[dict[str, Any], ...]
     chunk_ids: tuple[str, ...]
 
@@ -57,7 +56,6 @@ class Windows:
         columns = self.facts.columns
         return Window(
             text="\n".join(self._print(rows, hit=row)),
-            page=columns["page"][rows[0]],
             bboxes=tuple(box for own in self.facts.rows["bboxes"][rows].to_list() for box in own),
             chunk_ids=tuple(columns["chunk_id"][held] for held in rows),
         )

@@ -189,7 +189,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
     out.print(f"[dim]confidence {found.confidence:.2f}{worded}[/]", highlight=False)
     cited = [r for r in found.results if f"[{r.rank}]" in found.answer]
     for result in cited:
-        corners = result.bboxes[0] if result.bboxes else None
+        corners = next((box for box in result.bboxes if box.page == result.page), None)
         where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
         out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoder import CosineScale
@@ -44,8 +45,20 @@ def test_row_has_exactly_the_contract_columns(searcher: Searcher) -> None:
     rows = searcher.search("harbour rent", k=50)
     assert list(Result.model_fields) == ROW
     assert [row.rank for row in rows] == list(range(1, len(rows) + 1))
-    assert all(row.bboxes and row.bboxes[0].page == row.page for row in rows)
+    assert all(row.page in {box.page for box in row.bboxes} for row in rows)
     assert set(rows[0].model_dump()["bboxes"][0]) == {"page", "x0", "y0", "x1", "y1"}
+
+
+def test_a_passage_is_cited_where_its_hit_stands(searcher: Searcher) -> None:
+    """What was gathered begins on the page before; the node's evidence is on the hit's."""
+    on_page_2 = pl.col("anchor_key") == "box_1b"
+    pages = pl.when(on_page_2).then(2).otherwise(1).cast(pl.Int32)
+    moved = pl.col("bboxes").list.eval(pl.element().struct.with_fields(page=pl.lit(2, pl.Int32)))
+    rows = searcher.index.rows.with_columns(page=pages, bboxes=pl.when(on_page_2).then(moved).otherwise("bboxes"))
+    turned = Searcher(index=replace(searcher.index, rows=rows), encoder=searcher.encoder)
+    top = turned.search("what do I do with box 1b of my 2077-ZED", k=1)[0]
+    assert (top.anchor_key, top.page) == ("box_1b", 2)
+    assert {box.page for box in top.bboxes} == {1, 2}
 
 
 def test_filters_keep_only_what_was_asked_for(searcher: Searcher) -> None:
