@@ -9,7 +9,7 @@ from itertools import combinations
 
 from taxkg_assets.retrieval.facts import DocumentFacts
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
-from taxkg_assets.retrieval.router import Catalog, Route, covers_key, find_missing_keys
+from taxkg_assets.retrieval.router import Catalog, Route, find_missing_keys
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -50,7 +50,6 @@ def find_evidence(
     is_table = bool(ranking.features) and ranking.features["table"][0] > 0
     return {
         "cosine": max(candidate.cosine for candidate in ranking.candidates[: depth["cosine"]]),
-        "key_match": float(any(covers_key(row.anchor_key, route.keys) for row in results[: depth["keys"]])),
         "missing_key": float(bool(find_missing_keys(route, catalog))),
         "unknown_form": float(bool(route.unknown_forms)),
         "unmentioned_form": float(
@@ -63,7 +62,6 @@ def find_evidence(
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
         "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
         "single_fact": float(_asks_fact(question) and not is_table),
-        "unknown_words": _share_unknown(ranking),
         "legs": _score_legs(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
         "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
@@ -119,18 +117,12 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     """The ranker's score of the first passage, taken apart.
 
     Whoever names a form, a year or a place gets passages of it, whatever else he asks; so what these add to the score
-    is told apart from the rest, and from what the words and the meaning alone say.
+    is told apart from the rest.
     """
     own = load_family("guardrail")
     weights, features = load_family("ranking")["weights"], ranking.features
-    score = ranking.candidates[0].score
-
-    def weigh(group: str) -> float:
-        names = [name for name in own["groups"][group] if name in features]
-        return float(sum(weights[name] * features[name][0] for name in names))
-
-    parts = {"named": weigh("named"), "content": weigh("content")}
-    parts["fit"] = score - parts["named"]
+    named = float(sum(weights[name] * features[name][0] for name in own["named"] if name in features))
+    parts = {"named": named, "fit": ranking.candidates[0].score - named}
     return {name: min(1.0, max(0.0, value / own["full"][name])) for name, value in parts.items()}
 
 
@@ -139,11 +131,6 @@ def _is_abroad(question: str, shown: str) -> bool:
     named = [match.group().casefold() for rule in load_rules("router", "countries")
              for match in rule.pattern.finditer(question)]  # fmt: skip
     return any(name not in shown for name in named)
-
-
-def _share_unknown(ranking: Ranking) -> float:
-    """Share of the question's words that no document prints."""
-    return sum(not weight for weight in ranking.wanted.values()) / len(ranking.wanted) if ranking.wanted else 1.0
 
 
 def _score_legs(ranking: Ranking) -> float:
