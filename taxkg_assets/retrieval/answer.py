@@ -97,7 +97,14 @@ def ask(
 
 
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
-    """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for."""
+    """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for.
+
+    Whoever asks which documents there are is answered by one that holds the words of the topic: that many speak of it
+    is no doubt then, and words that no document prints are missing from all.
+    """
+    if results and find_level(ranking.route.intent) == "document":
+        known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
+        return 10.0 * known * max(float(result.via["coverage"]) for result in results)
     return guardrail.score_relevance(find_evidence(searcher, question, ranking, results=results))
 
 

@@ -51,14 +51,19 @@ def test_a_question_for_documents_is_answered_with_documents(with_levels: Search
 
 
 def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(with_levels: Searcher) -> None:
-    found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings(guardrail=False))
+    found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings())
     assert found.answer is not None
-    assert found.level == "document"
+    assert (found.level, found.mode, found.confidence) == ("document", "answer", 1.0)
     (line,) = found.answer.splitlines()
     title, _, said = line.removesuffix(" [1]").partition(": ")
     assert title == "Instructions for Form 2077-ZED (2031)"
     assert said == "Repair fees of a shipyard are never harbour rent."
     assert len(found.results) > 1
+
+
+def test_no_document_is_named_for_a_topic_of_unknown_words(with_levels: Searcher) -> None:
+    found = ask(with_levels, "which documents mention zeppelin repair fees?", settings=Settings())
+    assert (found.answer, found.confidence) == (None, pytest.approx(2 / 3, abs=1e-4))
 
 
 def test_words_that_ask_for_documents_are_no_part_of_the_topic(with_levels: Searcher) -> None:
