@@ -53,6 +53,7 @@ class Flow:
     in_contents: str = ""
     contents_size: float = 0.0
     open_lead: Block | None = None
+    ruled_list: tuple[int, int] | None = None
 
 
 def letters_of(text: str) -> str:
@@ -337,11 +338,14 @@ class BlockMaker:
         flow.in_contents = ""
         self.add(paragraph.lines, role, LIKELY, is_below_rule=below, **place)
         self.has_begun = True
+        is_small = role == "SubsectionHeader"
+        flow.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
         flow.contents_size = first.size
         flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
 
     def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
+        place["is_after_list"] = self._ends_ruled_list(paragraph)
         if paragraph.is_listed:
             self.add(paragraph.lines, "ListBlock", SURE, **place)
             return
@@ -356,6 +360,18 @@ class BlockMaker:
         if rest:
             block = self.add(rest, "BodyText", REST, **place)
             self.flow.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
+
+    def _ends_ruled_list(self, paragraph: Paragraph) -> bool:
+        """Decide whether a rule above a paragraph ends a list of names, such as terms, under a ruled heading."""
+        place, flow, first = (self.page.page, paragraph.column_ix), self.flow, paragraph.first
+        if flow.ruled_list != place:
+            return False
+        is_end = self.blocks[-1].role in ("BodyText", "ListBlock") and is_below_rule(
+            first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1
+        )
+        if is_end or matches("sentence_ends", paragraph.lines[-1].text):
+            flow.ruled_list = None
+        return is_end
 
     def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""

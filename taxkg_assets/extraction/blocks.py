@@ -47,6 +47,8 @@ class Block:
     is_part_of_line: bool = False
     # On a face: set apart from all lines above, or set as far left as their numbers.
     is_apart: bool = False
+    # Below the rule that ends a list of names under a ruled heading: the heading before that one goes on.
+    is_after_list: bool = False
     is_outdented: bool = False
 
     @property

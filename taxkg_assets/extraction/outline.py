@@ -60,6 +60,8 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
         if block.is_heading:
             follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
             outline.add(block, follows_heading=follows_heading)
+        elif block.is_after_list:
+            outline.end_list()
         before = block
     return outline.headings
 
@@ -115,6 +117,11 @@ class _Outline:
         )
         self._seen[same] += 1
         self._stack.append(len(headings) - 1)
+
+    def end_list(self) -> None:
+        """Go back to the heading above the one that only heads a list of names."""
+        if len(self._stack) > 1:
+            self._stack.pop()
 
     def _find_parent(self, block: Block, rank: Rank, *, follows_heading: bool) -> int:
         """Close what does not hold a heading of this rank; gives the heading that is left, −1 for none."""

@@ -44,6 +44,7 @@ class _Owners:
     """Follows the headings in reading order and tells the owner of what comes next."""
 
     by_element: dict[str, tuple[str, str]]
+    parents: dict[str, str | None]
     current: str | None = None
     on_face: str | None = None
     on_part: str | None = None
@@ -65,6 +66,8 @@ class _Owners:
     def owner(self, block: Block) -> str | None:
         """Tell the owner of a content block; the face of a form begins anew on each page."""
         if not block.is_face:
+            if block.is_after_list and self.current is not None:
+                self.current = self.parents[self.current] or self.current
             return self.current
         self._turn_to(block.page)
         if block.is_apart:
@@ -96,7 +99,8 @@ def build_sections(
         {
             element_id: (anchor_id, heading)
             for element_id, anchor_id, heading in anchors.select("element_id", "anchor_id", "heading").iter_rows()
-        }
+        },
+        dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows()),
     )
     titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
     rows = _find_rows(blocks, owners, titles=titles)

@@ -128,3 +128,17 @@ def test_a_paragraph_goes_on_in_a_last_column_of_two_lines() -> None:
     booklet.to(RIGHT, 60).lines("are owed by its keeper.", "See the back.")
     _, _, sections = _read(booklet)
     assert sections["text"][-1].endswith("at the quay are owed by its keeper. See the back.")
+
+
+def test_text_below_the_rule_that_ends_a_list_of_terms_belongs_to_the_heading_above_them() -> None:
+    booklet = Booklet().set(("Boats at Sea", "b"), size=26).to(LEFT, 120).head("How To Report", size=16)
+    for y, text in ((150, "Terms"), (210, "")):
+        booklet.page.draw_line((LEFT, y), (LEFT + 260, y))
+        booklet.to(LEFT, y).set((text or " ", "b"), size=12)
+    booklet.to(LEFT + 16, 172).set(("Berth", "")).set(("Ferry", "")).to(LEFT, 214).lines(*filler(20))
+    booklet.set(("Small boats.", "b"), (" They are free.", ""), gap=8)
+    _, anchors, sections = _read(booklet)
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    owners = {text[:5]: names[owner] for text, owner in sections.select("text", "anchor_id").iter_rows()}
+    assert owners == {"Berth": "Terms", "Plain": "How To Report", "They ": "Small boats."}
+    assert names[anchors.filter(anchors["heading"] == "Small boats.")["parent_anchor_id"][0]] == "How To Report"
