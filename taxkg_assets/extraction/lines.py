@@ -27,6 +27,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 _PLACE = attrgetter("base", "x0")
+_TIES = "\u00ad-/—–)"
 
 
 @dataclass(slots=True)
@@ -260,7 +261,8 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
     length = 0
     for line in lines:
         if parts:
-            glue = _glue(parts[-1], line.text, words)
+            # A blank parts them, unless the line ends in one of a few signs.
+            glue = _glue(parts[-1], line.text, words) if parts[-1][-1] in _TIES else " "
             if glue == "-":
                 parts[-1] = parts[-1][:-1]
                 length -= 1

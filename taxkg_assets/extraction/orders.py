@@ -50,7 +50,7 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
 
 def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
     """Find the blocks of visible text that speak to a program, or else the pages that do; `pages`: number and spans."""
-    plain = [_unmask(" ".join(span.text for span in spans)) for _, spans in pages]
+    plain = [_unmask(" ".join([span.text for span in spans])) for _, spans in pages]
     screen = open_screen(_ORDERS)
     found: list[HiddenText] = []
     spaced = _may_be_spaced(plain)

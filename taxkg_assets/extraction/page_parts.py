@@ -70,7 +70,7 @@ def sort_lines(
             parts.furniture.append(line)
         elif (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
-        elif is_leader(line.text):
+        elif not line.text[0].isalnum() and is_leader(line.text):
             parts.leaders.append(line)
         elif line.text in _BLANK_AMOUNTS:
             parts.furniture.append(line)

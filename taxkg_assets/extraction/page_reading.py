@@ -51,10 +51,11 @@ def read_page(page: Any, *, number: int, has_fields: bool, is_text: bool, hidden
     is_told = bool(written) and has_other_words(page)
     with written_as(page, written if is_told else find_unnumbered(written)) as content:
         said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
-        blocks = page.get_text("dict", textpage=said)["blocks"]
+        blocks = said.extractDICT()["blocks"]
         drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=blocks, is_told=is_told)
         readings = None if drawn.is_plain else (said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
-        width, height = page.rect.width, page.rect.height
+        shown = page.rect
+        width, height = shown.width, shown.height
         turn = _turn_of(page) if page.rotation else None
         sight = Sight(page, width=width, height=height, ground=drawn.ground)
         spans, unseen = _read_spans(blocks, sight=sight, turn=turn, page=number, readings=readings)

@@ -53,7 +53,8 @@ def _keeps_off_edges(page: Any, blocks: Sequence[dict[str, Any]]) -> bool:
     """Decide whether all text is well inside or outside a page: one painted as a picture is clipped at its edges."""
     if page.rotation:
         return False
-    width, height = page.rect.width, page.rect.height
+    shown = page.rect
+    width, height = shown.width, shown.height
     for block in blocks:
         x0, y0, x1, y1 = block["bbox"]
         is_inside = x0 > _EDGE_PT and y0 > _EDGE_PT and x1 < width - _EDGE_PT and y1 < height - _EDGE_PT

@@ -35,9 +35,11 @@ def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]
 
 def are_held(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
     """Whether the middle of each rectangle lies in one of others."""
+    is_held = np.zeros(len(boxes), dtype=bool)
+    if not outer:
+        return is_held
     x0, y0, x1, y1 = boxes.T
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    is_held = np.zeros(len(boxes), dtype=bool)
     for some in cut_in_parts(np.array(outer, dtype=float), len(boxes)):
         left, top, right, bottom = some.T[:, :, None]
         is_held |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)

@@ -41,6 +41,7 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
     edges: dict[str, set[int]] = defaultdict(set)
     later: set[tuple[str, float]] = set()
     for page, lines in zip(source.pages, pages_lines, strict=True):
+        head, foot = _edges_of(page)
         lengths: dict[float, int] = {}
         bold: set[tuple[str, float]] = set()
         for line in lines:
@@ -48,7 +49,7 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
                 bold.add((line.first.font, line.size))
             elif len(line.text) >= 25:
                 lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
-            if _in_edge(line, page):
+            if line.y0 > foot or line.y1 < head:
                 edges[_pattern_of(line.text)].add(page.page)
         # A page has a few sizes only: they are rounded once each.
         here: Counter[float] = Counter()
@@ -82,16 +83,18 @@ def _pattern_of(text: str) -> str:
     return _DIGITS.sub("#", text.lower())
 
 
-def _in_edge(line: Line, page: Page) -> bool:
+def _edges_of(page: Page) -> tuple[float, float]:
+    """Tell down to where a page's head reaches and where its foot begins."""
     limit = thresholds()
-    return line.y0 > limit["foot_frac"] * page.height_pt or line.y1 < limit["head_frac"] * page.height_pt
+    return limit["head_frac"] * page.height_pt, limit["foot_frac"] * page.height_pt
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
     """Decide whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print."""
     if not is_upright(line) or line.size > 60:
         return True
-    if _in_edge(line, page):
+    head, foot = _edges_of(page)
+    if line.y0 > foot or line.y1 < head:
         if _pattern_of(line.text) in style.repeated or matches("artifacts", line.text):
             return True
         return is_in_lone_foot(line, page)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.pages import Span
@@ -89,10 +89,10 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     return _with_marks_joined(runs)
 
 
-@lru_cache(maxsize=8192)
 def is_amount(text: str) -> bool:
     """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
-    return _matches("amounts", text)
+    # None begins with a letter, as nearly all texts do.
+    return not text[:1].isalpha() and _matches("amounts", text)
 
 
 def is_numbered(text: str) -> bool:
