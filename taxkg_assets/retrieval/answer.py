@@ -5,16 +5,17 @@ Sentences of the passages as they stand; in a model's words, where there is one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
-from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents
+from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import score_form
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.router import find_level
+from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
 from taxkg_assets.rules.loader import load_family
@@ -25,7 +26,8 @@ class Answer(BaseModel):
     """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence.
 
     Sentences by rule are verbatim; what those in a model's words rest on stands in `citations`. Asked which documents
-    there are, it names them (`level` is document), each with the sentence that says most.
+    there are, it names them (`level` is document), each with the sentence that says most; asked what one is about, it
+    gives the sentences that sum it up.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,9 +62,15 @@ def ask(
     ranking = searcher.rank(question, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
+    wording: Callable[..., str] = excerpt_answer
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail knows passages, whatever is handed over
         results = searcher.assemble(ranking, k=k, level=wanted)
+    if results and wanted == "document":
+        wording = list_documents
+        if wants_summary(ranking.route.intent):
+            is_known = document is not None or _is_asked_for(searcher, ranking, results[0])
+            wording, relevance = (quote_summary, 10.0) if is_known else (excerpt_answer, relevance)
     model = searcher.proposer
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = weigh_opinion(relevance, question, results, proposer=model)
@@ -76,8 +84,7 @@ def ask(
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers:
             worded = word_answer(question, results, proposer=model)
-        answer = list_documents if wanted == "document" else excerpt_answer
-        text = worded.text if worded else answer(searcher, question, ranking, results=results)
+        text = worded.text if worded else wording(searcher, question, ranking, results=results)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
             text = f"{notices['general']}\n{text}"
@@ -96,13 +103,21 @@ def ask(
     )
 
 
+def _is_asked_for(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
+    """Whether a document is of the form that a question names, and of the year if it names one."""
+    years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
+    asked = ranking.route.years
+    return score_form(result.form, ranking.route) == 1.0 and (not asked or not years.isdisjoint(asked))
+
+
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
     """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for.
 
     Whoever asks which documents there are is answered by one that holds the words of the topic: that many speak of it
     is no doubt then, and words that no document prints are missing from all.
     """
-    if results and find_level(ranking.route.intent) == "document":
+    intent = ranking.route.intent
+    if results and find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
         return 10.0 * known * max(float(result.via["coverage"]) for result in results)
     return guardrail.score_relevance(find_evidence(searcher, question, ranking, results=results))

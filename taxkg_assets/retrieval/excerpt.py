@@ -12,6 +12,7 @@ from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.sentences import Sentence, find_sentences
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
@@ -47,6 +48,14 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
             said += f": {sentences[max(worth, key=lambda place: (worth[place], -place))].text}"
         lines.append(f"{said} [{result.rank}]")
     return "\n".join(lines)
+
+
+def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
+    """The sentences that sum up the first document, one a line; where none do, those that speak to the question."""
+    level = searcher.gathered.levels["document"]
+    summary = level.read(results[0].via["unit"]) if level is not None else ""
+    lines = [f"{summary[start:end]} [1]" for start, end in find_sentence_ranges(summary)]
+    return "\n".join(lines) or excerpt_answer(searcher, question, ranking, results=results)
 
 
 def _find_openings(sentences: Sequence[Sentence], keys: Sequence[str]) -> list[int]:

@@ -19,6 +19,7 @@ from taxkg_assets.rules.loader import load_family
 
 UNIT_LEVELS = ("document", "page", "section")
 _KEYS = {"document": ("document_id",), "page": ("document_id", "page"), "section": ("document_id", "anchor_id")}
+_LEAST_LIFT = 1e-6
 _OF_DOCUMENT = ("irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title")
 
 
@@ -93,6 +94,10 @@ class Level:
         """BM25 over the units' terms."""
         return build_lexical(terms.split(" ") for terms in self.units["terms"])
 
+    def read(self, unit_id: str) -> str:
+        """The text of a unit: its summary, or a section's own."""
+        return str(self.units.row(by_predicate=pl.col("chunk_id") == unit_id, named=True)["text"])
+
     def rank(self, terms: Sequence[str], meaning: Vectors, *, rows: Ints, scores: Floats) -> list[tuple[int, float]]:
         """Order the units that hold ranked passages, best first, with their scores.
 
@@ -104,7 +109,8 @@ class Level:
         count = self.units.height
         if not held.any():
             return []
-        owners, lift = owners[held], (scores - float(scores.min()))[held]
+        # The last one of the ranking counts a little, too: it may be the only one.
+        owners, lift = owners[held], (scores - float(scores.min()))[held] + _LEAST_LIFT
         best, mass = np.zeros(count), np.zeros(count)
         np.maximum.at(best, owners, lift)
         np.add.at(mass, owners, lift**2)

@@ -84,6 +84,11 @@ def find_level(intent: str) -> str:
     return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
 
 
+def wants_summary(intent: str) -> bool:
+    """Whether an intent is after what a document is."""
+    return any(rule.id == intent and rule.extra.get("is_summary", False) for rule in load_rules("levels", "intents"))
+
+
 def find_topic(question: str, intent: str) -> str:
     """The question without the words that only say what there should be: liens, of "which documents discuss liens"."""
     for rule in load_rules("levels", "intents"):

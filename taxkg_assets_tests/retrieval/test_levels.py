@@ -61,6 +61,28 @@ def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(
     assert len(found.results) > 1
 
 
+@pytest.mark.parametrize(
+    ("question", "document", "is_summed_up"),
+    [
+        ("summarize the 2031 instructions for Form 2077-ZED", None, True),
+        ("what is Form 2077-ZED about?", None, True),
+        ("what is Form 2077-ZED of 2019 about?", None, False),
+        ("what is Form 3099-Q about?", None, False),
+        ("what is this document about?", "town-code", True),
+    ],
+)
+def test_what_a_document_is_about_is_its_summary(
+    searcher: Searcher, index_rows: pl.DataFrame, question: str, document: str | None, is_summed_up: bool
+) -> None:
+    own = searcher.index.rows["document_id"].unique().sort().to_list()
+    said = [{"unit_id": f"document:{name}", "text": f"This is {name}. It tells of berths."} for name in own]
+    units = build_units(index_rows, summaries=pl.DataFrame(said))
+    index = replace(searcher.index, units=units, unit_vectors=stack_vectors(units["vector"]))
+    found = ask(replace(searcher, index=index), question, settings=Settings(), document=document)
+    told = [f"This is {found.results[0].document}. [1]", "It tells of berths. [1]"]
+    assert ((found.answer or "").splitlines() == told) is is_summed_up
+
+
 def test_no_document_is_named_for_a_topic_of_unknown_words(with_levels: Searcher) -> None:
     found = ask(with_levels, "which documents mention zeppelin repair fees?", settings=Settings())
     assert (found.answer, found.confidence) == (None, pytest.approx(2 / 3, abs=1e-4))
