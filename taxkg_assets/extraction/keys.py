@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from taxkg_assets.rules.loader import load_rules
 
-_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|through|thru|\bto\b|and|or|,|[-–—]")
+_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|[Tt]hrough|[Tt]hru|\b[Tt]o\b|[Aa]nd|[Oo]r|,|[-–—]")
 _WORDS = frozenset({"and", "or", ","})
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # A longer run of numbers is no list of boxes: a date, an age, a share.
@@ -79,9 +79,9 @@ def read_members(listed: str) -> list[str]:
     members: list[str] = []
     is_range = False
     for token in _TOKEN.findall(listed):
-        if token in _WORDS:
+        if token.lower() in _WORDS:
             continue
-        if any(rule.pattern.match(token) for rule in load_rules("box_grammar", "ranges")):
+        if any(rule.pattern.match(token.lower()) for rule in load_rules("box_grammar", "ranges")):
             is_range = True
         elif is_range and members:
             members[-1] = f"{members[-1]}-{token}"

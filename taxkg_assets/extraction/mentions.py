@@ -287,8 +287,10 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
         start, end = match.span("item")
         if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
             continue
+        item = match["item"].rstrip(",")
+        end = start + len(item)
         taken.append((start, end))
-        yield Mention("section", match["item"], start, end, (start, end), rule.id)
+        yield Mention("section", item, start, end, (start, end), rule.id)
 
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:

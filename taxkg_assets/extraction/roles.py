@@ -171,7 +171,9 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
         return lead, rest
     if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
         return lead + rest, []
-    if not lead or not is_run_in_text(text):
+    # The dash after a heading may be set in plain type.
+    dash = "—" if rest and rest[0].text[0] == "—" else ""
+    if not lead or not is_run_in_text(text + dash):
         return [], paragraph.lines
     return _without_remark(lead, rest)
 

@@ -34,6 +34,7 @@ def _outline(booklet: Booklet, *, identity: Identity | None = None) -> list[tupl
         ("Boxes 2e and 2f. Two shares", "box_group", "boxes_2e-2f"),
         ("Boxes 14–16. State", "box_group", "boxes_14-16"),
         ("Boxes 8, 10, and 11.", "box_group", "boxes_8_10_11"),
+        ("Lines 3 Through 5", "line", "lines_3-5"),
         ("Boxes 1 through 8, 10, and 11.", "box_group", "boxes_1-8_10_11"),
         ("Box b—Kind of payee.", "box", "box_b"),
         ("Codes D through H, S, and AA.", "runin", "codes_D-H_S_AA"),
@@ -182,3 +183,8 @@ def test_what_follows_the_contents_is_no_part_of_them() -> None:
         ("Reminders", None),
         ("Dues", "Reminders"),
     ]
+
+
+def test_a_run_in_heading_may_end_with_a_plain_dash() -> None:
+    booklet = Booklet().lines(*filler(8)).set(("Small boats", "b"), ("—They are free of the fee", ""), gap=8)
+    assert [heading for _, _, heading, _ in _outline(booklet.lines("of the harbour."))] == ["Small boats"]
