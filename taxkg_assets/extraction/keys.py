@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from taxkg_assets.rules.loader import load_rules
 
-_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|[Tt]hrough|[Tt]hru|\b[Tt]o\b|[Aa]nd|[Oo]r|,|[-–—]")
+_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|(?i:through|thru|\bto\b|and|or)|,|[-–—]")
 _WORDS = frozenset({"and", "or", ","})
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # A longer run of numbers is no list of boxes: a date, an age, a share.
