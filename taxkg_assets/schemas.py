@@ -14,9 +14,12 @@ from functools import cache
 from typing import TypeVar, cast
 
 import dataframely as dy
+import numpy as np
 import polars as pl
 
 Table = TypeVar("Table", bound=dy.Schema)
+# How dataframely names the rules of a column that ask for nothing but finite and present values.
+_KEPT_BY_WHOLE_FRAMES = ("nullability", "nan", "inf")
 RERANKERS = ("late", "cross")
 ROLES = (
     "DocTitle",
@@ -108,16 +111,43 @@ def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
     All rules are asked in one selection, whose expressions are worked out once a process; only a frame that breaks one
     is given to dataframely, which plans the query anew each time and tells which rows are at fault.
     """
-    if frame.schema == dtypes(schema) and all(frame.select(_laws_of(schema)).row(0)):
-        return cast("dy.DataFrame[Table]", frame)
+    if frame.schema == dtypes(schema):
+        laws = _laws_of(schema, is_whole=_is_whole(frame, schema))
+        if not laws or all(frame.select(laws).row(0)):
+            return cast("dy.DataFrame[Table]", frame)
     return schema.validate(frame)
 
 
 @cache
-def _laws_of(schema: type[dy.Schema]) -> list[pl.Expr]:
-    """Give a table's rules, each as one truth about all rows; as in dataframely a rule that meets a null passes."""
+def _laws_of(schema: type[dy.Schema], *, is_whole: bool) -> list[pl.Expr]:
+    """Give a table's rules, each as one truth about all rows; as in dataframely a rule that meets a null passes.
+
+    Four of five rules ask for one column that no value is missing or no number infinite: a whole frame keeps them.
+    """
     rules = schema._validation_rules(with_cast=False)
-    return [rule.expr.all().alias(name) for name, rule in rules.items()]
+    return [
+        rule.expr.all().alias(name)
+        for name, rule in rules.items()
+        if not (is_whole and "|" in name and name.endswith(_KEPT_BY_WHOLE_FRAMES))
+    ]
+
+
+def _is_whole(frame: pl.DataFrame, schema: type[dy.Schema]) -> bool:
+    """Decide whether no value is missing that has to be there, and every number is finite."""
+    columns = schema.columns()
+    return all(
+        _holds_all(series.drop_nulls() if columns[series.name].nullable else series) for series in frame.get_columns()
+    )
+
+
+def _holds_all(series: pl.Series) -> bool:
+    if series.null_count():
+        return False
+    if isinstance(series.dtype, pl.List):
+        return _holds_all(series.explode(empty_as_null=False))
+    if isinstance(series.dtype, pl.Struct):
+        return all(map(_holds_all, series.struct.unnest().get_columns()))
+    return not series.dtype.is_float() or bool(np.isfinite(series.to_numpy()).all())
 
 
 def _one_of(values: tuple[str, ...]) -> str:

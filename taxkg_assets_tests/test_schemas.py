@@ -41,6 +41,37 @@ def test_a_broken_frame_is_refused_in_dataframelys_words(schema: type[dy.Schema]
     assert str(ours.value) == str(theirs.value)
 
 
+_PIECE = {"start": 0, "end": 4, "page": 1, "x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("schema", "changed"),
+    [
+        (Spans, {"x0_pt": float("inf")}),
+        (Elements, {"role_confidence": float("nan")}),
+        (Elements, {"bbox": {"x0_pt": 1.0, "y0_pt": float("nan"), "x1_pt": 2.0, "y1_pt": 2.0}}),
+        (Sections, {"pieces": [_PIECE, {**_PIECE, "y1_pt": float("-inf")}]}),
+        (Sections, {"pieces": [{**_PIECE, "start": None}]}),
+        (Sections, {"element_ids": ["doc:p0001:e0000", None]}),
+    ],
+)
+def test_what_is_missing_or_endless_is_found_at_any_depth(schema: type[dy.Schema], changed: dict[str, object]) -> None:
+    row = {**_sample(schema).row(0, named=True), **changed}
+    broken = pl.DataFrame([row], schema=schema.create_empty().schema)
+    with pytest.raises(ValidationError) as theirs:
+        schema.validate(broken)
+    with pytest.raises(ValidationError) as ours:
+        validated(broken, schema)
+    assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("changed", [{"pieces": []}, {"anchor_id": None}])
+def test_empty_lists_and_values_that_may_be_missing_pass(changed: dict[str, object]) -> None:
+    row = {**_sample(Sections).row(0, named=True), **changed}
+    frame = pl.DataFrame([row], schema=Sections.create_empty().schema)
+    assert validated(frame, Sections).equals(Sections.validate(frame))
+
+
 def test_a_rule_of_the_whole_row_is_asked() -> None:
     broken = _sample(References).with_columns(end=pl.col("start"))
     with pytest.raises(ValidationError, match="end_is_after_start"):
