@@ -86,7 +86,8 @@ def _score_likeness(rows: Sequence[frozenset[str]], ranking: Ranking) -> float:
     """
     others = [held - ranking.wanted.keys() for held in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
-    return sum(shares) / len(shares) if shares else 1.0
+    mean = sum(shares) / len(shares) if shares else 1.0
+    return min(1.0, mean / float(load_family("guardrail")["full"]["likeness"]))
 
 
 def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
