@@ -105,10 +105,23 @@ def keep_columns(starts: Sequence[Start]) -> list[Start]:
             column = []
         column.append(start)
     kept += _in_order(column)
-    # A second field of the same row is lettered on.
-    known = {id(start) for start in kept}
-    kept += [start for start in starts if id(start) not in known and any(_is_next(start, other) for other in kept)]
-    return sorted(kept, key=lambda start: (start.piece.y0, start.x0))
+    # Further fields of a row are lettered or numbered on, row by row or column by column.
+    left = [start for start in starts if not any(start is other for other in kept)]
+    while found := [start for start in left if _goes_on(start, kept)]:
+        kept += found
+        left = [start for start in left if not any(start is other for other in found)]
+    return _by_rows(kept)
+
+
+def _by_rows(starts: Sequence[Start]) -> list[Start]:
+    """Order numbers from top to bottom, those of one row from left to right."""
+    rows: list[list[Start]] = []
+    for start in sorted(starts, key=lambda start: start.piece.base):
+        if rows and start.piece.base - rows[-1][0].piece.base < 2:
+            rows[-1].append(start)
+        else:
+            rows.append([start])
+    return [start for row in rows for start in sorted(row, key=lambda start: start.x0)]
 
 
 def plain_number(number: str) -> str:
@@ -137,10 +150,14 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     )
 
 
-def _is_next(start: Start, other: Start) -> bool:
-    one, two = plain_number(other.number), plain_number(start.number)
-    is_same_row = abs(start.piece.base - other.piece.base) < 2 and start.x0 > other.x0
-    return is_same_row and len(two) == 1 and one[-1].isalpha() and ord(two) == ord(one[-1]) + 1
+def _goes_on(start: Start, kept: Sequence[Start]) -> bool:
+    """Decide whether a number to the right of another of its row is the next after one nearby."""
+    base, own = start.piece.base, plain_number(start.number)
+    row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
+    if start.is_digit:
+        return own.isdigit() and any(plain_number(other.number) == str(int(own) - 1) for other in row)
+    near = [other for other in kept if abs(other.piece.base - base) <= limits()["letter_repeat_pt"]]
+    return bool(row) and len(own) == 1 and any(plain_number(other.number)[-1] == chr(ord(own) - 1) for other in near)
 
 
 def _in_order(column: Sequence[Start]) -> list[Start]:

@@ -27,6 +27,8 @@ _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
 _CELL_HEAD_PT = 8.0
+# Numbered fields of one row begin on heights this near to each other.
+_ROW_PT = 1.0
 
 
 @dataclass(slots=True)
@@ -163,9 +165,12 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
     parts.items = [item for item in parts.items if item.line is None]
     parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
     units: list[FormLine | SideLabel] = [*found.lines, *found.labels]
+    row = 0.0
     for ix, unit in enumerate(units):
         lines = unit.lines
         top = min(line.y0 for line in lines)
+        # Fields of one row are read from left to right, though some may be set a hair higher.
+        top = row = row if abs(top - row) < _ROW_PT else top
         if isinstance(unit, SideLabel):
             # It is read before the lines beside it, though it may be set a little lower.
             top -= limits()["side_lift_sizes"] * lines[0].size

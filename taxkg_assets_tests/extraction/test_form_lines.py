@@ -187,3 +187,17 @@ def test_words_of_one_cell_beside_numbered_lines_are_one_field() -> None:
         _put(page, x, 255, words[1])
     texts = [block.text for block in blocks_of(page, identity=_FORM) if block.role == "FormField"]
     assert texts[-3:] == ["Name of the owner", "First day at sea", "Number of the boat"]
+
+
+def test_a_number_apart_from_its_letter_and_letters_column_by_column_are_lines_of_their_own() -> None:
+    page = _schedule()
+    for y, number, text in ((220, "5 a", "Wages"), (234, "b", "Tips"), (248, "c", "Add lines 5a and 5b")):
+        _put(page, 120 if number[0] == "5" else 128, y, number, "b")
+        _put(page, 145, y, text)
+        _put(page, _AMOUNT, y, f"5{number[-1]}", "b")
+    for x, y, letter, text in ((140, 270, "d", "Ferry"), (260, 270.3, "f", "Barge"), (140, 284, "e", "Raft")):
+        _put(page, x, y, letter, "b")
+        _put(page, x + 15, y, f"{text} boats")
+    lines = _named(blocks_of(page, identity=_FORM))
+    assert {key for key in lines if str(key).startswith("line_5")} == {f"line_5{letter}" for letter in "abcdef"}
+    assert (lines["line_5a"], lines["line_5f"]) == ("5 a Wages", "f Barge boats")
