@@ -18,6 +18,7 @@ from taxkg_assets.extraction.line_numbers import (
     keep_columns,
     plain_number,
     read_start,
+    split_at_numbers,
 )
 from taxkg_assets.extraction.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.margin_labels import SideLabel, find_labels, label_key, limits
@@ -50,7 +51,7 @@ def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line]
     Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
             braces: the tall braces of the page (split_brace).
     """
-    pieces = join_letters(lines)
+    pieces = join_letters(split_at_numbers(lines))
     numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
     repeats = find_repeats(numbered)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}

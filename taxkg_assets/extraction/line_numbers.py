@@ -6,6 +6,7 @@ put together in form_lines.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,21 @@ class Start:
     @property
     def is_digit(self) -> bool:
         return self.number[0].isdigit()
+
+
+def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Cut a label off the line number that it is stored with: the number stands where others stand by themselves."""
+    places = Counter(round(line.x0) for line in lines if line.is_bold and line.text.isdigit())
+    parts: list[Line] = []
+    for line in lines:
+        ends = line.spans[-1]
+        is_number = len(line.spans) > 1 and ends.is_bold and ends.text.strip().isdigit() and line.spans[0].is_bold
+        if is_number and sum(places[round(ends.x0) + shift] for shift in (-1, 0, 1)) >= 2:
+            cut = (make_line(line.page, line.spans[:-1]), make_line(line.page, [ends]))
+            parts += [part for part in cut if part is not None]
+        else:
+            parts.append(line)
+    return parts
 
 
 def join_letters(pieces: Sequence[Line]) -> list[Line]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 
 from taxkg_assets.extraction.lines import Line
 from taxkg_assets.extraction.pages import Page
@@ -52,7 +53,7 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     )
     tops = [piece.y0 for piece in beside if piece.is_bold and label_key(piece.text)]
     if not tops:
-        return []
+        return _find_plain_labels(page, beside)
     top = min(min(tops), min(start.y0 for start in starts)) - 10
     labels: list[SideLabel] = []
     for piece in beside:
@@ -71,6 +72,25 @@ def _with_plain_head(label: SideLabel) -> SideLabel:
     text = " ".join(line.text for line in label.notes)
     is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits()["name_chars"]
     return SideLabel(label.notes) if is_name else label
+
+
+def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
+    """Find labels without a number: large bold words in the margin right below a line drawn over it."""
+    heads = [piece for piece in beside if piece.is_bold and piece.size >= limits()["plain_label_pt"]]
+    left = min((piece.x0 for piece in heads), default=0.0)
+    walls = {
+        round(rule.y0)
+        for rule in page.rules
+        if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits()["margin_pt"]
+    }
+    labels: list[SideLabel] = []
+    for wall, end in pairwise([*sorted(walls), page.height_pt]):
+        first = [piece for piece in heads if wall - 3 < piece.y0 < wall + limits()["under_wall_pt"]]
+        if not first:
+            continue
+        own = [piece for piece in heads if wall - 3 < piece.y0 < end - 3 and abs(piece.size - first[0].size) < 0.6]
+        labels.append(SideLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
+    return labels if len(labels) >= 2 else []
 
 
 def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:

@@ -89,7 +89,7 @@ class _Outline:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
             # Labels in one margin stand side by side, in whatever type.
-            mates = [self.headings[ix] for ix in self._stack if self.headings[ix].kind == "part"]
+            mates = [self.headings[ix] for ix in self._stack if self.headings[ix].kind != "line"]
             rank = min([rank, *(mate.rank for mate in mates if mate.block.named and mate.block.page == block.page)])
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":

@@ -201,3 +201,19 @@ def test_a_number_apart_from_its_letter_and_letters_column_by_column_are_lines_o
     lines = _named(blocks_of(page, identity=_FORM))
     assert {key for key in lines if str(key).startswith("line_5")} == {f"line_5{letter}" for letter in "abcdef"}
     assert (lines["line_5a"], lines["line_5f"]) == ("5 a Wages", "f Barge boats")
+
+
+def test_bold_words_below_rules_in_the_margin_hold_the_lines_beside_them() -> None:
+    page = Booklet()
+    for y, words in ((98, ("Fees", "and dues")), (150, ("Relief",))):
+        page.page.draw_line((36, y), (576, y))
+        for ix, text in enumerate(words):
+            page.to(36, y + 3 + 13 * ix).set((text, "b"), size=11)
+    _line(page, 102, "1", "Boats that you own", at="1", x=92)
+    _line(page, 116, "2", "Boats that you rent out", at="2", x=92)
+    _line(page, 130, "3", "Add lines 1 and 2", at="3", x=92)
+    _line(page, 154, "4", "Free boats", at="4", x=92)
+    anchors = build_anchors(blocks_of(page, identity=_FORM), identity=_FORM, document_id="sample")
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    parents = {row["key"]: names.get(row["parent_anchor_id"]) for row in anchors.to_dicts()}
+    assert (parents["line_1"], parents["line_3"], parents["line_4"]) == ("Fees and dues", "Fees and dues", "Relief")
