@@ -293,7 +293,7 @@ class BlockMaker:
 
     def _is_in_masthead(self, line: Line) -> bool:
         """Decide whether bold words stand above the first rule across a face that names its publisher there."""
-        is_named = line.is_bold or matches("form_numbers", line.text)
+        is_named = line.is_bold or matches("form_numbers", line.text) or matches("titles", line.text)
         return is_named and line.y1 <= self.masthead_floor and len(line.text) > 3
 
     def _is_callout(self, paragraph: Paragraph) -> bool:

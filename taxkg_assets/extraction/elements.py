@@ -76,6 +76,9 @@ def _page_blocks(
     walls = find_walls(page) if has_lines else []
     maker.walls = walls
     maker.masthead_floor = find_masthead_floor(page, lines, walls)
+    if maker.masthead_floor:
+        # A rule drawn in strokes ends a masthead as well as one in a piece.
+        maker.title_floor = min(maker.title_floor, maker.masthead_floor)
     separators = walls if is_face else find_separators(page, regions)
     if parts.box_keys:
         columns = find_face_columns(parts.items, separators=separators, box_keys=parts.box_keys)

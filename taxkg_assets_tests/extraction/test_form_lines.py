@@ -217,3 +217,15 @@ def test_bold_words_below_rules_in_the_margin_hold_the_lines_beside_them() -> No
     names = dict(anchors.select("anchor_id", "heading").iter_rows())
     parents = {row["key"]: names.get(row["parent_anchor_id"]) for row in anchors.to_dicts()}
     assert (parents["line_1"], parents["line_3"], parents["line_4"]) == ("Fees and dues", "Fees and dues", "Relief")
+
+
+def test_a_masthead_ends_at_its_rule_though_it_is_drawn_in_strokes() -> None:
+    page = _schedule()
+    page.to(200, 20).set(("Fees of the Harbour", "b"), size=20)
+    _put(page, 36, 30, "Department of the Treasury")
+    page.page.draw_line((36, 60), (300, 60))
+    page.page.draw_line((300, 60), (576, 60))
+    _put(page, 450, 66, "Number of the boat", "b")
+    page.page.draw_line((36, 80), (576, 80))
+    roles = {block.text: block.role for block in blocks_of(page, identity=_FORM)}
+    assert (roles["Fees of the Harbour"], roles["Number of the boat"]) == ("DocTitle", "FormField")
