@@ -74,9 +74,14 @@ def find_evidence(
 
 
 def _score_held(ranking: Ranking, rows: Sequence[frozenset[str]]) -> float:
-    """How many of the question's words one row holds: two of three say less than eight of twelve."""
+    """How many of the question's words one row holds: two of three say less than eight of twelve.
+
+    A short question that a row holds whole says little, but all that it can.
+    """
+    full = load_family("guardrail")["full"]
     most = max(len(held & ranking.wanted.keys()) for held in rows)
-    return min(1.0, most / float(load_family("guardrail")["full"]["held_words"]))
+    least = full["held_whole"] if most == len(ranking.wanted) else 0.0
+    return min(1.0, max(least, most / full["held_words"])) if most else 0.0
 
 
 def _score_likeness(rows: Sequence[frozenset[str]], ranking: Ranking) -> float:

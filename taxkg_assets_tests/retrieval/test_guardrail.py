@@ -63,9 +63,14 @@ def test_a_number_or_a_name_is_asked_for_by_its_words(searcher: Searcher) -> Non
 
 def test_more_words_held_by_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
     little, much, none = (
-        _find(searcher, question)["held_words"] for question in ("harbour", "harbour rent in box 1a", "zzz qqq")
+        _find(searcher, question)["held_words"] for question in ("harbour zzz", "harbour rent zzz", "zzz qqq")
     )
     assert 0.0 == none < little < much <= 1.0
+
+
+def test_a_short_question_held_whole_says_all_it_can(searcher: Searcher) -> None:
+    whole, part = (_find(searcher, question)["held_words"] for question in ("harbour rent", "harbour rent zzz"))
+    assert whole == 0.5 > part > 0.0
 
 
 def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> None:
