@@ -37,6 +37,7 @@ from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.table_engines import ENGINES
 from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path
 from taxkg_assets.extraction.visibility import HiddenText
+from taxkg_assets.schemas import Tables, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ def _name_engine(name: str) -> tuple[str, ...]:
     return () if name == "own" else (f"Tables read with the engine {name}.",)
 
 
+def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
+    """A document says which of its tables are kept as text, as some of their cells have no header."""
+    return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
+
+
 def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[FoundTable]:
     """Keep a page's tables; on a form, a frame around numbered lines is none."""
     if not is_form or not tables:
@@ -113,12 +119,14 @@ def extract(
         face_boxes=faces,
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
+    # A table that was misread is kept as the text that it is, and the document with it.
+    misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
+    tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables) if misread else tables
     anchors = build_anchors(blocks, identity=identity, document_id=document_id)
     sections = build_sections(blocks, anchors, tables, document_id=document_id)
     spans, elements = build_spans(shown), build_elements(blocks, document_id=document_id)
     _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
     _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
-    _refuse("tables", "cells have no header", find_cells_without_path(tables))
     _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
     _refuse("anchors", "headings cannot be told apart", find_twin_anchors(anchors))
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
@@ -137,7 +145,7 @@ def extract(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name)),
+        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
     )
