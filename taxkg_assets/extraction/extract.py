@@ -121,7 +121,10 @@ def extract(
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.
     misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
-    tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables) if misread else tables
+    if misread:
+        tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)
+        for block in blocks:
+            block.table_id = None if block.table_id in misread else block.table_id
     anchors = build_anchors(blocks, identity=identity, document_id=document_id)
     sections = build_sections(blocks, anchors, tables, document_id=document_id)
     spans, elements = build_spans(shown), build_elements(blocks, document_id=document_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from taxkg_assets.extraction.table_engines import (
     DOCLING_REMEDY,
     ENGINES,
     MODELS_REMEDY,
+    TableReadings,
     read_docling_tables,
     read_pymupdf_tables,
 )
@@ -135,3 +137,27 @@ def test_a_document_says_which_engine_read_its_tables() -> None:
     )
     said = extract(data, document_id="sample", table_engine="docling").warnings
     assert DOCLING_REMEDY in said[0]
+
+
+def test_a_table_whose_cells_lost_their_headers_is_kept_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = table_pdfs.stacked()
+    well_read = extract(data, document_id="sample")
+    found = {
+        number: [
+            replace(table, cells=tuple(replace(cell, row_path="", col_path="") for cell in table.cells))
+            for table in tables
+        ]
+        for number, tables in _read("own", data).found.items()
+    }
+    monkeypatch.setitem(ENGINES, "own", SimpleNamespace(name="own", read=lambda *_, **__: TableReadings(found)))
+    misread = extract(data, document_id="sample")
+    assert well_read.frames["tables"].height
+    assert not well_read.warnings
+    assert misread.warnings == (
+        f"Tables kept as text, as cells have no header: {', '.join(well_read.frames['tables']['table_id'])}.",
+    )
+    assert misread.frames["tables"].height == 0
+    for name in ("elements", "sections"):
+        assert misread.frames[name]["table_id"].null_count() == misread.frames[name].height
+    assert misread.frames["elements"]["text"].to_list() == well_read.frames["elements"]["text"].to_list()
+    assert set(misread.frames["sections"]["element_id"]) >= set(well_read.frames["sections"]["element_id"])
