@@ -129,7 +129,7 @@ def find_evidence(
     """What speaks for and against an answer from these passages."""
     deepest = max(load_family("guardrail")["passages"].values())
     held = searcher.passages.columns["terms"]
-    rows = [frozenset(held[found.row].split(" ")) for found in ranking.candidates[:deepest]]
+    rows = [held[found.row].split(" ") for found in ranking.candidates[:deepest]]
     terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results[:deepest]]
     return guardrail.find_evidence(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from taxkg_assets.retrieval.facts import DocumentFacts
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_missing_keys
 from taxkg_assets.rules.forms import split_forms
@@ -33,12 +34,12 @@ def find_evidence(
     facts: DocumentFacts,
     catalog: Catalog,
     terms: Sequence[frozenset[str]],
-    rows: Sequence[frozenset[str]],
+    rows: Sequence[Sequence[str]],
 ) -> dict[str, float]:
     """What speaks for and against an answer: fit of the passages, and what the question names that is not here.
 
     Args:    terms: search terms of each passage, in the order of `results`. rows: those of the rows of the first
-             candidates, in their order.
+             candidates, in their order, as they follow each other.
     Returns: features by name, each within 0..1; none where nothing was found.
     """
     if not results:
@@ -58,7 +59,7 @@ def find_evidence(
         "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], terms)),
         "missing_edition": float(_lacks_edition(route, facts)),
         "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
-        "foreign_country": float(_is_abroad(question, shown)),
+        "foreign_country": float(_is_abroad(question, frozenset(ranking.wanted), rows[: depth["mentions"]])),
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
         "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
         "single_fact": float(_asks_fact(question) and not is_table),
@@ -73,23 +74,36 @@ def find_evidence(
     }
 
 
-def _score_held(ranking: Ranking, rows: Sequence[frozenset[str]]) -> float:
+def _score_held(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
     """How many of the question's words one row holds: two of three say less than eight of twelve.
 
-    A short question that a row holds whole says little, but all that it can.
+    A short question whose words stand together in a row says little, but all that it can; words that a row holds far
+    apart are not one matter.
     """
-    full = load_family("guardrail")["full"]
-    most = max(len(held & ranking.wanted.keys()) for held in rows)
-    least = full["held_whole"] if most == len(ranking.wanted) else 0.0
-    return min(1.0, max(least, most / full["held_words"])) if most else 0.0
+    full, wanted = load_family("guardrail")["full"], frozenset(ranking.wanted)
+    most = max(len(wanted.intersection(row)) for row in rows)
+    least = full["held_whole"] if any(_stand_together(wanted, row) for row in rows) else 0.0
+    return min(1.0, max(float(least), most / float(full["held_words"])))
 
 
-def _score_likeness(rows: Sequence[frozenset[str]], ranking: Ranking) -> float:
+def _stand_together(words: frozenset[str], row: Sequence[str]) -> bool:
+    """Whether a row holds all words, and not far from each other."""
+    near = load_family("guardrail")["full"]["together"] * len(words)
+    last: dict[str, int] = {}
+    for place, word in enumerate(row):
+        if word in words:
+            last[word] = place
+            if len(last) == len(words) and place - min(last.values()) < near:
+                return True
+    return False
+
+
+def _score_likeness(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
     """Share of its words that a row has in common with another one, the question's own left out.
 
     What answers a question stands among passages of one subject; what only shares words with it, among many.
     """
-    others = [held - ranking.wanted.keys() for held in rows]
+    others = [frozenset(row) - ranking.wanted.keys() for row in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
     mean = sum(shares) / len(shares) if shares else 1.0
     return min(1.0, mean / float(load_family("guardrail")["full"]["likeness"]))
@@ -132,11 +146,14 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     return {name: min(1.0, max(0.0, value / own["full"][name])) for name, value in parts.items()}
 
 
-def _is_abroad(question: str, shown: str) -> bool:
-    """The question names another country, and the passages do not."""
-    named = [match.group().casefold() for rule in load_rules("router", "countries")
-             for match in rule.pattern.finditer(question)]  # fmt: skip
-    return any(name not in shown for name in named)
+def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
+    """The question names another country, and no row speaks of it together with anything else that is asked."""
+    for match in (match for rule in load_rules("router", "countries") for match in rule.pattern.finditer(question)):
+        named = frozenset(find_terms(match.group()))
+        matters = [named | {word} for word in wanted - named] or [named]
+        if not any(_stand_together(words, row) for row in rows for words in matters):
+            return True
+    return False
 
 
 def _score_legs(ranking: Ranking) -> float:

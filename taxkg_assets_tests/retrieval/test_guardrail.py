@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answer import find_evidence, score_results
 from taxkg_assets.retrieval.guardrail import score_relevance
 from taxkg_assets.retrieval.results import Candidate, Ranking
@@ -71,6 +72,25 @@ def test_more_words_held_by_one_passage_speak_for_an_answer(searcher: Searcher) 
 def test_a_short_question_held_whole_says_all_it_can(searcher: Searcher) -> None:
     whole, part = (_find(searcher, question)["held_words"] for question in ("harbour rent", "harbour rent zzz"))
     assert whole == 0.5 > part > 0.0
+
+
+def test_words_that_stand_far_apart_are_not_held_whole(searcher: Searcher) -> None:
+    ranking = searcher.rank("harbour rent")
+    first, second = ranking.wanted
+
+    def hold(row: list[str]) -> float:
+        results = searcher.assemble(ranking, k=5)
+        return guardrail.find_evidence(
+            "harbour rent",
+            ranking,
+            results=results,
+            facts=searcher.facts,
+            catalog=searcher.catalog,
+            terms=[],
+            rows=[row],
+        )["held_words"]
+
+    assert hold([first, "quay", second]) == 0.5 > hold([first, *["quay"] * 20, second]) > 0.0
 
 
 def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> None:
