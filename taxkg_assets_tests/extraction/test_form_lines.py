@@ -229,3 +229,18 @@ def test_a_masthead_ends_at_its_rule_though_it_is_drawn_in_strokes() -> None:
     page.page.draw_line((36, 80), (576, 80))
     roles = {block.text: block.role for block in blocks_of(page, identity=_FORM)}
     assert (roles["Fees of the Harbour"], roles["Number of the boat"]) == ("DocTitle", "FormField")
+
+
+def test_words_that_share_a_cell_with_numbered_lines_keep_their_place() -> None:
+    page = _schedule()
+    for y in (240, 315):
+        page.page.draw_line((110, y), (576, y))
+    for x in (110, 480, 576):
+        page.page.draw_line((x, 240), (x, 315))
+    _line(page, 250, "a", "Boats that leak", at="4a")
+    _line(page, 268, "b", "Boats that do not leak", at="4b")
+    _put(page, 120, 286, "Add the boats of both sorts, and those of your partner, and enter how many")
+    _put(page, 120, 297, "there are")
+    _put(page, _AMOUNT, 297, "4", "b")
+    texts = [block.text for block in blocks_of(page, identity=_FORM) if block.role == "FormField"]
+    assert [text.split()[0] for text in texts[-3:]] == ["a", "b", "Add"]
