@@ -12,6 +12,7 @@ from taxkg_assets.extraction.columns import Item
 from taxkg_assets.extraction.lines import Line, merge_lines
 from taxkg_assets.extraction.margin_labels import label_key
 from taxkg_assets.extraction.pages import Page
+from taxkg_assets.extraction.rectangles import holds
 from taxkg_assets.extraction.ruling import Ruling, merge_rules
 from taxkg_assets.rules.loader import load_family
 
@@ -34,22 +35,17 @@ def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], 
         corners = _find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
             held.setdefault(corners, []).append(item)
-    others = [item for item in items if item.line is None] if least > 1 else []
+    others = [(item.x0, item.y0, item.x1, item.y1) for item in items if item.line is None] if least > 1 else []
     kept = {
         corners: inside
         for corners, inside in held.items()
-        if len(inside) >= least and not _heads_part(corners, held) and not _holds_any(corners, others)
+        if len(inside) >= least and not _heads_part(corners, held) and not any(holds(corners, box) for box in others)
     }
     claimed = {id(item) for inside in kept.values() for item in inside}
     items[:] = [item for item in items if id(item) not in claimed]
     for ix, ((x0, y0, x1, y1), inside) in enumerate(kept.items()):
         cells[_FIRST_CELL - ix] = [item.line for item in inside if item.line is not None]
         items.append(Item(x0, y0, x1, y1, None, _FIRST_CELL - ix))
-
-
-def _holds_any(corners: _Corners, items: Sequence[Item]) -> bool:
-    x0, y0, x1, y1 = corners
-    return any(x0 <= (item.x0 + item.x1) / 2 <= x1 and y0 <= (item.y0 + item.y1) / 2 <= y1 for item in items)
 
 
 def order_cell(lines: Sequence[Line]) -> list[Line]:

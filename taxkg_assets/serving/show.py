@@ -46,9 +46,9 @@ TAG_FONT_PT = 5.0
 CELL_COLOR: Color = (0.0, 0.65, 0.0)
 OWNER_COLOR: Color = (0.80, 0.0, 0.0)
 UNOWNED = "(no heading)"
-MOST_PIXELS = 20_000_000
 GROUND_ZOOM = 4.0
 """Pixels a point of a text's page, as many as a picture can be asked for."""
+MOST_PIXELS = 20_000_000
 """Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
 # PyMuPDF carries no complete type annotations.

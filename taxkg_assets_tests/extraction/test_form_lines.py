@@ -25,6 +25,14 @@ def _line(page: Booklet, y: float, number: str, text: str, *, at: str, x: float 
     _put(page, _AMOUNT, y, at, "b")
 
 
+def _rule(page: Booklet, *, xs: tuple[float, ...], ys: tuple[float, float]) -> None:
+    """Draw a row of cells."""
+    for y in ys:
+        page.page.draw_line((xs[0], y), (xs[-1], y))
+    for x in xs:
+        page.page.draw_line((x, ys[0]), (x, ys[-1]))
+
+
 def _schedule() -> Booklet:
     page = Booklet()
     _put(page, 36, 100, "Part I", "b")
@@ -178,10 +186,7 @@ def test_plain_words_between_rules_in_the_margin_name_what_stands_beside_them() 
 
 def test_words_of_one_cell_beside_numbered_lines_are_one_field() -> None:
     page = _schedule()
-    for y in (240, 275):
-        page.page.draw_line((36, y), (576, y))
-    for x in (120, 300, 420, 576):
-        page.page.draw_line((x, 240), (x, 275))
+    _rule(page, xs=(36, 120, 300, 420, 576), ys=(240, 275))
     for x, words in ((125, ("Name of", "the owner")), (305, ("First day", "at sea")), (425, ("Number of", "the boat"))):
         _put(page, x, 244, words[0])
         _put(page, x, 255, words[1])
@@ -233,10 +238,7 @@ def test_a_masthead_ends_at_its_rule_though_it_is_drawn_in_strokes() -> None:
 
 def test_words_that_share_a_cell_with_numbered_lines_keep_their_place() -> None:
     page = _schedule()
-    for y in (240, 315):
-        page.page.draw_line((110, y), (576, y))
-    for x in (110, 480, 576):
-        page.page.draw_line((x, 240), (x, 315))
+    _rule(page, xs=(110, 480, 576), ys=(240, 315))
     _line(page, 250, "a", "Boats that leak", at="4a")
     _line(page, 268, "b", "Boats that do not leak", at="4b")
     _put(page, 120, 286, "Add the boats of both sorts, and those of your partner, and enter how many")
