@@ -16,8 +16,8 @@ import pymupdf
 from benchmarks.documents import Document, blank_page, split_pages
 from benchmarks.engines import forget_texts
 from taxkg_assets.extraction import extract as composition
-from taxkg_assets.extraction.pages import Page
-from taxkg_assets.extraction.reading import read_source
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.reader import read_source
 
 _MUPDF: Any = pymupdf
 _STAGE_PREFIXES = ("read_", "find_", "build_")

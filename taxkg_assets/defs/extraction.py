@@ -38,10 +38,8 @@ from taxkg_assets.evaluation.extraction_scores import (
 )
 from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.evaluation.reliability import find_unsure, find_unsure_owners, find_unsure_tables
-from taxkg_assets.extraction.anchors import build_anchors
-from taxkg_assets.extraction.elements import build_elements
-from taxkg_assets.extraction.faces import build_faces
-from taxkg_assets.extraction.laws import (
+from taxkg_assets.extraction.forms.faces import build_faces
+from taxkg_assets.extraction.invariants import (
     find_boxes_without_face,
     find_broken_pieces,
     find_invented_boxes,
@@ -52,10 +50,12 @@ from taxkg_assets.extraction.laws import (
     find_twin_anchors,
     find_unanchored_boxes,
 )
-from taxkg_assets.extraction.references import build_references
-from taxkg_assets.extraction.sections import build_sections
+from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.tables import build_tables, find_cells_without_path
+from taxkg_assets.extraction.structure.anchors import build_anchors
+from taxkg_assets.extraction.structure.elements import build_elements
+from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.sources.quarantine import are_too_many

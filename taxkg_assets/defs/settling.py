@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.extraction.unsure import settle_references
+from taxkg_assets.extraction.references.ambiguous import settle_references
 from taxkg_assets.prompts.contract import Proposer
 
 SETTLED = "references"

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from taxkg_assets.extraction.anchors import build_anchors
-from taxkg_assets.extraction.elements import build_elements, find_blocks
 from taxkg_assets.extraction.errors import StageError
-from taxkg_assets.extraction.faces import build_faces, find_faces
-from taxkg_assets.extraction.form_lines import holds_form_lines
-from taxkg_assets.extraction.identity import Identity, read_identity
-from taxkg_assets.extraction.laws import (
+from taxkg_assets.extraction.forms.faces import build_faces, find_faces
+from taxkg_assets.extraction.forms.form_lines import holds_form_lines
+from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
     find_misowned_elements,
     find_off_page_spans,
@@ -27,16 +24,19 @@ from taxkg_assets.extraction.laws import (
     find_twin_anchors,
     find_unread_pages,
 )
-from taxkg_assets.extraction.lines import find_lines
-from taxkg_assets.extraction.pages import Page
-from taxkg_assets.extraction.reading import read_source
-from taxkg_assets.extraction.references import build_references
-from taxkg_assets.extraction.sections import build_sections
-from taxkg_assets.extraction.sideways import turn_back, turn_upright
+from taxkg_assets.extraction.layout.lines import find_lines
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
+from taxkg_assets.extraction.pdf.visibility import HiddenText
+from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
-from taxkg_assets.extraction.table_engines import ENGINES
-from taxkg_assets.extraction.tables import FoundTable, build_tables, find_cells_without_path
-from taxkg_assets.extraction.visibility import HiddenText
+from taxkg_assets.extraction.structure.anchors import build_anchors
+from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
+from taxkg_assets.extraction.structure.identity import Identity, read_identity
+from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.tables.engines import ENGINES
+from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
 from taxkg_assets.schemas import Tables, validated
 
 

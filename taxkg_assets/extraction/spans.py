@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.pages import Source
+from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.schemas import Spans, dtypes, validated
 
 

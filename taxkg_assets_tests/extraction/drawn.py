@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from taxkg_assets.extraction.pages import Fill, Page, Rule, Source, Span, Widget
+from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
 
 WIDTH, HEIGHT = 612.0, 792.0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taxkg_assets.extraction.laws import find_off_page_spans
-from taxkg_assets.extraction.reading import read_source
+from taxkg_assets.extraction.invariants import find_off_page_spans
+from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets_tests.extraction.typeset import Booklet
 

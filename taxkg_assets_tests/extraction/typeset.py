@@ -7,11 +7,11 @@ from typing import Any
 
 import pymupdf
 
-from taxkg_assets.extraction.blocks import Block
-from taxkg_assets.extraction.elements import find_blocks
-from taxkg_assets.extraction.identity import Identity
-from taxkg_assets.extraction.pages import Source
-from taxkg_assets.extraction.reading import read_source
+from taxkg_assets.extraction.pdf.model import Source
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.structure.blocks import Block
+from taxkg_assets.extraction.structure.elements import find_blocks
+from taxkg_assets.extraction.structure.identity import Identity
 
 _FONTS: dict[str, Any] = {
     face: pymupdf.Font(name) for face, name in {"": "helv", "b": "hebo", "i": "heit", "bi": "hebi"}.items()

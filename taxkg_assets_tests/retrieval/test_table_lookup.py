@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.extraction.reading import read_source
-from taxkg_assets.extraction.tables import build_tables
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.tables.tables import build_tables
 from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit
 from taxkg_assets_tests.extraction import table_pdfs

@@ -20,7 +20,7 @@ from taxkg_assets.defs._table import shortened, table_metadata
 from taxkg_assets.defs.worker import read_document
 from taxkg_assets.evaluation.page import Heading, Paragraph, render_html, render_markdown
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.reading import read_source
+from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import build_change_report, render_change_markdown, render_changes_overview
 from taxkg_assets.retrieval.results import Result

@@ -1,0 +1,1 @@
+"""Faces of forms: boxes, numbered lines, labels in the margin."""

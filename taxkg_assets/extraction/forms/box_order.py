@@ -1,0 +1,93 @@
+"""Reading order of a face with keyed boxes: row by row, or down one column after the other.
+
+Cells of a face touch, so no white strip parts their columns. What tells how they are read is their own count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from taxkg_assets.extraction.forms.margin_labels import limits
+from taxkg_assets.extraction.layout.columns import Column, Item, find_columns
+from taxkg_assets.extraction.layout.paragraphs import thresholds
+
+_COUNTED = re.compile(r"box_(\d+)([a-z]*)")
+
+
+def find_face_columns(
+    items: Sequence[Item], *, separators: Sequence[float], box_keys: Mapping[int, str]
+) -> list[Column]:
+    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes fall back least.
+
+    Args: items: as `find_columns` takes them. box_keys: the key of each region that is a box.
+    """
+    cells = {item.region_ix for item in items if item.line is None}
+    best: list[Column] = []
+    fewest = len(items) + 1
+    # Room beside cells lets columns part: first beside those without a key alone, then beside all, then nowhere.
+    for roomy in (cells - box_keys.keys(), cells, set()):
+        columns = find_columns(
+            [_with_room(item) if item.region_ix in roomy else item for item in items], separators=separators
+        )
+        for column in columns:
+            column.items = order_boxes(column.items, box_keys=box_keys)
+        falls = _count_falls(_counted([item for column in columns for item in column.items], box_keys))
+        if falls < fewest:
+            best, fewest = columns, falls
+    return best
+
+
+def _with_room(item: Item) -> Item:
+    return Item(item.x0, item.y0, item.x1 - limits()["cell_room_pt"], item.y1, None, item.region_ix)
+
+
+def _counted(items: Sequence[Item], box_keys: Mapping[int, str]) -> list[tuple[Item, tuple[int, str]]]:
+    return [(item, key) for item in items if (key := _count_of(box_keys.get(item.region_ix, ""))) is not None]
+
+
+def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[Item]:
+    """Order the items of a column that hold boxes so that their keys count up; others keep their order.
+
+    Args:   items: in rows, from top to bottom. box_keys: the key of each region that is a box.
+    """
+    counted = _counted(items, box_keys)
+    if len(counted) < thresholds()["column_boxes"]:
+        return list(items)
+    starts = _find_starts([item for item, _ in counted])
+    down = sorted(counted, key=lambda pair: (_column_of(pair[0], starts), pair[0].y0))
+    if _count_falls(down) >= _count_falls(counted):
+        return list(items)
+    top, bottom = min(item.y0 for item, _ in counted), max(item.y1 for item, _ in counted)
+    above = [item for item in items if _middle(item) < top]
+    below = [item for item in items if _middle(item) > bottom]
+    beside = [item for item in items if top <= _middle(item) <= bottom]
+    return [*above, *sorted(beside, key=lambda item: (_column_of(item, starts), item.y0, item.x0)), *below]
+
+
+def _count_of(key: str) -> tuple[int, str] | None:
+    match = _COUNTED.fullmatch(key)
+    return (int(match[1]), match[2]) if match is not None else None
+
+
+def _count_falls(counted: Sequence[tuple[Item, tuple[int, str]]]) -> int:
+    return sum(before > after for (_, before), (_, after) in pairwise(counted))
+
+
+def _find_starts(boxes: Sequence[Item]) -> list[float]:
+    """Find where the columns of boxes begin, from left to right."""
+    starts: list[float] = []
+    for x in sorted(item.x0 for item in boxes):
+        if not starts or x - starts[-1] > thresholds()["box_column_pt"]:
+            starts.append(x)
+    return starts
+
+
+def _column_of(item: Item, starts: Sequence[float]) -> int:
+    reach = thresholds()["box_column_pt"]
+    return max((ix for ix, start in enumerate(starts) if item.x0 >= start - reach), default=0)
+
+
+def _middle(item: Item) -> float:
+    return (item.y0 + item.y1) / 2

@@ -1,0 +1,273 @@
+"""Boxes printed on the face of an information return: keyed ruled cells, their labels and form fields.
+
+One reading for every form of the genre: a key at the start of a closed cell, the label after it. Lines of returns and
+schedules, instructions and publications have no such cells and give no boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.keys import expand_members
+from taxkg_assets.extraction.layout.regions import FaceBox
+from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
+from taxkg_assets.extraction.pdf.model import Page, Source, Span, Widget
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+class FormIdentity(Protocol):
+    """What a document says it is, as far as faces need it."""
+
+    @property
+    def form(self) -> str: ...
+    @property
+    def doc_type(self) -> str: ...
+    @property
+    def revision(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A span that may print a box's key, or those of several; `rest` is label text in the same span."""
+
+    key: str
+    members: tuple[str, ...]
+    rest: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The ruled cell around a key."""
+
+    key: _Key
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def build_faces(
+    source: Source, *, identity: FormIdentity, found: Mapping[int, Sequence[FaceBox]] | None = None
+) -> dy.DataFrame[schemas.Faces]:
+    """List each box of the form once, read from the first copy that prints it with a label.
+
+    Args:     source: the document's pages. identity: form and revision; only documents of type `form` have a face.
+              found: what `find_faces` gave, where it is at hand already.
+    Returns:  one row per (document_id, box_key); none for documents without a boxed face.
+    """
+    best: dict[str, FaceBox] = {}
+    faces = found if found is not None else find_faces(source, identity=identity)
+    for page in source.pages:
+        for box in faces[page.page]:
+            known = best.get(box.box_key)
+            if known is None or (known.is_unlabelled and not box.is_unlabelled):
+                best[box.box_key] = box
+    if not best:
+        return schemas.Faces.create_empty()
+    rows = [_row(source, identity, box) for _, box in sorted(best.items())]
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
+    return schemas.validated(frame, schemas.Faces)
+
+
+def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
+    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table."""
+    is_form = identity.doc_type == "form"
+    return {page.page: find_face_boxes(page) if is_form else [] for page in source.pages}
+
+
+def find_face_boxes(page: Page) -> list[FaceBox]:
+    """Find the keyed boxes of every copy on a page; empty where the page shows no boxed face."""
+    decision = load_family("faces")["decision"]
+    most = load_family("tables")["drawings"]["max_rules"]
+    if not 2 * decision["boxes_with_copies"] <= len(page.rules) <= most:
+        return []
+    keys = _find_keys(page.spans)
+    if len(keys) < decision["boxes_with_copies"]:
+        return []
+    ruling = merge_rules(page.rules)
+    has_copies = _has_copy_legend(page)
+    mates = keys if has_copies else []
+    cells = [cell for key in keys if (cell := _find_cell(key, ruling, mates=mates)) is not None]
+    cells = _without_nested(cells)
+    if not _may_be_face([key for cell in cells for key in cell.key.members], has_copies=has_copies):
+        return []
+    boxes = [box for cell in cells for box in _one_for_each_key(_read_box(page, cell, cells), cell.key)]
+    return boxes if has_copies or _is_labelled(boxes) else []
+
+
+def _row(source: Source, identity: FormIdentity, box: FaceBox) -> dict[str, Any]:
+    return {
+        "document_id": source.document_id,
+        "form": identity.form,
+        "revision": identity.revision,
+        "box_key": box.box_key,
+        "label": box.label,
+        "is_unlabelled": box.is_unlabelled,
+        "page": box.page,
+        "bbox": {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1},
+        "field_names": list(box.field_names),
+        "confidence": box.confidence,
+    }
+
+
+def _find_keys(spans: Iterable[Span]) -> list[_Key]:
+    """Find spans that begin with something shaped like a box key."""
+    rules = load_rules("faces", "keys")
+    limit = load_family("faces")["geometry"]["key_size_pt"]
+    keys = []
+    for span in spans:
+        if span.size_pt > limit or not span.text[:1].strip():
+            continue
+        for rule in rules:
+            match = rule.pattern.match(span.text)
+            if match and (span.is_bold or match["label"] or rule.id == "numbered_box"):
+                printed = match["key"].lower()
+                members = tuple(expand_members(printed)) if printed[0].isdigit() else (printed,)
+                keys.append(_Key(match["key"], members, (match["label"] or "").strip(), span))
+                break
+    return keys
+
+
+def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | None:
+    """Find the ruled cell whose upper (or lower) left corner the key stands in.
+
+    Where no vertical parts a row, the keys in it do: `mates` are those that may.
+    """
+    limits = load_family("faces")["geometry"]
+    span, slack = key.span, limits["line_slack_pt"]
+    x, y = span.x0 + 1.5, (span.y0 + span.y1) / 2
+    top, bottom = ruling.above(x, span.y0 + slack), ruling.below(x, span.y1 - slack)
+    if bottom is None:
+        return None
+    left, right = ruling.left(span.x0 + 1.0, y), ruling.right(span.x0 + 3.0, y)
+    x0 = left.at if left else bottom.start
+    x1 = right.at if right else bottom.end
+    if top is None:
+        return None
+    if right is not None and x1 - x0 <= limits["key_cell_pt"] and not key.rest:
+        # The key has a narrow cell of its own: its label stands in the next cell of the row.
+        beyond = ruling.right(x1 + slack, y)
+        x1 = beyond.at if beyond else bottom.end
+    if left is None and right is None:
+        beside = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
+        x0 = max([x0, *(span.x0 - slack for x in beside if x < span.x0)])
+        x1 = min([x1, *(x - slack for x in beside if x > span.x0)])
+    near_top = span.y0 - top.at <= limits["key_from_top_pt"]
+    near_bottom = bottom.at - span.y1 <= limits["key_from_top_pt"]
+    if not (near_top or near_bottom) or span.x0 - x0 > limits["key_from_left_pt"]:
+        return None
+    if bottom.at - top.at > limits["cell_height_pt"] or not 0 < x1 - x0 <= limits["cell_width_pt"]:
+        return None
+    return _Cell(key, x0, top.at, x1, bottom.at)
+
+
+def _without_nested(cells: Sequence[_Cell]) -> list[_Cell]:
+    """Keep one key per cell corner: of two keys in one line of a cell the left one, unless both start a label."""
+    kept: list[_Cell] = []
+    for cell in sorted(cells, key=lambda cell: (cell.key.span.y0, cell.key.span.x0)):
+        if not any(_same_line(cell, other) for other in kept):
+            kept.append(cell)
+    return sorted(kept, key=lambda cell: cell.key.span.span_ix)
+
+
+def _same_line(cell: _Cell, other: _Cell) -> bool:
+    same_cell = abs(cell.x0 - other.x0) < 1 and abs(cell.y0 - other.y0) < 1 and abs(cell.y1 - other.y1) < 1
+    return same_cell and abs(cell.key.span.y0 - other.key.span.y0) < cell.key.span.size_pt / 2
+
+
+def _read_box(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> FaceBox:
+    """Read the label and the form fields of one cell."""
+    label = _read_label(page, cell, cells)
+    fields = tuple(widget.name for widget in page.widgets if _holds(cell, widget))
+    confidence = 0.7 + 0.15 * cell.key.span.is_bold + 0.15 * bool(fields)
+    return FaceBox(
+        page=page.page,
+        box_key="",
+        label=label,
+        is_unlabelled=not label,
+        x0=cell.x0,
+        y0=cell.y0,
+        x1=cell.x1,
+        y1=cell.y1,
+        field_names=fields,
+        confidence=round(confidence, 2),
+    )
+
+
+def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
+    """Share a cell that prints several keys (12a–12d) among the boxes that they name."""
+    return [replace(box, box_key=f"box_{member}") for member in key.members]
+
+
+def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
+    """Join the cell's text after the key in the PDF's own order, without amount signs and other keys' text."""
+    legend = load_family("faces")["geometry"]["legend_size_pt"]
+    noise = load_rules("faces", "noise")
+    key = cell.key.span
+    others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
+    text = cell.key.rest
+    last = key
+    for span in page.spans:
+        if span is key or span in others or not _is_inside(cell, span) or span.y1 < key.y0 + 2:
+            continue
+        is_legend = span.size_pt <= legend and len(span.text.strip()) == 1
+        if is_legend or any(rule.pattern.match(span.text) for rule in noise):
+            continue
+        if any(_speaks_for(other, span, key) for other in others):
+            continue
+        is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
+        text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
+        last = span
+    text = load_rules("faces", "tails")[0].pattern.sub("", f"{text} ")
+    return " ".join(text.split())
+
+
+def _speaks_for(other: Span, span: Span, key: Span) -> bool:
+    """Decide whether a span belongs to another key in the same cell (the nearest key up and to the left)."""
+    below_other = span.y1 > other.y0 + 2
+    return below_other and (other.y0 > key.y0 + 2 or (other.x0 > key.x0 and span.x0 >= other.x0 - 2))
+
+
+def _is_inside(cell: _Cell, span: Span) -> bool:
+    middle = (span.y0 + span.y1) / 2
+    return cell.x0 - 1.5 <= span.x0 and span.x0 < cell.x1 - 1.5 and cell.y0 - 1 <= middle <= cell.y1 + 1
+
+
+def _holds(cell: _Cell, widget: Widget) -> bool:
+    x, y = (widget.x0 + widget.x1) / 2, (widget.y0 + widget.y1) / 2
+    return cell.x0 <= x <= cell.x1 and cell.y0 <= y <= cell.y1
+
+
+def _has_copy_legend(page: Page) -> bool:
+    rules = load_rules("faces", "copies")
+    return any(rule.pattern.match(span.text) for span in page.spans for rule in rules)
+
+
+def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
+    """Decide whether keyed cells count up from 1 and are enough for a face rather than lines of a schedule."""
+    decision = load_family("faces")["decision"]
+    counts = Counter(keys)
+    numbers = {int(digits) for key in counts if (digits := re.sub(r"\D", "", key))}
+    present = len(numbers & set(range(1, max(numbers, default=0) + 1)))
+    needed = decision["key_gap_copies_frac" if has_copies else "key_gap_frac"]
+    if not numbers or present < needed * max(numbers):
+        return False
+    if has_copies:
+        return len(counts) >= int(decision["boxes_with_copies"])
+    repeated = sum(count > 1 for count in counts.values())
+    return bool(len(counts) >= decision["boxes_alone"] and repeated <= decision["repeated_frac"] * len(counts))
+
+
+def _is_labelled(boxes: Sequence[FaceBox]) -> bool:
+    """Decide whether most cells print a label, as those of a face without copies do."""
+    labelled = sum(not box.is_unlabelled for box in boxes)
+    return bool(labelled >= load_family("faces")["decision"]["labelled_frac"] * len(boxes))

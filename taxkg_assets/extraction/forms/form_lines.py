@@ -1,0 +1,301 @@
+"""Numbered lines of returns, schedules and worksheets: a line's number, its words and its amount, read as one.
+
+The face of an information return has boxes (faces.py); the face of a return has lines. The PDF stores a line's
+number, its words, the dots that lead to the amount and the number repeated at the amount apart; here they are put
+together. Labels in the left margin (Part I, Step 2) head the lines beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.extraction.forms.line_numbers import (
+    Start,
+    find_amounts,
+    find_repeats,
+    join_letters,
+    keep_columns,
+    plain_number,
+    read_start,
+    split_at_numbers,
+)
+from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_labels, label_key, limits
+from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.rules.loader import load_rules
+
+
+@dataclass(slots=True)
+class FormLine:
+    """One numbered line; `key` is line_4b, or step_4b under a step; `is_part` says that it divides a numbered one."""
+
+    key: str
+    is_part: bool
+    lines: list[Line]
+
+
+@dataclass(slots=True)
+class FormLines:
+    """The numbered lines of a page with their labels in the margin, print that only repeats, and what is left."""
+
+    lines: list[FormLine] = field(default_factory=list)
+    labels: list[SideLabel] = field(default_factory=list)
+    repeats: list[Line] = field(default_factory=list)
+    rest: list[Line] = field(default_factory=list)
+
+
+def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = ()) -> FormLines:
+    """Find the numbered lines of a page; none where too few numbers stand in a column.
+
+    Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
+            braces: the tall braces of the page (split_brace).
+    """
+    pieces = join_letters(split_at_numbers(lines))
+    numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
+    repeats = find_repeats(numbered)
+    others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
+    starts = keep_columns([start for start in numbered if id(start) not in others])
+    if len(starts) < limits()["lines"]:
+        return FormLines()
+    taken = {id(start.piece) for start in repeats}
+    free = [piece for piece in pieces if id(piece) not in taken]
+    labels = find_labels(page, free, [start.piece for start in starts])
+    taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
+    free = [piece for piece in free if id(piece) not in taken]
+    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
+    found = [unit for unit in found if _has_words(unit)]
+    taken = {id(line) for unit in found for line in unit.lines}
+    rest = [piece for piece in free if id(piece) not in taken]
+    for unit in found:
+        unit.lines = _joined_by_row(unit.lines)
+    return FormLines(found, labels, [start.piece for start in repeats], rest)
+
+
+def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
+    """Decide whether each row of a rectangle begins with a line number, or goes on under the words of one."""
+    inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
+    rows = _find_rows(inside)
+    firsts = [
+        min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
+    ]
+    starts = [start for line in firsts if (start := read_start(line)) is not None]
+    if len(starts) < limits()["lines_in_table"]:
+        return False
+    edge = min(start.x0 for start in starts) + limits()["number_pt"]
+    begun = {id(start.piece) for start in starts}
+    return all(id(line) in begun or line.x0 > edge for line in firsts)
+
+
+def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
+    """Give each piece, by its identity, the lowest base of its row: type of several sizes stands on one row."""
+    rows: dict[int, float] = {}
+    row = -100.0
+    for line in sorted(lines, key=lambda line: line.base):
+        if line.base - row > limits()["row_pt"]:
+            row = line.base
+        rows[id(line)] = row
+    return rows
+
+
+def find_title(form_line: FormLine, text: str) -> str:
+    """Give the words that name a numbered line: its number with its bold words, or with its first sentence."""
+    lead = _bold_words(form_line)
+    for rule in load_rules("form_lines", "titles"):
+        ends = [match.start() for match in rule.pattern.finditer(text) if match.start() > max(3, len(lead) - 2)]
+        if ends:
+            text = text[: ends[0]]
+    room = int(limits()["title_chars"])
+    return text if len(text) <= room else text[:room].rsplit(" ", 1)[0]
+
+
+def _bold_words(form_line: FormLine) -> str:
+    """Join the bold words that a line begins with, its number included."""
+    words = ""
+    for line in form_line.lines:
+        for span in line.spans:
+            if span.text.strip() and not span.is_bold:
+                return words.strip()
+            words += span.text
+        words += " "
+    return words.strip()
+
+
+def split_brace(line: Line) -> tuple[Line | None, Line | None]:
+    """Take a brace off the words that it is set with; gives the words and the brace, None for what is not there."""
+    marks = [span for span in line.spans if _matches("braces", span.text.strip())]
+    if not marks:
+        return line, None
+    rest = make_line(line.page, [span for span in line.spans if not any(span is mark for mark in marks)])
+    return (rest if rest is not None and any(map(str.isalnum, rest.text)) else None), make_line(line.page, marks)
+
+
+def cut_leader(line: Line) -> tuple[Line, Line | None]:
+    """Cut the first dots of a leader off the words that they are set with."""
+    for rule in load_rules("form_lines", "leader_starts"):
+        match = rule.pattern.search(line.text)
+        if match is not None:
+            words, dots = cut_line(line, match.start())
+            if words and dots:
+                return words[0], dots[0]
+    return line, None
+
+
+def _matches(group: str, text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("form_lines", group))
+
+
+def _has_words(unit: FormLine) -> bool:
+    """Decide whether a numbered line says anything: a number in a check box or at an amount does not."""
+    return any(letter.isalpha() for line in unit.lines[1:] for letter in line.text) or " " in unit.lines[0].text
+
+
+def find_walls(page: Page) -> list[float]:
+    """Find the heights of lines drawn across the page, be it in several strokes."""
+    strokes: dict[int, list[tuple[float, float]]] = {}
+    for rule in page.rules:
+        if rule.is_horizontal and rule.x1 - rule.x0 >= limits()["stroke_pt"]:
+            strokes.setdefault(round(rule.y0), []).append((rule.x0, rule.x1))
+    walls: list[float] = []
+    for height, parts in strokes.items():
+        covered, reach = 0.0, 0.0
+        for x0, x1 in sorted(parts):
+            covered += max(0.0, x1 - max(x0, reach))
+            reach = max(reach, x1)
+        if covered >= limits()["wall_frac"] * page.width_pt:
+            walls.append(float(height))
+    return sorted(walls)
+
+
+def _collect(
+    page: Page,
+    starts: Sequence[Start],
+    pieces: Sequence[Line],
+    *,
+    braces: Sequence[Line],
+    repeats: Sequence[Start],
+    labels: Sequence[SideLabel],
+) -> list[FormLine]:
+    """Give each number the pieces that belong to its line."""
+    walls = find_walls(page)
+    tops = {id(start): _top(start, braces) for start in starts}
+    heads = [piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text)]
+    own = {id(start.piece) for start in starts}
+    found: list[FormLine] = []
+    number = ""
+    for start in starts:
+        top, right = tops[id(start)], _right_edge(page, start, starts)
+        column = [other for other in starts if start.x0 - limits()["column_pt"] <= other.x0 < right]
+        below = [tops[id(other)] for other in column]
+        others = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
+        stops = [y for y in below if y > top + 2] + [y for y in (*walls, *heads) if y > start.piece.base - 2]
+        bottom = min(stops, default=page.height_pt)
+        here = [
+            repeat
+            for repeat in repeats
+            if start.x0 < repeat.x0 < right and top - 2 <= repeat.piece.y0 < max(bottom, start.piece.base)
+        ]
+        right = min([right, *(repeat.x0 - 2 for repeat in here)])
+        inside = [
+            piece
+            for piece in pieces
+            if id(piece) not in own
+            and start.x0 - 2 <= piece.x0 < right
+            and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - start.piece.base) < 2)
+            and not any(abs(piece.base - base) < 2 for base in others)
+        ]
+        members = _until_margin(start, inside)
+        key, number = _key_of(start, number, here, _step_of(start, labels))
+        found.append(FormLine(key, not start.is_digit, _in_reading_order(start, members, braces)))
+    return found
+
+
+def _top(start: Start, braces: Sequence[Line]) -> float:
+    """Find where a line begins: a brace beside its number may reach above it."""
+    beside = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
+    return min([start.piece.y0, *beside])
+
+
+def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
+    """Find where another column of numbers begins to the right of a number."""
+    columns = [
+        other.x0
+        for other in starts
+        if other.x0 > start.x0 + limits()["repeat_pt"]
+        and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
+    ]
+    return min(columns, default=page.width_pt) - 2
+
+
+def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
+    mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < limits()["column_pt"]]
+    return min(mates) <= start.piece.base <= max(mates)
+
+
+def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
+    """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
+    kept: list[Line] = []
+    last = start.piece.base
+    rows = _find_rows(pieces)
+    for piece in sorted(pieces, key=lambda piece: (rows[id(piece)], piece.x0)):
+        row = [other.x0 for other in pieces if rows[id(other)] == rows[id(piece)]]
+        is_own_row = abs(piece.base - start.piece.base) < 3
+        if not is_own_row and min(row) < start.text_x0 - 4 and piece.base > start.piece.base:
+            break
+        if piece.base - last > limits()["row_gap_sizes"] * piece.size:
+            break
+        kept.append(piece)
+        last = max(last, piece.base)
+    return kept
+
+
+def _in_reading_order(start: Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
+    """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
+
+    rows = _find_rows(pieces)
+
+    def is_spanned(piece: Line, brace: Line) -> bool:
+        return brace.y0 + 1 <= (piece.y0 + piece.y1) / 2 <= brace.y1 + 1
+
+    def place(piece: Line) -> tuple[float, float, float]:
+        if piece is start.piece:
+            return (-1.0, 0.0, 0.0)
+        for brace in braces:
+            if is_spanned(piece, brace):
+                row = min(rows[id(other)] for other in pieces if is_spanned(other, brace))
+                return (row, float(piece.x0 >= brace.x1 - 3), rows[id(piece)] * 1000 + piece.x0)
+        return (rows[id(piece)], 0.0, piece.x0)
+
+    return sorted([start.piece, *pieces], key=place)
+
+
+def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
+    """Join the pieces that follow each other on one row."""
+    joined: list[list[Line]] = []
+    for piece in pieces:
+        last = joined[-1][-1] if joined else None
+        if last is not None and abs(piece.base - last.base) <= limits()["row_pt"] and piece.x0 >= last.x0:
+            joined[-1].append(piece)
+        else:
+            joined.append([piece])
+    return [join_row(row) for row in joined]
+
+
+def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
+    """Tell the step beside which a number stands; empty for none."""
+    above = [label for label in labels if label.y0 <= start.piece.base]
+    key = above[-1].key if above else None
+    return key if key is not None and key.startswith("step") else ""
+
+
+def _key_of(start: Start, number: str, repeats: Sequence[Start], step: str) -> tuple[str, str]:
+    """Build the key of a line, letters after the number that they divide; gives it and the number."""
+    plain = plain_number(start.number)
+    if start.is_digit:
+        digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz")
+        return f"line_{plain}", digits
+    if step and start.number.startswith("("):
+        return f"{step}{plain}", number
+    printed = [plain_number(repeat.number) for repeat in repeats]
+    full = next((name for name in printed if name.endswith(plain) and name != plain), f"{number}{plain}")
+    return f"line_{full}", number

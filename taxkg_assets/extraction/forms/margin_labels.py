@@ -1,0 +1,115 @@
+"""Labels in the left margin of a form's face: the parts and steps that its numbered lines stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(slots=True)
+class SideLabel:
+    """What stands in the left margin beside some lines: a bold head, which may be missing, and remarks below it."""
+
+    head: list[Line] = field(default_factory=list)
+    notes: list[Line] = field(default_factory=list)
+    key: str | None = None
+
+    @property
+    def lines(self) -> list[Line]:
+        return [*self.head, *self.notes]
+
+    @property
+    def y0(self) -> float:
+        return self.lines[0].y0
+
+
+@cache
+def limits() -> dict[str, float]:
+    """Give the distances of `rules/form_lines.yaml`."""
+    loaded: dict[str, float] = load_family("form_lines")["limits"]
+    return loaded
+
+
+def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+    """Find the labels in the margin left of all numbers."""
+    edge = min(start.x0 for start in starts) + 3.0
+    left = min(piece.x0 for piece in pieces)
+    if edge - left < limits()["margin_pt"]:
+        return []
+    widest = left + limits()["label_frac"] * page.width_pt
+    beside = sorted(
+        (
+            piece
+            for piece in pieces
+            if piece.x1 <= edge or (piece.is_bold and piece.x0 < left + 3 and piece.x1 < widest)
+        ),
+        key=lambda piece: piece.base,
+    )
+    tops = [piece.y0 for piece in beside if piece.is_bold and label_key(piece.text)]
+    if not tops:
+        return _find_plain_labels(page, beside)
+    top = min(min(tops), min(start.y0 for start in starts)) - 10
+    labels: list[SideLabel] = []
+    for piece in beside:
+        if piece.y0 < top or piece.y0 > limits()["foot_frac"] * page.height_pt:
+            continue
+        label = labels[-1] if labels else None
+        if label is None or _opens_label(page, piece, label):
+            label = SideLabel(key=label_key(piece.text) if piece.is_bold else None)
+            labels.append(label)
+        (label.head if piece.is_bold and not label.notes else label.notes).append(piece)
+    return [_with_plain_head(label) for label in labels]
+
+
+def _with_plain_head(label: SideLabel) -> SideLabel:
+    """Take a few plain words between two rules for a head; a remark is a sentence or stands in parentheses."""
+    text = " ".join(line.text for line in label.notes)
+    is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits()["name_chars"]
+    return SideLabel(label.notes) if is_name else label
+
+
+def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
+    """Find labels without a number: large bold words in the margin right below a line drawn over it."""
+    heads = [piece for piece in beside if piece.is_bold and piece.size >= limits()["plain_label_pt"]]
+    left = min((piece.x0 for piece in heads), default=0.0)
+    walls = {
+        round(rule.y0)
+        for rule in page.rules
+        if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits()["margin_pt"]
+    }
+    labels: list[SideLabel] = []
+    for wall, end in pairwise([*sorted(walls), page.height_pt]):
+        first = [piece for piece in heads if wall - 3 < piece.y0 < wall + limits()["under_wall_pt"]]
+        if not first:
+            continue
+        own = [piece for piece in heads if wall - 3 < piece.y0 < end - 3 and abs(piece.size - first[0].size) < 0.6]
+        labels.append(SideLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
+    return labels if len(labels) >= 2 else []
+
+
+def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
+    """Decide whether a piece in the margin begins a label: a rule is drawn above it, or bold words begin again."""
+    last = label.lines[-1]
+    is_ruled = any(
+        rule.is_horizontal
+        and last.base - 2 < rule.y0 < piece.base
+        and rule.x0 <= piece.x0 + 5
+        and rule.x1 >= piece.x0 + 0.8 * (piece.x1 - piece.x0)
+        for rule in page.rules
+    )
+    return is_ruled or (piece.is_bold and (bool(label_key(piece.text)) or bool(label.notes)))
+
+
+def label_key(text: str) -> str | None:
+    """Read the key of a part or step."""
+    for rule in load_rules("form_lines", "labels"):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return f"{rule.extra['kind']}_{match['number']}"
+    return None

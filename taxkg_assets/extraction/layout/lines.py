@@ -1,0 +1,302 @@
+"""Spans to printed lines, and lines to running text with a rectangle for each of its ranges.
+
+A line here is what a reader sees as one line of one column: the pieces that a PDF stores apart (a bullet and its
+text, the words beside a wide gap) are one line. Columns and paragraphs are not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from math import inf
+from operator import attrgetter
+
+from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.rules.loader import load_rules
+
+# Two pieces are one printed line when their lower edges differ by less than this share of the type size.
+_SAME_BASE_FRAC = 0.35
+# Widest gap inside a line, in type sizes: justified lines and hanging bullets stay below it.
+_LINE_GAP_SIZES = 2.6
+_JUSTIFIED_GAP_SIZES = 5.0
+_LEADER = re.compile(r"(?:\s*\.\s*){4,}")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
+_LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
+_RIGHT_PART = re.compile(r"^[^\W\d_]+")
+_PLACE = attrgetter("base", "x0")
+_TIES = "\u00ad-/—–)"
+
+
+@dataclass(slots=True)
+class Line:
+    """One printed line of one column with its spans from left to right; `first` and `last` show ink."""
+
+    page: int
+    spans: list[Span]
+    first: Span
+    last: Span
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    base: float
+    is_bold: bool
+    is_italic: bool
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
+class Piece:
+    """A range of an element's text and the rectangle that prints it."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def make_line(page: int, spans: Sequence[Span]) -> Line | None:
+    """Build a line of spans in reading order; blank spans give none."""
+    if len(spans) == 1:
+        return _plain_line(page, spans[0])
+    shown = [span for span in spans if span.text and not span.text.isspace()]
+    if not shown:
+        return None
+    first, last = shown[0], shown[-1]
+    main = first
+    letters = bold = italic = 0
+    for span in shown:
+        count = len(span.text)
+        if count > len(main.text):
+            main = span
+        if not any(map(str.isalnum, span.text)):
+            continue
+        letters += count
+        bold += count * span.is_bold
+        italic += count * span.is_italic
+    text = "".join(span.text for span in spans).strip()
+    if "  " in text or "\t" in text:
+        text = " ".join(text.split())
+    x0 = first.x0
+    blanks = len(first.text) - len(first.text.lstrip())
+    if blanks:
+        x0 += (first.x1 - first.x0) * blanks / len(first.text)
+    return Line(
+        page,
+        list(spans),
+        first,
+        last,
+        text,
+        x0,
+        min(span.y0 for span in shown),
+        last.x1,
+        max(span.y1 for span in shown),
+        main.size_pt,
+        main.y1,
+        letters > 0 and bold == letters,
+        letters > 0 and italic == letters,
+    )
+
+
+def _plain_line(page: int, span: Span) -> Line | None:
+    """Build a line of one span: nine of ten lines are, so it is done without loops."""
+    stored = span.text
+    text = stored.strip()
+    if not text:
+        return None
+    if "  " in text:
+        text = " ".join(text.split())
+    x0 = span.x0
+    if stored[0] != text[0]:
+        x0 += (span.x1 - span.x0) * (len(stored) - len(stored.lstrip())) / len(stored)
+    bold, italic = span.is_bold, span.is_italic
+    if bold or italic:
+        has_letters = any(map(str.isalnum, text))
+        bold, italic = bold and has_letters, italic and has_letters
+    return Line(page, [span], span, span, text, x0, span.y0, span.x1, span.y1, span.size_pt, span.y1, bold, italic)
+
+
+def find_lines(page: Page) -> list[Line]:
+    """Find the lines as the PDF stores them, upright ones only, in stored order."""
+    stored: list[list[Span]] = []
+    block_ix = line_ix = -1
+    for span in page.spans:
+        if span.line_ix == line_ix and span.block_ix == block_ix:
+            stored[-1].append(span)
+        else:
+            stored.append([span])
+            block_ix, line_ix = span.block_ix, span.line_ix
+    number = page.page
+    found = [_plain_line(number, spans[0]) if len(spans) == 1 else make_line(number, spans) for spans in stored]
+    return [line for line in found if line is not None]
+
+
+def is_upright(line: Line) -> bool:
+    """Decide whether a line runs left to right; watermarks and edge prints stand on end."""
+    if len(line.text) < 4 or line.height <= 2.2 * line.size:
+        return True
+    return line.height <= 2.2 * max(span.size_pt for span in line.spans)
+
+
+def merge_lines(lines: list[Line]) -> list[Line]:
+    """Join the stored pieces of each printed line of one column; gives them from top to bottom."""
+    rows: list[list[Line]] = []
+    lowest = -inf
+    for line in sorted(lines, key=_PLACE):
+        # Nothing lies lower than the line before: most lines are too far below it to stand in any row.
+        is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
+        lowest = line.base
+        for row in reversed(rows[-4:]) if is_near else ():
+            last = row[-1]
+            if abs(last.base - line.base) < _SAME_BASE_FRAC * min(last.size, line.size):
+                row.append(line)
+                break
+        else:
+            rows.append([line])
+    merged: list[Line] = []
+    for row in rows:
+        if len(row) == 1:
+            merged.append(row[0])
+            continue
+        row.sort(key=lambda line: line.x0)
+        if _is_justified(row):
+            merged.append(join_row(row))
+            continue
+        run = [row[0]]
+        for line in row[1:]:
+            gap = line.x0 - run[-1].x1
+            if gap <= _LINE_GAP_SIZES * max(line.size, run[-1].size) or _LEADER.search(run[-1].text):
+                run.append(line)
+            else:
+                merged.append(join_row(run))
+                run = [line]
+        merged.append(join_row(run))
+    return merged
+
+
+def _is_justified(row: list[Line]) -> bool:
+    """Decide whether the words of one line were only driven apart: equal wide gaps, as no table has them."""
+    gaps = [right.x0 - left.x1 for left, right in pairwise(row)]
+    if len(gaps) < 2:
+        return False
+    return min(gaps) > 0 and max(gaps) - min(gaps) < 1.5 and max(gaps) < _JUSTIFIED_GAP_SIZES * row[0].size
+
+
+def join_row(run: list[Line]) -> Line:
+    """Join the pieces of one printed line, given from left to right."""
+    if len(run) == 1:
+        return run[0]
+    spans: list[Span] = list(run[0].spans)
+    for line in run[1:]:
+        # A blank where the PDF stores none, so that any part of the line reads as printed.
+        last = spans[-1]
+        spans += [replace(last, text=" ", x0=last.x1, x1=max(last.x1, line.x0)), *line.spans]
+    joined = make_line(run[0].page, spans)
+    assert joined is not None, "lines of visible spans join to a visible line"
+    joined.text = " ".join(line.text for line in run)
+    return joined
+
+
+def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
+    """Cut a line before a character of its text; gives the lines on each side, none where a side is blank."""
+    left: list[Span] = []
+    right: list[Span] = []
+    room = at + len("".join(span.text for span in line.spans)) - len("".join(span.text for span in line.spans).lstrip())
+    for span in line.spans:
+        if room >= len(span.text):
+            left.append(span)
+        elif room <= 0:
+            right.append(span)
+        else:
+            middle = span.x0 + (span.x1 - span.x0) * room / len(span.text)
+            left.append(replace(span, text=span.text[:room], x1=middle))
+            right.append(replace(span, text=span.text[room:], x0=middle))
+        room -= len(span.text)
+    sides = [make_line(line.page, spans) for spans in (left, right)]
+    return ([sides[0]] if sides[0] else []), ([sides[1]] if sides[1] else [])
+
+
+class Words:
+    """The words of whole lines: they decide whether a hyphen at a line's end belongs to the word.
+
+    Few lines hold words with a hyphen inside; only where one of these is asked for are all the others looked for.
+    """
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def __contains__(self, word: object) -> bool:
+        return word in (self._hyphenated if isinstance(word, str) and "-" in word else self._plain)
+
+    @cached_property
+    def _hyphenated(self) -> set[str]:
+        return {word for word in _find_words([line.text for line in self._lines if "-" in line.text]) if "-" in word}
+
+    @cached_property
+    def _plain(self) -> set[str]:
+        return _find_words([line.text for line in self._lines])
+
+
+def _find_words(texts: Sequence[str]) -> set[str]:
+    tokens = set("\n".join(texts).lower().split())
+    return set(_WORD.findall("\n".join(tokens)))
+
+
+def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:
+    """Join lines to running text, undoing hyphenation where the parts are one word."""
+    parts: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for line in lines:
+        if parts:
+            # A blank parts them, unless the line ends in one of a few signs.
+            glue = _glue(parts[-1], line.text, words) if parts[-1][-1] in _TIES else " "
+            if glue == "-":
+                parts[-1] = parts[-1][:-1]
+                length -= 1
+            elif glue == " ":
+                parts[-1] += " "
+                length += 1
+        starts.append(length)
+        parts.append(line.text)
+        length += len(line.text)
+    pieces = [
+        Piece(start, end, line.page, line.x0, line.y0, line.x1, line.y1)
+        for start, end, line in zip(starts, [*starts[1:], length], lines, strict=True)
+    ]
+    return "".join(parts), pieces
+
+
+def _glue(before: str, after: str, words: Container[str]) -> str:
+    """Decide what stands between two lines: a space, nothing, or '-' for a hyphen that must go."""
+    end = before[-1]
+    if end == "\u00ad":
+        return "-"
+    if end in "/—–" or (end == ")" and after[0] == "(" and _is_divided(before)):
+        return ""
+    if end != "-":
+        return " "
+    left, right = _LEFT_PART.search(before.rpartition(" ")[2]), _RIGHT_PART.match(after)
+    if left is None or right is None or not right[0][0].islower():
+        return ""
+    whole = (left[0] + right[0]).lower()
+    if f"{left[0]}-{right[0]}".lower() in words and whole not in words:
+        return ""
+    return "-"
+
+
+def _is_divided(before: str) -> bool:
+    """Decide whether a line ends with the subdivision of a law, which the next one may divide further."""
+    return any(rule.pattern.search(before) for rule in load_rules("roles", "tight_joins"))

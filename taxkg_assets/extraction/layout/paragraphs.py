@@ -1,0 +1,242 @@
+"""Lines of one column to paragraphs: where a new one begins is told by gap, indent, list mark and type.
+
+What a paragraph is (heading, list item, callout, …) is decided in roles.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.extraction.pdf.model import Span
+from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.loader import load_family, load_rules
+
+_GROUP_NAME = re.compile(r"\(\?P<\w+>")
+
+
+@cache
+def thresholds() -> dict[str, float]:
+    """Give the thresholds of `rules/roles.yaml`."""
+    loaded: dict[str, float] = load_family("roles")["thresholds"]
+    return loaded
+
+
+@cache
+def search_for(group: str) -> Search:
+    """Give the search for any rule of a group of `rules/roles.yaml`, joined to one: a page asks some hundred times."""
+    patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
+    return find_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
+
+
+def matches(group: str, text: str) -> bool:
+    """Decide whether any rule of a group of `rules/roles.yaml` matches."""
+    return search_for(group)(text) is not None
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Lines that belong together, with the column they stand in."""
+
+    lines: list[Line]
+    column_x0: float
+    column_x1: float
+    column_ix: int
+    is_listed: bool
+    gap_before: float
+    is_last: bool = False
+    heads_table: bool = False
+    is_caption: bool = False
+
+    @property
+    def first(self) -> Line:
+        return self.lines[0]
+
+
+def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
+    """Find the usual distance of baselines for each type size (rounded to points) over a document."""
+    steps: dict[int, list[float]] = {}
+    for lines in pages_lines:
+        for above, below in pairwise(lines):
+            size = above.size
+            if size == below.size and 0.9 * size < (step := below.base - above.base) < 1.7 * size:
+                steps.setdefault(round(size), []).append(round(step, 1))
+    counts = {size: Counter(seen) for size, seen in steps.items()}
+    return {size: min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0] for size, counter in counts.items()}
+
+
+def find_paragraphs(
+    lines: Sequence[Line],
+    *,
+    column_x0: float,
+    column_x1: float,
+    column_ix: int,
+    leading: dict[int, float],
+    is_cell: bool = False,
+) -> list[Paragraph]:
+    """Group lines, given from top to bottom, into paragraphs; in a ruled cell indents say nothing."""
+    paragraphs: list[Paragraph] = []
+    is_ragged = is_cell or _is_flush_right(lines)
+    for line in lines:
+        current = paragraphs[-1] if paragraphs else None
+        is_item = _is_list_start(line)
+        if current is None:
+            paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
+            continue
+        gap = line.base - current.lines[-1].base
+        if _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged):
+            is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
+            paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
+        else:
+            current.lines.append(line)
+    if paragraphs:
+        paragraphs[-1].is_last = True
+    return paragraphs
+
+
+def first_shown(line: Line) -> Span:
+    """Give the first span of a line that shows ink."""
+    return line.first
+
+
+def text_x0(line: Line) -> float:
+    """Find where a list item's text begins, after its mark."""
+    shown = [span for span in line.spans if span.text.strip()]
+    mark = len(line.text) - len(line.text.split(None, 1)[-1])
+    if len(shown) > 1 and len(shown[0].text.strip()) <= mark:
+        return shown[1].x0
+    return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
+
+
+def _is_list_start(line: Line) -> bool:
+    """Decide whether a line begins with a list mark that is set apart from its text."""
+    mark = first_shown(line).text.strip()
+    if len(mark) > 5:
+        return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)
+    return matches("lists", mark + " ") if mark != line.text else mark in "•●▪■"
+
+
+def _is_flush_right(lines: Sequence[Line]) -> bool:
+    """Decide whether a column's lines end at one edge and begin at many, as labels at a page's right side do."""
+    limit = thresholds()
+    if len(lines) < limit["flush_lines"]:
+        return False
+    right, left = max(line.x1 for line in lines), min(line.x0 for line in lines)
+    ending = sum(right - line.x1 < 2.0 for line in lines)
+    beginning = sum(line.x0 - left < 2.0 for line in lines)
+    return ending >= limit["flush_frac"] * len(lines) and beginning <= limit["flush_begin_frac"] * len(lines)
+
+
+def _begins(
+    line: Line,
+    current: Paragraph,
+    *,
+    gap: float,
+    is_item: bool,
+    leading: dict[int, float],
+    is_ragged: bool = False,
+) -> bool:
+    """Decide whether a line begins a new paragraph after the current one."""
+    limit = thresholds()
+    last = current.lines[-1]
+    if _is_heading_line(line, current) and gap <= limit["heading_gap_sizes"] * line.size:
+        return False
+    usual = leading.get(round(last.size), 1.2 * last.size)
+    if gap > limit["paragraph_gap_frac"] * usual + limit["paragraph_gap_pt"] or is_item:
+        return True
+    if abs(line.size - last.size) > 0.6 and abs(first_shown(line).size_pt - last.size) > 0.6:
+        return True
+    if _changes_weight(line, current):
+        return True
+    if is_ragged:
+        return False
+    if current.is_listed and len(current.lines) == 1:
+        return not _continues_item(line, last, current, limit)
+    reference = current.lines[1] if len(current.lines) > 1 else last
+    indent = limit["indent_sizes"] * line.size
+    if line.x0 > last.x0 + indent:
+        return not (_is_centred(line, last) or _hangs(line, current) or _is_under_title(line, last))
+    if line.x0 < last.x0 - indent:
+        if len(current.lines) > 1:
+            return not _is_centred(line, last) and line.x0 < reference.x0 - indent and not _clears_icon(line, current)
+        far = last.x0 - line.x0 > limit["hanging_sizes"] * line.size
+        return far and not _is_centred(line, last) and not _clears_icon(line, current)
+    return False
+
+
+def _is_heading_line(line: Line, current: Paragraph) -> bool:
+    """Decide whether a line in large bold type is the next line of a heading in the same type."""
+    last = current.lines[-1]
+    if line.size < thresholds()["heading_line_pt"] or abs(line.size - last.size) > 0.1:
+        return False
+    is_bold = line.is_bold and last.is_bold and all(other.is_bold for other in current.lines)
+    return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centred(line, last))
+
+
+def _changes_weight(line: Line, current: Paragraph) -> bool:
+    """Decide whether bold type of the same size ends or begins here as a heading does."""
+    last = current.lines[-1]
+    starts_bold = first_shown(line).is_bold
+    if current.first.is_bold and all(other.is_bold for other in current.lines):
+        return not starts_bold and not matches("heading_ends", last.text)
+    if starts_bold and not last.last.is_bold and matches("sentence_ends", last.text):
+        return line.is_bold or _leads_with_heading(line)
+    return False
+
+
+def _leads_with_heading(line: Line) -> bool:
+    bold = ""
+    for span in line.spans:
+        if span.text.strip() and not span.is_bold:
+            break
+        bold += span.text
+    return matches("heading_ends", bold.strip()) and bold.strip()[:1].isupper()
+
+
+def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str, float]) -> bool:
+    """Decide whether a line is the second one of a list item: under its text, its mark, or back at the margin."""
+    if abs(line.x0 - text_x0(last)) <= 4.0 or abs(line.x0 - last.x0) <= 1.5:
+        return True
+    if line.x0 > last.x0:
+        return line.x0 < text_x0(last) + 4.0
+    is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
+    return is_numbered and last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+
+
+def _hangs(line: Line, current: Paragraph) -> bool:
+    """Decide whether a line goes on under the words beside a bold tag, as the first line had no room for more."""
+    first = current.first
+    plain = next((span for span in first.spans if span.text.strip() and not span.is_bold), None)
+    if len(current.lines) > 1 or plain is None or not first_shown(first).is_bold or first_shown(line).is_bold:
+        return False
+    word = (line.x1 - line.x0) * len(line.text.split()[0]) / len(line.text)
+    is_full = first.x1 + word + 0.3 * line.size > current.column_x1
+    return is_full and line.x0 <= plain.x0 + 2.0 and not matches("sentence_ends", first.text)
+
+
+def _is_under_title(line: Line, last: Line) -> bool:
+    """Decide whether a bold line goes on right under words that stand apart from the bold tag before them."""
+    if not (line.is_bold and last.is_bold) or line.is_italic != last.is_italic:
+        return False
+    shown = [span for span in last.spans if span.text.strip()]
+    return any(
+        abs(after.x0 - line.x0) < 2.0 and after.x0 - before.x1 > 0.5 * line.size for before, after in pairwise(shown)
+    )
+
+
+def _is_centred(line: Line, last: Line) -> bool:
+    middle = (line.x0 + line.x1) / 2
+    return line.is_bold and last.is_bold and abs(middle - (last.x0 + last.x1) / 2) < 4.0
+
+
+def _clears_icon(line: Line, current: Paragraph) -> bool:
+    """Decide whether a paragraph's first lines were pushed right by an icon and this line is back at the margin."""
+    shift = current.first.x0 - line.x0
+    return (
+        abs(line.x0 - current.column_x0) < 3.0 and 2.2 * line.size < shift < 6.0 * line.size and len(current.lines) < 6
+    )

@@ -1,0 +1,314 @@
+"""What a paragraph is: heading, list item, callout, form field, title, or page furniture.
+
+Type size and weight, place on the page and the words of `rules/roles.yaml` decide; nothing here knows a document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.keys import find_key
+from taxkg_assets.extraction.layout.lines import Line, cut_line, is_upright, make_line
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
+from taxkg_assets.extraction.pdf.model import Page, Rule, Source, Span
+from taxkg_assets.rules.loader import load_rules
+
+_DIGITS = re.compile(r"\d+|[ivxl]+$")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Type of a document: the body's size, also of pages set differently, and repeated head and foot lines."""
+
+    body_size: float
+    page_sizes: dict[int, float]
+    repeated: frozenset[str]
+    later_styles: frozenset[tuple[str, float]]
+    title_size: float
+
+    def body(self, page: int) -> float:
+        return self.page_sizes.get(page, self.body_size)
+
+
+def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
+    """Measure a document's type: the most used size of plain text, per page and in all."""
+    in_all: Counter[float] = Counter()
+    by_page: dict[int, float] = {}
+    edges: dict[str, set[int]] = defaultdict(set)
+    later: set[tuple[str, float]] = set()
+    for page, lines in zip(source.pages, pages_lines, strict=True):
+        head, foot = _edges_of(page)
+        lengths: dict[float, int] = {}
+        bold: set[tuple[str, float]] = set()
+        for line in lines:
+            if line.is_bold:
+                bold.add((line.first.font, line.size))
+            elif len(line.text) >= 25:
+                lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
+            if line.y0 > foot or line.y1 < head:
+                edges[_pattern_of(line.text)].add(page.page)
+        # A page has a few sizes only: they are rounded once each.
+        here: Counter[float] = Counter()
+        for size, length in lengths.items():
+            here[round(size, 1)] += length
+        if page.page > 1:
+            later.update((font, round(size, 1)) for font, size in bold)
+        if here and sum(here.values()) >= 400:
+            by_page[page.page] = _mode(here)
+        in_all.update(here)
+    body = _mode(in_all) if in_all else 10.0
+    # A page of small print among pages of text (a chart) does not turn its labels into headings.
+    kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
+    first = [line for line in pages_lines[0] if len(_LETTERS.findall(line.text)) >= 5] if pages_lines else []
+    limit = thresholds()
+    needed = limit["repeat_pages"] if len(source.pages) >= limit["repeat_pages"] else 99
+    return Style(
+        body,
+        kept,
+        frozenset(text for text, pages in edges.items() if len(pages) >= needed),
+        frozenset(later),
+        max((line.size for line in first), default=body),
+    )
+
+
+def _mode(counter: Counter[float]) -> float:
+    return min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0]
+
+
+def _pattern_of(text: str) -> str:
+    return _DIGITS.sub("#", text.lower())
+
+
+def _edges_of(page: Page) -> tuple[float, float]:
+    """Tell down to where a page's head reaches and where its foot begins."""
+    limit = thresholds()
+    return limit["head_frac"] * page.height_pt, limit["foot_frac"] * page.height_pt
+
+
+def is_artifact(line: Line, page: Page, style: Style) -> bool:
+    """Decide whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print."""
+    if not is_upright(line) or line.size > 60:
+        return True
+    head, foot = _edges_of(page)
+    if line.y0 > foot or line.y1 < head:
+        if _pattern_of(line.text) in style.repeated or matches("artifacts", line.text):
+            return True
+        return is_in_lone_foot(line, page)
+    return not line.text.isdigit() and matches("artifacts", line.text)
+
+
+def is_in_lone_foot(line: Line, page: Page) -> bool:
+    """Decide whether a line stands so low that its place alone makes it furniture."""
+    return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
+
+
+def is_face_page(page: Page, *, box_count: int) -> bool:
+    """Decide whether a page is the face of a form, to be filled in."""
+    return box_count >= 2 or len(page.widgets) >= thresholds()["face_widgets"]
+
+
+def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
+    """Decide whether a paragraph of the first page belongs to the document's title above the text."""
+    line = paragraph.first
+    if page.page != 1 or not _LETTERS.search(line.text):
+        return False
+    key = find_key(line.text)
+    if (key is not None and key.kind == "part") or matches("openers", line.text):
+        return False
+    limit = thresholds()
+    if line.y1 <= title_floor:
+        return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
+    if line.size > style.body(page.page) and matches("titles", line.text):
+        return True
+    if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
+        return False
+    big = line.size >= limit["title_size_frac"] * style.body(page.page)
+    return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
+
+
+def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
+    """Find the rule below the masthead of a first page: large type above it, text below."""
+    large = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
+    if not large or page.page != 1:
+        return 0.0
+    top = (
+        max(line.y1 for line in large if line.y0 < 0.3 * page.height_pt) if large[0].y0 < 0.3 * page.height_pt else 0.0
+    )
+    wide = [
+        rule.y0
+        for rule in page.rules
+        if rule.is_horizontal and rule.x1 - rule.x0 > 0.6 * page.width_pt and top - 4 <= rule.y0 < 0.35 * page.height_pt
+    ]
+    return min(wide, default=0.0) if top else 0.0
+
+
+def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
+    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty.
+
+    `is_continued`: the heading began before; then any bold words at the start are its rest.
+    """
+    if not is_continued and not _bold_prefix(paragraph.first.spans):
+        return [], paragraph.lines
+    lead: list[Line] = []
+    for ix, line in enumerate(paragraph.lines):
+        cut = _bold_prefix(line.spans)
+        if cut < len(line.spans):
+            head = make_line(line.page, line.spans[:cut])
+            tail = make_line(line.page, line.spans[cut:])
+            if head is not None:
+                lead.append(head)
+            rest = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
+            break
+        lead.append(line)
+    else:
+        rest = []
+    text = " ".join(line.text for line in lead)
+    if is_continued:
+        return lead, rest
+    if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
+        return lead + rest, []
+    # The dash after a heading may be set in plain type.
+    dash = "—" if rest and rest[0].text[0] == "—" else ""
+    if not lead or not is_run_in_text(text + dash):
+        return [], paragraph.lines
+    return _without_remark(lead, rest)
+
+
+def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Hand a remark in bold type that follows the heading's own sentence over to the text."""
+    text = " ".join(line.text for line in lead)
+    breaks = [match.start() for rule in load_rules("roles", "lead_breaks") for match in rule.pattern.finditer(text)]
+    if not breaks:
+        return lead, rest
+    room = min(breaks)
+    kept: list[Line] = []
+    for ix, line in enumerate(lead):
+        if len(line.text) <= room:
+            kept.append(line)
+            room -= len(line.text) + 1
+            if room <= 0:
+                return kept, lead[ix + 1 :] + rest
+            continue
+        head, tail = cut_line(line, room)
+        return kept + head, tail + lead[ix + 1 :] + rest
+    return lead, rest
+
+
+def is_run_in_text(text: str) -> bool:
+    """Decide whether bold words at a paragraph's start are a heading, not stressed words."""
+    if len(text) > thresholds()["heading_chars"] or not any(map(str.isalnum, text)):
+        return False
+    if find_key(text) is not None and find_key(text, is_whole=True) is not None:
+        return True
+    return matches("heading_ends", text) and not matches("callouts", text) and not text[0].islower()
+
+
+def _bold_prefix(spans: Sequence[Span]) -> int:
+    """Count the leading spans that are bold or blank; the blank ones at the end go to the text."""
+    count = 0
+    for ix, span in enumerate(spans):
+        if span.text.isspace() or not span.text:
+            continue
+        if not span.is_bold:
+            break
+        count = ix + 1
+    else:
+        return len(spans)
+    return count
+
+
+def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
+    """Decide whether a paragraph is a heading on its own line(s)."""
+    first = paragraph.first
+    shown = first_shown(first)
+    body, limit = style.body(page.page), thresholds()
+    is_bold = shown.is_bold or first.is_bold
+    if paragraph.is_listed or not (is_bold or first.size >= limit["display_size_frac"] * body):
+        return False
+    text = " ".join(line.text for line in paragraph.lines)
+    if not 3 <= len(text) <= limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
+        return False
+    is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
+    if is_large:
+        # "Heading (continued)": bold words with a plain or italic addition on the same line.
+        if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
+            return True
+        return len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
+    if _is_display(paragraph, body=body):
+        return True
+    if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
+        return False
+    if (
+        paragraph.is_last
+        or matches("sentence_ends", text)
+        or len(paragraph.lines) > 2
+        or matches("addresses", paragraph.lines[-1].text)
+    ):
+        return False
+    return paragraph.heads_table or _is_set_apart(paragraph, page)
+
+
+def _is_display(paragraph: Paragraph, *, body: float) -> bool:
+    """Decide whether plain words are set so much larger than the text that their size alone makes a heading."""
+    lines = paragraph.lines
+    least = thresholds()["display_size_frac"] * body
+    is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
+    if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
+        return False
+    return not matches("captions", lines[0].text) and not any(
+        matches(group, lines[-1].text) for group in ("sentence_ends", "addresses")
+    )
+
+
+def is_continued_page(text: str) -> bool:
+    """Decide whether a heading says that its text began on an earlier page."""
+    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "continued"))
+
+
+def is_centred(line: Line, page: Page, *, starts: Counter[int]) -> bool:
+    """Decide whether a line is set in the middle of the page, and no column begins where it begins."""
+    middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
+    return middle and sum(starts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
+
+
+def _bold_share(paragraph: Paragraph) -> float:
+    spans = [span for line in paragraph.lines for span in line.spans]
+    total = sum(len(span.text.strip()) for span in spans)
+    return sum(len(span.text.strip()) for span in spans if span.is_bold) / max(1, total)
+
+
+def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
+    """Decide whether bold lines of the body's size stand as a heading: centred on the page, or with heading case."""
+    first = paragraph.first
+    if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > page.width_pt / 8:
+        return True
+    words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
+    capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
+    at_margin = abs(first.x0 - paragraph.column_x0) < 2.0
+    return at_margin and bool(words) and capitals >= 0.7 * len(words) and len(paragraph.lines) == 1
+
+
+def is_prose(paragraph: Paragraph) -> bool:
+    """Decide whether a paragraph on a form's face is running text, not a field's label."""
+    if len(paragraph.lines) < 2 or matches("leaders", paragraph.lines[-1].text):
+        return False
+    wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
+    return wide and matches("sentence_ends", paragraph.lines[-1].text)
+
+
+def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
+    """Decide whether a rule of the column's width is drawn right above a line."""
+    limit = thresholds()
+    width = limit["rule_width_frac"] * (column_x1 - column_x0)
+    return any(
+        rule.is_horizontal
+        and rule.x1 - rule.x0 >= width
+        and line.y0 - limit["rule_reach_pt"] <= rule.y0 <= line.y0 + 0.35 * line.size
+        and rule.x0 <= line.x0 + 4
+        and rule.x1 > line.x0
+        for rule in rules
+    )

@@ -1,0 +1,136 @@
+"""Drawn segments to whole lines: producers cut one printed line into many strokes.
+
+Shared by faces and tables; knows nothing of text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+
+from taxkg_assets.extraction.pdf.model import Rule
+from taxkg_assets.rules.loader import load_family
+
+_AT = attrgetter("at")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One straight line: `at` is y of a horizontal, x of a vertical; `start` to `end` runs along it."""
+
+    at: float
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        return self.end - self.start
+
+    def covers(self, value: float, slack: float = 1.0) -> bool:
+        """Decide whether the line passes a coordinate along it."""
+        return self.start - slack <= value <= self.end + slack
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The whole lines of a page or of a part of it, sorted by `at`, then `start`."""
+
+    horizontals: tuple[Line, ...]
+    verticals: tuple[Line, ...]
+
+    def above(self, x: float, y: float) -> Line | None:
+        """Find the nearest horizontal at or over y that passes x."""
+        lines = self.horizontals
+        for i in range(_right(lines, y) - 1, -1, -1):
+            if lines[i].covers(x):
+                return lines[i]
+        return None
+
+    def below(self, x: float, y: float) -> Line | None:
+        """Find the nearest horizontal at or under y that passes x."""
+        lines = self.horizontals
+        return next((lines[i] for i in range(_left(lines, y), len(lines)) if lines[i].covers(x)), None)
+
+    def left(self, x: float, y: float) -> Line | None:
+        """Find the nearest vertical at or left of x that passes y."""
+        lines = self.verticals
+        for i in range(_right(lines, x) - 1, -1, -1):
+            if lines[i].covers(y):
+                return lines[i]
+        return None
+
+    def right(self, x: float, y: float) -> Line | None:
+        """Find the nearest vertical at or right of x that passes y."""
+        lines = self.verticals
+        return next((lines[i] for i in range(_left(lines, x), len(lines)) if lines[i].covers(y)), None)
+
+
+def merge_rules(rules: Iterable[Rule]) -> Ruling:
+    """Join strokes that continue each other into whole lines and drop the frames of check boxes."""
+    horizontals, verticals = [], []
+    for rule in rules:
+        if rule.is_horizontal:
+            horizontals.append((rule.y0, rule.x0, rule.x1))
+        else:
+            verticals.append((rule.x0, rule.y0, rule.y1))
+    return _without_check_boxes(Ruling(_merge(horizontals), _merge(verticals)))
+
+
+def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
+    """Cluster strokes by their common coordinate, then join those that touch or overlap."""
+    settings = load_family("tables")["ruling"]
+    beside, gap = settings["beside_pt"], settings["gap_pt"]
+    strokes.sort()
+    merged: list[Line] = []
+    first = 0
+    while first < len(strokes):
+        last = first
+        while last + 1 < len(strokes) and strokes[last + 1][0] - strokes[first][0] <= beside:
+            last += 1
+        group = sorted(strokes[first : last + 1], key=lambda stroke: stroke[1])
+        start, end, ats = group[0][1], group[0][2], [group[0][0]]
+        for at, low, high in group[1:]:
+            if low <= end + gap:
+                end = max(end, high)
+                ats.append(at)
+            else:
+                merged.append(Line(sum(ats) / len(ats), start, end))
+                start, end, ats = low, high, [at]
+        merged.append(Line(sum(ats) / len(ats), start, end))
+        first = last + 1
+    return tuple(sorted(merged, key=lambda line: (line.at, line.start)))
+
+
+def _without_check_boxes(ruling: Ruling) -> Ruling:
+    """Drop small squares: their sides would pass for cell borders."""
+    side = load_family("tables")["ruling"]["check_box_pt"]
+    tops = [line for line in ruling.horizontals if line.length <= side]
+    sides = [line for line in ruling.verticals if line.length <= side]
+    if not tops or not sides:
+        return ruling
+    dropped: set[Line] = set()
+    for top in tops:
+        ends = [
+            line
+            for line in sides
+            if line.covers(top.at) and min(abs(line.at - top.start), abs(line.at - top.end)) <= 1.0
+        ]
+        if len(ends) >= 2:
+            dropped.add(top)
+            dropped.update(ends)
+    if not dropped:
+        return ruling
+    return Ruling(
+        tuple(line for line in ruling.horizontals if line not in dropped),
+        tuple(line for line in ruling.verticals if line not in dropped),
+    )
+
+
+def _left(lines: tuple[Line, ...], value: float) -> int:
+    return bisect_left(lines, value, key=_AT)
+
+
+def _right(lines: tuple[Line, ...], value: float) -> int:
+    return bisect_right(lines, value, key=_AT)

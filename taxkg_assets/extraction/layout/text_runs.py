@@ -1,0 +1,213 @@
+"""Spans to runs: the pieces of a printed line that stand in one cell.
+
+A run never crosses a wide gap or a dotted leader; a list mark stays with its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.layout.ruling import Ruling
+from taxkg_assets.extraction.pdf.model import Span
+from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+# Not frozen for the same reason as spans; changed only while it is being joined.
+@dataclass(slots=True)
+class Run:
+    """Text of one cell in one printed line."""
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size_pt: float
+    is_bold: bool
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+    @property
+    def centre(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+
+def split_leaders(spans: Iterable[Span]) -> list[Span]:
+    """Cut dotted leaders off the text that they are set with, taking characters as equally wide."""
+    parts: list[Span] = []
+    pattern = load_rules("tables", "inner_leaders")[0].pattern
+    for span in spans:
+        if ".." not in span.text and ". ." not in span.text:
+            parts.append(span)
+            continue
+        edges = sorted({0, len(span.text), *(edge for match in pattern.finditer(span.text) for edge in match.span())})
+        step = (span.x1 - span.x0) / max(1, len(span.text))
+        for start, end in pairwise(edges):
+            parts.append(replace(span, text=span.text[start:end], x0=span.x0 + start * step, x1=span.x0 + end * step))
+    return parts
+
+
+def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
+    """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
+
+    A drawn vertical between two spans parts them as well.
+    """
+    join_em = load_family("tables")["runs"]["join_em"]
+    runs: list[Run] = []
+    line, is_open = (-1, -1), False
+    parts = (part for span in spans for part in _split_at_walls(span, ruling)) if ruling.verticals else spans
+    for span in parts:
+        text = span.text
+        stripped = text.strip()
+        # No leader begins with a letter, as nearly all spans do.
+        if not stripped or (not stripped[0].isalnum() and _matches("leaders", text)):
+            # Blanks inside a line keep the run open, a leader ends it.
+            is_open = is_open and not stripped
+            continue
+        x0, x1 = (span.x0, span.x1) if stripped == text else _inked(span)
+        here = (span.block_ix, span.line_ix)
+        last = runs[-1] if runs else None
+        if (
+            is_open
+            and last
+            and here == line
+            and -1.0 <= x0 - last.x1 <= join_em * span.size_pt
+            and not _is_walled(ruling, last, x0)
+        ):
+            last.text += " " + stripped if x0 - last.x1 > 0.12 * span.size_pt else stripped
+            last.x1, last.y0, last.y1 = x1, min(last.y0, span.y0), max(last.y1, span.y1)
+            last.is_bold = last.is_bold and span.is_bold
+        else:
+            runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
+        line, is_open = here, True
+    return _with_marks_joined(runs)
+
+
+def is_amount(text: str) -> bool:
+    """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
+    # None begins with a letter, as nearly all texts do.
+    return not text[:1].isalpha() and _matches("amounts", text)
+
+
+def is_numbered(text: str) -> bool:
+    """Decide whether a line begins with the number of a worksheet line."""
+    return _matches("worksheet_lines", text)
+
+
+def is_year(text: str) -> bool:
+    """Decide whether a text is a year and nothing else."""
+    return _matches("years", text)
+
+
+def is_note(text: str) -> bool:
+    """Decide whether a line begins like a footnote or a note."""
+    return _matches("notes", text)
+
+
+def is_filing_note(text: str) -> bool:
+    """Decide whether a line is the note beside a worksheet's caption."""
+    return _matches("filing_notes", text)
+
+
+def is_caption(text: str) -> bool:
+    """Decide whether a line begins like the numbered caption of a table or worksheet."""
+    return load_rules("tables", "captions")[0].pattern.search(text) is not None
+
+
+def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
+    """Group runs into printed lines, top to bottom, each from left to right."""
+    slack = load_family("tables")["runs"]["same_line_pt"]
+    lines: list[list[Run]] = []
+    top = 0.0
+    for middle, _, _, run in sorted((run.middle, run.x0, ix, run) for ix, run in enumerate(runs)):
+        if lines and middle - top <= slack:
+            lines[-1].append(run)
+        else:
+            lines.append([run])
+            top = middle
+    return [sorted(line, key=lambda run: run.x0) for line in lines]
+
+
+def join_text(runs: Iterable[Run]) -> str:
+    """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone."""
+    text = ""
+    for line in find_lines(runs):
+        part = " ".join(run.text for run in line)
+        if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
+            text = text[:-1] + part
+        elif text.endswith(("/", "—")):
+            text += part
+        else:
+            text = f"{text} {part}" if text else part
+    return " ".join(text.split())
+
+
+def _matches(group: str, text: str) -> bool:
+    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the search
+        if search(text):
+            return True
+    return False
+
+
+@cache
+def _searches(group: str) -> tuple[Search, ...]:
+    """Give the searches of a group of rules: they are asked about every span of a page."""
+    return tuple(find_search(rule.pattern) for rule in load_rules("tables", group))
+
+
+def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
+    """Cut a span that runs over a drawn vertical at the blank nearest to it, taking characters as equally wide."""
+    if " " not in span.text.strip():
+        return [span]
+    wall = ruling.right(span.x0 + 4, (span.y0 + span.y1) / 2)
+    if wall is None or wall.at >= span.x1 - 4:
+        return [span]
+    step = (span.x1 - span.x0) / len(span.text)
+    blanks = [i for i, letter in enumerate(span.text) if letter == " "]
+    cut = min(blanks, key=lambda i: abs(span.x0 + (i + 0.5) * step - wall.at))
+    x = span.x0 + (cut + 0.5) * step
+    if abs(x - wall.at) > 2 * span.size_pt:
+        return [span]
+    left, right = (
+        replace(span, text=span.text[:cut], x1=wall.at - 1),
+        replace(span, text=span.text[cut:], x0=wall.at + 1),
+    )
+    return [left, *_split_at_walls(right, ruling)]
+
+
+def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
+    """Decide whether a vertical stands between a run and what begins at x."""
+    wall = ruling.right(run.x1 - 1.5, run.middle) if x - run.x1 > 1.0 else None
+    return wall is not None and wall.at <= x + 1.0
+
+
+def _inked(span: Span) -> tuple[float, float]:
+    """Cut leading and trailing blanks off a span's extent, taking characters as equally wide."""
+    text = span.text
+    step = (span.x1 - span.x0) / len(text)
+    lead = len(text) - len(text.lstrip())
+    tail = len(text) - len(text.rstrip())
+    return span.x0 + 0.6 * lead * step, span.x1 - 0.6 * tail * step
+
+
+def _with_marks_joined(runs: list[Run]) -> list[Run]:
+    """Put a list mark that stands alone before the text to its right."""
+    joined: list[Run] = []
+    for run in runs:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
+            and abs(last.middle - run.middle) <= 3.0
+            and _matches("bullets", last.text)
+        ):
+            joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
+        else:
+            joined.append(run)
+    return joined

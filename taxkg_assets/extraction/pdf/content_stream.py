@@ -1,0 +1,65 @@
+"""The instructions of a page, shortened to what is read of them: that takes a fraction of the time.
+
+Most of them write text, of which nothing is drawn, and many mark a place in the document's structure, which the parser
+looks up each time. Whatever is not surely of this kind is kept, and with it the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.render_fast_path import PICTURE, inside_of
+
+_MUPDF: Any = pymupdf.mupdf
+_STRING = rb"\((?:[^()\\]++|\\.)*+\)"
+# A text object of numbers, strings, fonts and instructions that no drawing depends on: no colour, no clip to glyphs.
+# Digits and blanks are spelled out: a class of single bytes is one table, which takes half the time of `[\d\s]`.
+_TEXT = re.compile(
+    rb"BT(?=\s)(?:[0-9A-F \t\n\r\f\v.<>\[\]+-]++|T[dfmjcwzsJLD*]|/\w++|" + _STRING + rb")*+T(?<=\sET)(?!\S)", re.DOTALL
+)
+_EMPTY = b"\nBT ET\n"
+# Text that is left, and a comment, which may hold what is none.
+_LEFT = (b"Tj", b"TJ", b"'", b'"', b"%")
+# By this number a mark's place in the document's structure is looked up; nothing is looked up by its stand-in.
+_NUMBER, _NO_NUMBER = b"/MCID", b"/None"
+_STRINGS = re.compile(_STRING, re.DOTALL)
+
+
+@contextmanager
+def written_as(page: Any, content: bytes) -> Iterator[bytes]:
+    """Give a page other instructions for a while, if there are any."""
+    if not content:
+        yield content
+        return
+    inside = inside_of(page)
+    described, document = inside.obj(), inside.doc()
+    own = _MUPDF.pdf_dict_gets(described, "Contents")
+    held = _MUPDF.fz_new_buffer_from_copied_data(content)
+    other = _MUPDF.pdf_add_stream(document, held, _MUPDF.PdfObj(), 0)
+    _MUPDF.pdf_dict_puts(described, "Contents", other)
+    try:
+        yield content
+    finally:
+        _MUPDF.pdf_dict_puts(described, "Contents", own)
+        _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(other))
+
+
+def find_unnumbered(content: bytes) -> bytes:
+    """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one."""
+    if b"(" in content and any(_NUMBER in string for string in _STRINGS.findall(content)):
+        return content
+    return content.replace(_NUMBER, _NO_NUMBER)
+
+
+def find_wordless(content: bytes) -> bytes | None:
+    """Empty the text objects among a page's instructions; None where text may be left or may be none."""
+    # On lines of their own, so that what stands before and after stays apart.
+    emptied = _TEXT.sub(_EMPTY, content)
+    if any(sign in emptied for sign in _LEFT) or PICTURE.search(emptied):
+        return None
+    return emptied

@@ -1,0 +1,188 @@
+"""Drawn lines, shading and form fields of an open PDF page, as plain data.
+
+Called by the reader of pages only: everything after it works on `Page.rules`, `Page.fills` and `Page.widgets`.
+What is white, dashed by hair, slanted or curved draws no structure and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.model import Fill, Rule, Widget
+from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
+from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Cover
+from taxkg_assets.rules.loader import load_family
+
+# Paints something by its name: a shading, a pattern, a picture or a part of the page.
+_PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
+# A pattern that begins with letters is looked for many times faster: most pages hold none of these operators.
+_MAY_PAINT = tuple(re.compile(name + rb"(?<=\s" + name + rb")\b") for name in (b"sh", b"scn", b"SCN", b"Do"))
+_MAY_SET_STATE = re.compile(rb"gs(?<=\sgs)\b")
+_STATES = re.compile(rb"/(\S+)\s+gs\b")
+_CLIPS = re.compile(rb"re(?<=\bre)\s+W")
+_NUMBERS = re.compile(rb"-?\d*\.?\d+")
+
+
+def read_drawings(
+    page: Any, wordless: bytes | None = None
+) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
+    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers.
+
+    Args: wordless: the page's instructions without its text, which are read in the place of all; covers are then
+          counted without it.
+    """
+    if wordless is not None:
+        with written_as(page, wordless):
+            return read_drawings(page)
+    rules: list[Rule] = []
+    fills: list[Fill] = []
+    covers: list[Cover] = []
+    least_pt = load_family("tables")["drawings"]["thin_pt"]
+    broad_pt = load_family("hidden_text")["limits"]["broad_pt"]
+    for path in page.get_cdrawings():
+        kind = path["type"]
+        x0, y0, x1, y1 = path["rect"]
+        if "f" in kind and path.get("fill_opacity") == 1.0 and min(x1 - x0, y1 - y0) > least_pt:
+            covers.append(Cover(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
+        if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen := path["width"] or 0.0) > broad_pt:
+            box = (x0 - pen / 2, y0 - pen / 2, x1 + pen / 2, y1 + pen / 2)
+            covers.append(Cover(path["seqno"], box, _rgb(path.get("color"))))
+        strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
+        paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
+        color = _rgb(path.get("fill")) if paints else 0
+        for item in path["items"]:
+            if item[0] == "l" and strokes:
+                _add_line(rules, item[1], item[2])
+            elif item[0] in ("re", "qu"):
+                _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
+    return tuple(rules), tuple(fills), tuple(covers)
+
+
+def read_painters(page: Any, content: bytes) -> frozenset[str]:
+    """Read by what operators a page paints something by its name, whether it clips to a slit, or paints through a mask.
+
+    Args: content: the page's instructions.
+    """
+    found = _find_painters(content)
+    if NAMED_PART in found and not _may_shade_parts(page):
+        found.remove(NAMED_PART)
+    least_pt = load_family("hidden_text")["limits"]["slit_pt"]
+    for clip in _CLIPS.finditer(content):
+        sides = _NUMBERS.findall(content[max(0, clip.start() - 40) : clip.start()])[-2:]
+        if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
+            found.add(SLIT)
+            break
+    # A page of a text file has no instructions, and asking for its insides ends the process.
+    if content and has_soft_mask(page):
+        found.add(MASK)
+    return frozenset(found)
+
+
+def _is_masked(page: Any, part: int, content: bytes) -> bool:
+    """Decide whether a part of a page paints through a mask of its own."""
+    if not _MAY_SET_STATE.search(content):
+        return False
+    states = {state.decode("latin1") for state in _STATES.findall(content)}
+    at = (f"Resources/ExtGState/{state}/SMask" for state in states)
+    return any(page.parent.xref_get_key(part, key)[0] in ("dict", "xref") for key in at)
+
+
+def _find_painters(content: bytes) -> set[str]:
+    if not any(operator.search(content) for operator in _MAY_PAINT):
+        return set()
+    return {operator.decode() for operator in _PAINTERS.findall(content)}
+
+
+def _may_shade_parts(page: Any) -> bool:
+    """Decide whether a part of a page may paint a shading or a pattern; pictures and plain drawings do not."""
+    if next(page.annots(), None) is not None or next(page.widgets(), None) is not None:
+        return True
+    parts = {part[0] for part in page.get_xobjects()}
+    try:
+        contents = {part: page.parent.xref_stream(part) or b"" for part in parts}
+        return any(
+            _find_painters(content) - {NAMED_PART} or _is_masked(page, part, content)
+            for part, content in contents.items()
+        )
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        # What of a damaged part can be painted, only the parser knows.
+        return True
+
+
+def read_widgets(page: Any) -> tuple[Widget, ...]:
+    """Read the fields of the classic AcroForm on a page, in the order of the annotations."""
+    found = []
+    for widget in page.widgets():
+        x0, y0, x1, y1 = (float(value) for value in widget.rect)
+        value = widget.field_value
+        found.append(
+            Widget(
+                name=find_plain_text(widget.field_name or ""),
+                label=find_plain_text(widget.field_label or ""),
+                kind=widget.field_type_string or "",
+                value="" if value is None else find_plain_text(str(value)),
+                x0=x0,
+                y0=y0,
+                x1=x1,
+                y1=y1,
+            )
+        )
+    return tuple(found)
+
+
+def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
+    """Decide whether a colour can be seen on white paper."""
+    white = load_family("tables")["drawings"]["white"]
+    return color is not None and bool(min(color) < white) and (opacity is None or opacity > 0)
+
+
+def _rgb(color: tuple[float, ...] | None) -> int:
+    red, green, blue = (round(255 * part) for part in (color or (0.0, 0.0, 0.0)))
+    return red << 16 | green << 8 | blue
+
+
+def _corners(item: tuple[Any, ...]) -> tuple[float, float, float, float]:
+    """Give left, top, right, bottom of a rectangle or quad item."""
+    if item[0] == "re":
+        x0, y0, x1, y1 = item[1]
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+    xs, ys = zip(*item[1], strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, float]) -> None:
+    width, height = abs(end[0] - start[0]), abs(end[1] - start[1])
+    limits = load_family("tables")["drawings"]
+    if min(width, height) > limits["slant_pt"] or max(width, height) < limits["short_pt"]:
+        return
+    x0, y0, x1, y1 = min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
+    if width >= height:
+        middle = (y0 + y1) / 2
+        rules.append(Rule(x0, middle, x1, middle))
+    else:
+        middle = (x0 + x1) / 2
+        rules.append(Rule(middle, y0, middle, y1))
+
+
+def _add_rectangle(
+    rules: list[Rule], fills: list[Fill], box: tuple[float, float, float, float], *, strokes: bool, color: int | None
+) -> None:
+    """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
+    x0, y0, x1, y1 = box
+    if min(x1 - x0, y1 - y0) <= load_family("tables")["drawings"]["thin_pt"]:
+        if strokes or color is not None:
+            if x1 - x0 >= y1 - y0:
+                _add_line(rules, (x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))
+            else:
+                _add_line(rules, ((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1))
+        return
+    if strokes:
+        for start, end in (((x0, y0), (x1, y0)), ((x0, y1), (x1, y1)), ((x0, y0), (x0, y1)), ((x1, y0), (x1, y1))):
+            _add_line(rules, start, end)
+    if color is not None:
+        fills.append(Fill(x0, y0, x1, y1, color))

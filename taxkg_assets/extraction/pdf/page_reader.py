@@ -1,0 +1,156 @@
+"""An open page to data: its visible spans, its drawings and fields, and the words on it that nobody can see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from sys import intern
+from typing import Any, TypeVar
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
+from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters, read_widgets
+from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
+from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
+from taxkg_assets.extraction.pdf.rendered_text import find_misprints
+from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.text_direction import find_sideways
+from taxkg_assets.extraction.pdf.visibility import COVERED, FAR_PT, OFF_PAGE, UNPAINTED, Ground, HiddenText, Sight
+from taxkg_assets.rules.loader import load_rules
+
+Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
+Shape = TypeVar("Shape", Rule, Fill, Widget)
+
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+# Text beside the page is read too, so that it can be told that it is there.
+_UNWANTED: int = _MUPDF.TEXT_PRESERVE_IMAGES | _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_MEDIABOX_CLIP
+_TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
+# What glyphs print within their clips, and not what the file says in their place.
+_PRINTED_FLAGS: int = _TEXT_FLAGS | _MUPDF.TEXT_MEDIABOX_CLIP | _MUPDF.TEXT_IGNORE_ACTUALTEXT
+_AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What is on a page beside text; `is_plain` where the text surely prints what it says."""
+
+    rules: tuple[Rule, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    image_count: int = 0
+    ground: Ground = field(default_factory=lambda: Ground((), (), has_pictures=False))
+    is_plain: bool = True
+
+
+def read_page(page: Any, *, number: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]) -> Page:
+    """Read an open page as page `number` of its document; adds to `hidden` what nobody can see on it."""
+    # A page of a text file has no instructions, and asking for its insides ends the process.
+    written = b"" if is_text else page.read_contents()
+    is_told = bool(written) and has_other_words(page)
+    with written_as(page, written if is_told else find_unnumbered(written)) as content:
+        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
+        blocks = said.extractDICT()["blocks"]
+        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=blocks, is_told=is_told)
+        readings = None if drawn.is_plain else (said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
+        shown = page.rect
+        width, height = shown.width, shown.height
+        turn = _turn_of(page) if page.rotation else None
+        sight = Sight(page, width=width, height=height, ground=drawn.ground)
+        spans, unseen = _read_spans(blocks, sight=sight, turn=turn, page=number, readings=readings)
+        hidden += unseen
+        rules, fills, widgets = drawn.rules, drawn.fills, read_widgets(page) if has_fields else ()
+        if turn is not None:
+            rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
+        sideways = find_sideways(blocks, page.rotation_matrix if turn else None)
+        return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways)
+
+
+def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_told: bool) -> _Drawn:
+    """Read what a page of a PDF is painted with beside text.
+
+    Args: content: its instructions. blocks: its text as parsed. is_told: the document has other words for its text.
+    """
+    wordless = find_wordless(content)
+    told = content if wordless is None else wordless
+    is_sure = not is_told and is_plain(page, told, blocks=blocks)
+    if not is_sure or has_drawn_letters(page):
+        wordless = None
+    rules, fills, covers = read_drawings(page, wordless)
+    image_count = len(page.get_images()) if has_named_parts(page) else 0
+    painters = read_painters(page, told)
+    ground = Ground(fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless)
+    return _Drawn(rules, fills, image_count, ground, is_sure)
+
+
+def _turn_of(page: Any) -> Turn:
+    """Give the function that turns a rectangle of a rotated page into the page as it is shown."""
+    matrix = page.rotation_matrix
+
+    def turn(box: Sequence[float]) -> tuple[float, float, float, float]:
+        shown = _MUPDF.Rect(*box) * matrix
+        return shown.x0, shown.y0, shown.x1, shown.y1
+
+    return turn
+
+
+def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
+    turned = []
+    for shape in shapes:
+        x0, y0, x1, y1 = turn((shape.x0, shape.y0, shape.x1, shape.y1))
+        turned.append(replace(shape, x0=x0, y0=y0, x1=x1, y1=y1))
+    return tuple(turned)
+
+
+def _read_spans(
+    blocks: list[dict[str, Any]], *, sight: Sight, turn: Turn | None, page: int, readings: tuple[Any, Any] | None
+) -> tuple[tuple[Span, ...], list[HiddenText]]:
+    """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
+    spans: list[Span] = []
+    unseen: list[HiddenText] = []
+    under_picture: list[Span] = []
+    placed = [
+        (block_ix, line_ix, raw)
+        for block_ix, block in enumerate(blocks)
+        for line_ix, line in enumerate(block["lines"])
+        for raw in line["spans"]
+    ]
+    raws = [raw for _, _, raw in placed]
+    boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
+    reasons = sight.find_reasons(raws, boxes)
+    if readings is not None:
+        on_page = [reason != OFF_PAGE for reason in reasons]
+        for ix, misprint in find_misprints(raws, on_page, said=readings[0], printed=readings[1]).items():
+            if not misprint.printed.strip():
+                reasons[ix] = reasons[ix] or misprint.kind
+            elif not reasons[ix]:
+                unseen.append(HiddenText(page, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
+                raws[ix]["text"] = misprint.printed
+    for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
+        text = shown = raw["text"]
+        if not text.isprintable():
+            text = find_plain_text(text)
+            shown = text.replace("\xa0", " ")
+        font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
+        span = Span(
+            len(spans), block_ix, line_ix, shown, font, size_pt, is_bold, is_italic, raw["color"], x0, y0, x1, y1
+        )
+        if not reason:
+            spans.append(span)
+        elif text.strip():
+            unseen.append(HiddenText(page, reason, text, (x0, y0, x1, y1)))
+            if reason in (UNPAINTED, COVERED):
+                under_picture.append(span)
+    if under_picture and sight.is_scan_of(spans, under_picture):
+        # The reading of a scan lies unseen over or under its picture.
+        read = [replace(span, span_ix=number) for number, span in enumerate([*spans, *under_picture])]
+        return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]
+    return tuple(spans), unseen
+
+
+@lru_cache(maxsize=1024)
+def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
+    """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
+    is_bold = bool(flags & 16) or any(rule.pattern.search(font) for rule in load_rules("roles", "bold_fonts"))
+    return intern(font), round(size, 2), is_bold, bool(flags & 2)

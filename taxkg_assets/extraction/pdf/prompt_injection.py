@@ -1,0 +1,137 @@
+"""Text that speaks to a program that reads a page and not to a person, and what is told of text that was left out.
+
+Whether text can be seen is decided in visibility.py; here only its words count.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
+from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+# Letters that no font shows, made to carry plain ones unseen.
+_TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+_ORDERS = (("hidden_text", "orders"),)
+_STRANGE = re.compile(r"[^\x00-\x7f]")
+# From here on there are letters that join what stands before them.
+_FIRST_JOINING = 0x300
+# Words written letter by letter: that single signs follow each other is asked of all pages at once, and rarely so.
+_FEW_SPACED = r"\s\S\s+\S\s+\S\s+\S\s"
+_SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
+
+
+def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
+    """Join what stands together, leave out marks of the typesetter and a few stray letters, put orders first."""
+    rules = load_family("hidden_text")
+    marks = load_rules("hidden_text", "proof_marks")
+    kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
+    rows: list[HiddenText] = []
+    for _, group in groupby(kept, key=lambda row: (row.page, row.kind)):
+        parts = list(group)
+        text = " ".join(" ".join(part.text for part in parts).split())
+        if parts[0].kind != PRINTED and sum(letter.isalpha() for letter in text) < rules["least_letters"]:
+            continue
+        is_order = reads_as_order(text)
+        rows.append(replace(parts[0], text=_excerpt(text), box=_around(parts), is_order=is_order))
+    rows.sort(key=lambda row: not row.is_order)
+    return sorted(rows[: rules["most_rows"]], key=lambda row: (row.page, row.kind, row.box))
+
+
+def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
+    """Find the blocks of visible text that speak to a program, or else the pages that do; `pages`: number and spans."""
+    plain = [_unmask(" ".join([span.text for span in spans])) for _, spans in pages]
+    screen = open_screen(_ORDERS)
+    found: list[HiddenText] = []
+    spaced = _may_be_spaced(plain)
+    for (page, spans), text, held, may_be in zip(pages, plain, screen.read(plain), spaced, strict=True):
+        if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held), may_be_spaced=may_be):
+            continue
+        blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
+        told: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
+        # An order may run on from block to block.
+        found += [_tell(own, page=page) for own in told or [spans]]
+    return found
+
+
+def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
+    parts = [HiddenText(page, PRINTED, span.text, (span.x0, span.y0, span.x1, span.y1)) for span in spans]
+    return replace(parts[0], text=" ".join(part.text for part in parts), box=_around(parts))
+
+
+def reads_as_order(text: str) -> bool:
+    """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
+    plain = _unmask(text)
+    small = plain.lower()
+    rules = [rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)]
+    return _holds_order(plain, rules=rules, may_be_spaced=True)
+
+
+def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
+    """Whether each text may hold a word written letter by letter."""
+    found: list[bool] = pl.Series(texts, dtype=pl.String).str.contains(_FEW_SPACED).to_list()
+    return found
+
+
+def _holds_order(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> bool:
+    """Whether an unmasked text holds an order; `rules`: those for which it has the words."""
+    if any(rule.pattern.search(plain) for rule in rules):
+        return True
+    if not may_be_spaced:
+        return False
+    for run in _SPACED.finditer(plain.lower()):
+        letters = "".join(run[0].split())
+        if any(rule.pattern.search(letters) for rule in load_rules("hidden_text", "spaced_orders")):
+            return True
+    return False
+
+
+def _unmask(text: str) -> str:
+    """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
+    # Only the few different letters of a page that are not plain ones are looked at one by one.
+    if text.isascii() or all(map(_is_itself, set(_STRANGE.findall(text)))):
+        return text
+    plain = text.translate(_TAGS) if any(ord(letter) in _TAGS for letter in set(text)) else text
+    plain = unicodedata.normalize("NFKC", plain)
+    like = _lookalikes()
+    strange = {letter for letter in set(plain) if ord(letter) in like or unicodedata.category(letter) == "Cf"}
+    return plain.translate({ord(letter): like.get(ord(letter)) for letter in strange}) if strange else plain
+
+
+@lru_cache(maxsize=1024)
+def _is_itself(letter: str) -> bool:
+    """Whether a letter is itself alone, whatever stands before it: Latin letters, dashes and quotation marks are."""
+    kind = unicodedata.category(letter)
+    if letter.isascii() or kind == "Cf":
+        return letter.isascii()
+    is_alone = ord(letter) < _FIRST_JOINING or kind in ("Pd", "Pi", "Pf", "Po", "Sm")
+    return is_alone and unicodedata.normalize("NFKC", letter) == letter and ord(letter) not in _lookalikes()
+
+
+@cache
+def _lookalikes() -> dict[int, str]:
+    pairs: dict[str, str] = load_family("hidden_text")["lookalikes"]
+    return {ord(foreign): latin for latin, letters in pairs.items() for foreign in letters}
+
+
+def _excerpt(text: str) -> str:
+    """The words around the order, or the first ones."""
+    most = load_family("hidden_text")["most_characters"]
+    found = (rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+    start = max(0, min((match.start() for match in found if match), default=0) - most // 6)
+    return text[start : start + most]
+
+
+def _around(rows: Sequence[HiddenText]) -> Box:
+    xs, ys, us, vs = zip(*(row.box for row in rows), strict=True)
+    return min(xs), min(ys), max(us), max(vs)

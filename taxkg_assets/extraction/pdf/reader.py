@@ -1,0 +1,189 @@
+"""PDF bytes to pages: the one reading of a document that every later stage of the extraction works from.
+
+Here and nowhere else in the extraction a PDF is opened; what is read of an open page is decided in page_reading.py.
+Text files (.txt) open through PyMuPDF too and get pages of a fixed size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.pdf.page_reader import read_page
+from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
+from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.text_paging import open_portions
+from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
+
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+_REFERENCE = re.compile(r"(\d+) \d+ R")
+_HTML_HEAD = re.compile(rb"^\s*(?:<!doctype html|<html|<head|<\?xml)", re.IGNORECASE)
+_REDOWNLOAD = "Download the file again from its source."
+# What a broken file makes the parser raise; errors of MuPDF itself are no RuntimeError.
+_DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
+_DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
+_ERROR_CODE = re.compile(r"^code=\d+:\s*")
+
+
+def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Source:
+    """Read a document's bytes into pages of spans, rules, fills and form fields.
+
+    Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
+    Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
+    Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
+    """
+    hidden: list[HiddenText] = []
+    if is_text:
+        pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
+    else:
+        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden)
+    if not any(page.spans for page in pages):
+        if any(page.image_count for page in pages):
+            raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
+        raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
+    hidden += find_printed_orders([(page.page, page.spans) for page in pages])
+    rows = find_rows(sorted(hidden, key=lambda row: row.page))
+    warnings += _hidden_warnings(rows)
+    image_only = Source(document_id, pages).image_only_pages
+    if image_only:
+        warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows))
+
+
+def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
+    """Say where text was left out that nobody can see, and where text gives orders to programs."""
+    unseen = [row.page for row in rows if row.kind != PRINTED]
+    orders = [row.page for row in rows if row.is_order]
+    return [
+        *([f"Invisible text was left out on page(s) {_listed(unseen)}."] if unseen else []),
+        *([f"Text on page(s) {_listed(orders)} gives orders to programs that read it."] if orders else []),
+    ]
+
+
+def _read_pdf(
+    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+    """Read a PDF's pages, its own metadata and what had to be repaired."""
+    document = _open(data, is_text=False)
+    try:
+        _check_page_count(document.page_count, max_pages=max_pages)
+        warnings = _repair_warnings(document)
+        has_fields = bool(document.is_form_pdf)
+        pages = tuple(
+            _read_page(document, ix, page_ix=ix, has_fields=has_fields, is_text=False, hidden=hidden)
+            for ix in range(document.page_count)
+        )
+        return pages, _metadata(document), warnings
+    except _DAMAGE_OR_LOSS as error:
+        # What is left of a truncated file can be repaired into something whose parts are missing.
+        reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
+        raise StageError("open", reason, _REDOWNLOAD) from error
+    finally:
+        document.close()
+
+
+def _read_text(
+    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
+    """Read a text file's pages, portion by portion."""
+    pages: list[Page] = []
+    metadata: dict[str, str] = {}
+    for document, page_count in open_portions(data, open_text=lambda portion: _open(portion, is_text=True)):
+        try:
+            _check_page_count(len(pages) + page_count, max_pages=max_pages)
+            metadata = metadata or _metadata(document)
+            for ix in range(page_count):
+                page_ix = len(pages)
+                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, is_text=True, hidden=hidden))
+        finally:
+            document.close()
+    return tuple(pages), metadata, []
+
+
+def _check_page_count(page_count: int, *, max_pages: int) -> None:
+    if page_count > max_pages:
+        reason = f"The file has {page_count} pages or more; {max_pages} are allowed."
+        raise StageError("limits", reason, "Split the file, or raise TAXKG_MAX_PAGES.")
+
+
+def _metadata(document: Any) -> dict[str, str]:
+    return {key: find_plain_text(value) for key, value in (document.metadata or {}).items() if value}
+
+
+def _listed(pages: Iterable[int]) -> str:
+    return ", ".join(str(page) for page in sorted(set(pages)))
+
+
+def _open(data: bytes, *, is_text: bool) -> Any:
+    """Open the bytes with PyMuPDF, or say in one sentence why that cannot be."""
+    if not data.strip():
+        raise StageError("open", "The file is empty.", _REDOWNLOAD)
+    if not is_text and b"%PDF-" not in data[:1024]:
+        if _HTML_HEAD.match(data[:512]):
+            raise StageError("open", "The file holds a web page, not a PDF.", _REDOWNLOAD)
+        raise StageError("open", "The file has no PDF header.", _REDOWNLOAD)
+    _MUPDF.TOOLS.mupdf_display_errors(False)
+    _MUPDF.TOOLS.mupdf_display_warnings(False)
+    _MUPDF.TOOLS.reset_mupdf_warnings()
+    try:
+        document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
+    except _DAMAGE as error:
+        raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
+    if document.needs_pass:
+        document.close()
+        raise StageError("open", "The file is encrypted with a password.", "Remove the password and add it again.")
+    if document.page_count == 0:
+        is_cut = document.is_pdf and document.is_repaired
+        document.close()
+        reason = "The file is truncated: its pages are lost." if is_cut else "The file has no pages."
+        raise StageError("open", reason, _REDOWNLOAD)
+    return document
+
+
+def _first_line(error: Exception) -> str:
+    """The parser's words without its error number."""
+    return find_plain_text(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
+
+
+def _repair_warnings(document: Any) -> list[str]:
+    """Tell what had to be repaired; pages that the repair could not bring back refuse the document."""
+    if not document.is_pdf or not document.is_repaired:
+        return []
+    declared = max(_declared_page_count(document), document.page_count)
+    lost = declared - sum(_has_content(document, ix) for ix in range(document.page_count))
+    if lost:
+        raise StageError("open", f"The file is truncated: {lost} of {declared} pages are lost.", _REDOWNLOAD)
+    return ["The cross-reference table was damaged and has been rebuilt."]
+
+
+def _declared_page_count(document: Any) -> int:
+    """Read the number of pages that the page tree's root promises; 0 where there is no root left."""
+    kind, pages = document.xref_get_key(document.pdf_catalog(), "Pages")
+    if kind != "xref":
+        return 0
+    kind, count = document.xref_get_key(int(pages.split()[0]), "Count")
+    return int(count) if kind == "int" else 0
+
+
+def _has_content(document: Any, ix: int) -> bool:
+    """Decide whether the streams that a page names are still in the file; a page may be empty by intent."""
+    kind, value = document.xref_get_key(document.page_xref(ix), "Contents")
+    streams = [int(number) for number in _REFERENCE.findall(value)] if kind in ("xref", "array") else []
+    return all(document.xref_is_stream(number) for number in streams)
+
+
+def _read_page(
+    document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
+) -> Page:
+    """Read page `ix` of what is open as page `page_ix` of the whole document."""
+    try:
+        return read_page(document[ix], number=page_ix + 1, has_fields=has_fields, is_text=is_text, hidden=hidden)
+    except _DAMAGE as error:
+        reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
+        raise StageError("open", reason, _REDOWNLOAD) from error

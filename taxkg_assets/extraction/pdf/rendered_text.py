@@ -1,0 +1,115 @@
+"""What the glyphs of a page print, where the file says something else: behind a clip, or in the place of its glyphs.
+
+A reader of PDFs is told all text of a page, also where it is clipped away, and a text of its own where a mark says so
+(`ActualText`). People see glyphs. Both readings are compared letter by letter; pages where they agree cost no more.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.visibility import CLIPPED, REPLACED
+
+# Glyphs that a font gives no letter for: there what the file says is all that there is.
+_UNKNOWN = ("Co", "Cn", "Cs", "Cc")
+
+
+@dataclass(frozen=True, slots=True)
+class Misprint:
+    """A span that does not print what the file says: what it prints, what it only says, and why that is not seen."""
+
+    printed: str
+    unseen: str
+    kind: str
+
+
+class _Letters:
+    """The letters of a reading of a page, with their middles."""
+
+    def __init__(self, spans: Sequence[Sequence[dict[str, Any]]]) -> None:
+        chars = [char for span in spans for char in span]
+        boxes = np.array([char["bbox"] for char in chars], dtype=float).reshape(-1, 4)
+        self._texts = [char["c"] for char in chars]
+        self._x, self._y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+        self._is_left = np.ones(len(chars), dtype=bool)
+
+    def find_within(self, box: Box) -> Any:
+        """The places, in the order of the file, of those whose middle lies in a rectangle."""
+        x0, y0, x1, y1 = box
+        return np.flatnonzero((x0 <= self._x) & (self._x <= x1) & (y0 <= self._y) & (self._y <= y1))
+
+    def read(self, places: Any) -> str:
+        """The letters at these places."""
+        return "".join(self._texts[ix] for ix in places)
+
+    def take(self, places: Any) -> str:
+        """The letters at these places that no other span has taken: one glyph is printed once."""
+        left = places[self._is_left[places]]
+        self._is_left[left] = False
+        return self.read(left)
+
+
+def find_misprints(
+    raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
+) -> dict[int, Misprint]:
+    """Find the spans of a page that do not print what they say, by their place.
+
+    Args: on_page: whether each span lies on the page; what lies beside it is never printed, though both readings of
+          some files have it.
+          said, printed: readings of the page, of all that the file says and of the glyphs within their clips.
+    """
+    told, beside = (
+        "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
+        for kept in (True, False)
+    )
+    seen = printed.extractText()
+    if _squeeze(told) == _squeeze(seen) or any(_count(seen) == _count(text) for text in (told, told + beside)):
+        return {}
+    spans = _spans(said.extractRAWDICT())
+    own, shown = _Letters(spans), _Letters(_spans(printed.extractRAWDICT()))
+    found: dict[int, Misprint] = {}
+    for ix, (raw, chars, is_on) in enumerate(zip(raws, spans, on_page, strict=True)):
+        if is_on and (misprint := _compare(raw, chars, said=own, shown=shown)):
+            found[ix] = misprint
+    return found
+
+
+def _compare(
+    raw: dict[str, Any], chars: Sequence[dict[str, Any]], *, said: _Letters, shown: _Letters
+) -> Misprint | None:
+    places = shown.find_within(raw["bbox"])
+    glyphs = shown.read(places)
+    before, after = _count(said.read(said.find_within(raw["bbox"]))), _count(glyphs)
+    if before == after or any(letter == "\ufffd" or unicodedata.category(letter) in _UNKNOWN for letter in glyphs):
+        return None
+    printed = shown.take(places)
+    if not after <= before:
+        return Misprint(printed, raw["text"], REPLACED)
+    left = Counter(glyphs)
+    unseen = []
+    for char in chars:
+        left[char["c"]] -= 1
+        if left[char["c"]] < 0:
+            unseen.append(char["c"])
+    return Misprint(printed, "".join(unseen), CLIPPED)
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def _count(text: str) -> Counter[str]:
+    """Letters and digits of a text: ligatures are their letters, and marks and blanks count for nothing."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return Counter(filter(str.isalnum, plain))
+
+
+def _spans(content: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    return [span["chars"] for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"]]

@@ -1,0 +1,85 @@
+"""Pages whose text is set sideways: turned upright to be read, and what was read turned back to where it is printed.
+
+A wide table is often printed standing on its side on an upright page. All stages after the reader know only text that
+runs from left to right, so such a page is turned before them and their rectangles after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import polars as pl
+
+from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
+
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+Placed = TypeVar("Placed", Span, Rule, Fill, Widget)
+
+
+def turn_upright(source: Source) -> Source:
+    """Turn each page whose text runs upwards or downwards so that it runs from left to right."""
+    if not any(page.sideways for page in source.pages):
+        return source
+    return replace(source, pages=tuple(_turned(page) if page.sideways else page for page in source.pages))
+
+
+def turn_back(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
+    """Put the rectangles of turned pages back on the pages as they are shown; all other rows stay as they are."""
+    turned = {page.page: page for page in shown.pages if page.sideways}
+    if not turned:
+        return dict(frames)
+    return {name: _frame_back(frame, turned) for name, frame in frames.items()}
+
+
+def _turned(page: Page) -> Page:
+    return replace(
+        page,
+        width_pt=page.height_pt,
+        height_pt=page.width_pt,
+        spans=tuple(_shape_turned(span, page) for span in page.spans),
+        rules=tuple(_shape_turned(rule, page) for rule in page.rules),
+        fills=tuple(_shape_turned(fill, page) for fill in page.fills),
+        widgets=tuple(_shape_turned(widget, page) for widget in page.widgets),
+    )
+
+
+def _shape_turned(shape: Placed, page: Page) -> Placed:
+    if page.sideways > 0:
+        high = page.height_pt
+        return replace(shape, x0=high - shape.y1, y0=shape.x0, x1=high - shape.y0, y1=shape.x1)
+    wide = page.width_pt
+    return replace(shape, x0=shape.y0, y0=wide - shape.x1, x1=shape.y1, y1=wide - shape.x0)
+
+
+def _frame_back(frame: pl.DataFrame, turned: Mapping[int, Page]) -> pl.DataFrame:
+    if "page" not in frame.columns or frame.filter(pl.col("page").is_in(list(turned))).is_empty():
+        return frame
+    columns = [name for name in ("bbox", "cells", "pieces") if name in frame.columns]
+    changed = [pl.Series(name, _values_back(frame, name, turned), dtype=frame.schema[name]) for name in columns]
+    return frame.with_columns(changed)
+
+
+def _values_back(frame: pl.DataFrame, name: str, turned: Mapping[int, Page]) -> list[object]:
+    values: list[object] = []
+    for number, value in frame.select("page", name).iter_rows():
+        if name == "bbox":
+            values.append(_box_back(value, turned.get(number)))
+        elif name == "pieces":
+            values.append([_box_back(piece, turned.get(piece["page"])) for piece in value])
+        else:
+            values.append([{**cell, "bbox": _box_back(cell["bbox"], turned.get(number))} for cell in value])
+    return values
+
+
+def _box_back(box: dict[str, float], page: Page | None) -> dict[str, float]:
+    """Turn one rectangle back; whatever else its row holds stays."""
+    if page is None:
+        return box
+    x0, y0, x1, y1 = (box[corner] for corner in _CORNERS)
+    if page.sideways > 0:
+        back = (y0, page.height_pt - x1, y1, page.height_pt - x0)
+    else:
+        back = (page.width_pt - y1, x0, page.width_pt - y0, x1)
+    return {**box, **dict(zip(_CORNERS, back, strict=True))}

@@ -1,0 +1,362 @@
+"""What of a page's text a person can see. Text that only a program would read is no content, and is told.
+
+Whether text is lost on its ground, or lies under what was painted later, is judged on the page as it is drawn: what the
+file says of colours and order can be made to lie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pymupdf
+
+from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.geometry import (
+    CELLS,
+    Box,
+    Floats,
+    are_held,
+    cut_in_parts,
+    find_area,
+    find_areas,
+    find_meetings,
+    find_shared_areas,
+    holds,
+)
+from taxkg_assets.rules.loader import load_family
+
+_MUPDF: Any = pymupdf
+FAR_PT = 20_000.0
+"""How far beside a page text is looked for: farther than a page can be wide."""
+
+TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
+    "tiny",
+    "off page",
+    "unpainted",
+    "like its ground",
+    "covered",
+    "clipped",
+    "other glyphs",
+    "printed",
+)
+HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
+NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
+_FILLED_OR_STROKED = 16 | 32
+_LEAST_AREA = 1e-6
+# Size, colour and manner of painting: a page has a few of each.
+_MANNER = itemgetter("size", "color", "char_flags", "alpha")
+_EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Words that nobody can see on a page, or that give orders to a program (`printed` if they can be seen)."""
+
+    page: int
+    kind: str
+    text: str
+    box: Box
+    is_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
+
+    order: int
+    box: Box
+    color: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a page is painted with beside text.
+
+    `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
+    `wordless`: the page's instructions without its text, if covers were counted among what these paint.
+    """
+
+    fills: Sequence[Any]
+    covers: Sequence[Cover]
+    has_pictures: bool
+    painters: frozenset[str] = frozenset()
+    wordless: bytes | None = None
+
+
+class Sight:
+    """Judges the spans of one open page; draws it only where a span gives reason to."""
+
+    def __init__(self, page: Any, *, width: float, height: float, ground: Ground) -> None:
+        self._page, self._ground = page, ground
+        self._fills, self._covers, self._has_images = ground.fills, ground.covers, ground.has_pictures
+        self._width, self._height = width, height
+        self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
+        self._grounds: dict[int, list[Box]] = {}
+        self._drawn = 0
+
+    def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
+        """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
+        if not raws:
+            return []
+        stored = [raw["bbox"] for raw in raws]
+        boxes = np.array(stored, dtype=float)
+        placed = boxes if stored == shown else np.array(shown, dtype=float)
+        reasons = [""] * len(raws)
+        for ix in self._find_doubtful(raws, boxes, shown=placed):
+            reasons[ix] = self._find_reason(raws[ix], shown[ix])
+        under = [ix for ix in self._find_under(boxes) if not reasons[ix]]
+        for ix, is_hid in zip(under, self._find_painted_over(boxes[under]), strict=True):
+            if is_hid or (is_hid is None and not self._shows_ink(shown[ix])):
+                reasons[ix] = COVERED
+        for ix in self._find_overprinted(raws, boxes):
+            if not reasons[ix] and not self._shows_own_colour(raws[ix], shown[ix]):
+                reasons[ix] = COVERED
+        return reasons
+
+    def _find_overprinted(self, raws: Sequence[dict[str, Any]], boxes: Floats) -> list[int]:
+        """Spans on which words of another colour are printed, as far as rectangles tell."""
+        colors = [raw["color"] for raw in raws]
+        kinds = Counter(colors)
+        if len(kinds) == 1:
+            return []
+        usual = max(kinds, key=kinds.__getitem__)
+        painted = np.array(colors)
+        is_text = np.array([not raw["text"].isspace() for raw in raws])
+        rare = np.flatnonzero((painted != usual) & is_text)
+        shared = np.zeros(len(boxes))
+        # Words of the usual colour can be met by rare ones alone, so that each pair is looked at once.
+        for some in cut_in_parts(rare, len(boxes)):
+            may_meet = (painted[some][:, None] != painted) & is_text
+            ours, others, areas = find_meetings(boxes[some], boxes, may_meet)
+            shared += np.bincount(others, areas * (painted[others] == usual), minlength=len(boxes))
+            shared[some] = np.bincount(ours, areas, minlength=len(some))
+        found: list[int] = np.flatnonzero(self._is_most(shared, boxes)).tolist()
+        return found
+
+    def _find_doubtful(self, raws: Sequence[dict[str, Any]], boxes: Floats, *, shown: Floats) -> Sequence[int]:
+        """The spans about which there is anything by which they might not be seen: most pages have none such."""
+        if self._is_patterned:
+            return range(len(raws))
+        limits = self._limits
+        x0, y0, x1, y1 = shown.T
+        width, height = x1 - x0, y1 - y0
+        least = limits["narrow_pt"] * np.array([len(raw["text"]) for raw in raws])
+        is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
+        is_doubtful |= (x1 <= 0) | (y1 <= 0) | (x0 >= self._width) | (y0 >= self._height)
+        manners = [*map(_MANNER, raws)]
+        kinds = set(manners)
+        lost = {kind for kind in kinds if kind[0] < limits["tiny_pt"] or self._is_unpainted(*kind[2:])}
+        if lost:
+            is_doubtful |= np.array([manner in lost for manner in manners])
+        is_doubtful |= are_held(boxes, self._pictures)
+        for color in {kind[1] for kind in kinds}:
+            if grounds := self._grounds_of(color):
+                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_held(boxes, grounds)
+        found: list[int] = np.flatnonzero(is_doubtful).tolist()
+        return found
+
+    def _find_reason(self, raw: dict[str, Any], shown: Box) -> str:
+        x0, y0, x1, y1 = shown
+        text, narrow = raw["text"], self._limits["narrow_pt"]
+        across = min(x1 - x0, y1 - y0)
+        is_heaped = across <= 0 or (across < self._limits["heaped_pt"] and len(text.strip()) > 1)
+        is_tiny = raw["size"] < self._limits["tiny_pt"] or (is_heaped and not text.isspace())
+        if max(x1 - x0, y1 - y0) < narrow * len(text):
+            # Blanks around the words count for nothing.
+            is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())
+        if x1 <= 0 or y1 <= 0 or x0 >= self._width or y0 >= self._height:
+            return OFF_PAGE
+        if is_tiny:
+            return TINY
+        if self._is_unpainted(raw["char_flags"], raw["alpha"]):
+            return UNPAINTED
+        if (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, shown):
+            return GROUND
+        is_lost = self._is_patterned and text.strip() and not self._shows_own_colour(raw, shown)
+        return COVERED if is_lost else ""
+
+    def _is_unpainted(self, flags: int, alpha: int) -> bool:
+        return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits["clear_alpha"])
+
+    def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
+        """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
+        least = self._limits["scan_share"] * self._width * self._height
+        if not any(find_area(picture) >= least for picture in self._pictures):
+            return False
+        painted, hidden = (sum(len(span.text.strip()) for span in spans) for spans in (seen, unseen))
+        return bool(painted <= self._limits["scan_seen"] * hidden)
+
+    def _may_be_lost(self, raw: dict[str, Any]) -> bool:
+        return any(holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
+            holds(picture, raw["bbox"]) for picture in self._pictures
+        )
+
+    def _grounds_of(self, color: int) -> list[Box]:
+        grounds = self._grounds.get(color)
+        if grounds is None:
+            grounds = self._grounds[color] = self._find_grounds(_brightness(color))
+        return grounds
+
+    def _find_grounds(self, light: float) -> list[Box]:
+        """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
+        if light >= self._limits["light"]:
+            return [_EVERYWHERE]
+        near = self._limits["like_ground"]
+        fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
+        covers = [cover.box for cover in self._covers if abs(_brightness(cover.color) - light) < near]
+        return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *covers]
+
+    def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
+        own, least = _brightness(raw["color"]), self._limits["contrast"]
+        pixels = self._draw(shown)
+        differing = sum(abs(pixel - own) > least for pixel in pixels)
+        return bool(pixels) and differing >= float(self._limits["ground_share"]) * len(pixels)
+
+    def _shows_own_colour(self, raw: dict[str, Any], shown: Box) -> bool:
+        own, most = _brightness(raw["color"]), self._limits["contrast"]
+        pixels = self._draw(shown)
+        same = sum(abs(pixel - own) <= most for pixel in pixels)
+        return bool(same >= self._limits["own_share"] * len(pixels))
+
+    @cached_property
+    def _is_patterned(self) -> bool:
+        """Whether something is painted that does not tell where it ends, or a clip is as narrow as a slit."""
+        named = self._ground.painters
+        is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._drawn_log)
+        return is_shaded or bool(named - {NAMED_PART})
+
+    @cached_property
+    def _pictures(self) -> list[Box]:
+        return [box for kind, box in self._drawn_log if kind == "fill-image"] if self._has_images else []
+
+    def _find_under(self, boxes: Floats) -> list[int]:
+        """The rectangles over or under which something solid lies."""
+        solid = [*self._pictures, *(cover.box for cover in self._covers)]
+        if not solid:
+            return []
+        found: list[int] = np.flatnonzero(self._are_mostly_shared(boxes, np.array(solid, dtype=float))).tolist()
+        return found
+
+    def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
+        """Whether rectangles share most of their area with others, all of these together."""
+        shared = np.zeros(len(boxes))
+        for some in cut_in_parts(others, len(boxes)):
+            shared += find_shared_areas(boxes, some).sum(axis=0)
+        return self._is_most(shared, boxes)
+
+    def _is_most(self, shared: Floats, boxes: Floats) -> npt.NDArray[np.bool_]:
+        """Whether a shared area is most of a rectangle."""
+        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * find_areas(boxes))
+        return mostly
+
+    def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
+        """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
+        if not len(boxes) or not self._written or not self._painted:
+            return [False] * len(boxes)
+        step = max(1, CELLS // max(len(self._written), len(self._painted)))
+        found: list[bool | None] = []
+        for start in range(0, len(boxes), step):
+            found += self._compare_orders(boxes[start : start + step])
+        return found
+
+    def _compare_orders(self, boxes: Floats) -> list[bool | None]:
+        texts, over = (np.array([row[1] for row in rows]) for rows in (self._written, self._painted))
+        written, painted = (np.array([row[0] for row in rows])[:, None] for rows in (self._written, self._painted))
+        x0, y0, x1, y1 = boxes.T
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        left, top, right, bottom = texts.T[:, :, None]
+        last = np.where((left <= x) & (x <= right) & (top <= y) & (y <= bottom), written, -1).max(axis=0)
+        shared = find_shared_areas(boxes, over) * (painted > last)
+        share = self._limits["covered_share"] * find_areas(boxes)
+        is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(share, _LEAST_AREA))
+        is_image = np.array([row[2] for row in self._painted])
+        is_hid = shared[is_image].sum(axis=0) >= share
+        return [
+            (True if by_picture and not self._has_clear_images else None) if may_be else False
+            for may_be, by_picture in zip(is_over.tolist(), is_hid.tolist(), strict=True)
+        ]
+
+    def _shows_ink(self, shown: Box) -> bool:
+        pixels = self._draw(shown)
+        if not pixels:
+            return False
+        ground, least = Counter(pixels).most_common(1)[0][0], self._limits["contrast"]
+        differing = sum(abs(pixel - ground) > least for pixel in pixels)
+        return bool(differing >= self._limits["ink_share"] * len(pixels))
+
+    @cached_property
+    def _log(self) -> list[tuple[str, Box]]:
+        """What was painted, in order."""
+        found: list[tuple[str, Box]] = self._page.get_bboxlog()
+        return found
+
+    @cached_property
+    def _drawn_log(self) -> list[tuple[str, Box]]:
+        """What was painted beside text, in order; where words can be left out that takes a fraction of the time."""
+        if self._ground.wordless is None:
+            return [row for row in self._log if not row[0].endswith("-text")]
+        with written_as(self._page, self._ground.wordless):
+            found: list[tuple[str, Box]] = self._page.get_bboxlog()
+        return found
+
+    @cached_property
+    def _written(self) -> list[tuple[int, Box]]:
+        return [(order, box) for order, (kind, box) in enumerate(self._log) if kind.endswith("-text")]
+
+    @cached_property
+    def _painted(self) -> list[tuple[int, Box, bool]]:
+        """What may lie over text: order, rectangle, whether it is a picture."""
+        images = [(n, box, True) for n, (kind, box) in enumerate(self._log) if kind == "fill-image"]
+        if self._ground.wordless is None:
+            return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
+        drawn = [order for order, (kind, _) in enumerate(self._log) if not kind.endswith("-text")]
+        return [*images, *((drawn[cover.order], cover.box, False) for cover in self._covers)]
+
+    @cached_property
+    def _has_clear_images(self) -> bool:
+        """Whether a picture of the page has a mask, so that what lies under it may show."""
+        return any(image[1] for image in self._page.get_images())
+
+    def _draw(self, shown: Box) -> bytes:
+        """The brightness of the pixels of a rectangle."""
+        x0, y0, x1, y1 = max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
+        if x1 <= x0 or y1 <= y0:
+            return b""
+        self._drawn += 1
+        if self._drawn <= self._limits["drawn_alone"]:
+            zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
+            return _grey(self._drawing, zoom=zoom, clip=(x0, y0, x1, y1))[0]
+        samples, width, zoom = self._whole
+        left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
+        rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
+        return b"".join(samples[row * width + left : row * width + min(right, width)] for row in rows)
+
+    @cached_property
+    def _whole(self) -> tuple[bytes, int, float]:
+        zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, self._width * self._height)) ** 0.5)
+        samples, width = _grey(self._drawing, zoom=zoom, clip=None)
+        return samples, width, width / self._width
+
+    @cached_property
+    def _drawing(self) -> Any:
+        """The page's instructions carried out once, for all rectangles that are drawn of it."""
+        return self._page.get_displaylist()
+
+
+def _grey(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
+    """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
+    scale = max(1, round(72 * zoom)) / 72
+    drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)
+    return bytes(drawn.samples), int(drawn.width)
+
+
+def _brightness(color: int) -> float:
+    return (299 * (color >> 16) + 587 * (color >> 8 & 255) + 114 * (color & 255)) / 1000

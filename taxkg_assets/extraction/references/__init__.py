@@ -1,0 +1,1 @@
+"""Places where text points at something, with relation and polarity."""

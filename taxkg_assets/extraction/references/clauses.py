@@ -1,0 +1,207 @@
+"""Clauses of a sentence: where each begins, and whether it states a condition.
+
+A clause decides how far a condition or a denial reaches; what it says about a target is decided in `polarity`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+_PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
+_BRACKET = re.compile(r"[()]")
+SCREENED = (
+    ("relations", "cues"),
+    ("polarity", "clause_ends"),
+    ("polarity", "subordinate"),
+    ("polarity", "main_clause_starts"),
+    ("polarity", "inserted_clause_ends"),
+    ("polarity", "trailing_clause_ends"),
+    ("polarity", "coordinate"),
+)
+"""Rules that are asked about every sentence with a mention."""
+MAIN, CONDITION, ASIDE = "main", "condition", "aside"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside.
+
+    `resumes` is the start of the clause that goes on here after an inserted one.
+    """
+
+    start: int
+    kind: str
+    resumes: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Break:
+    """A place where a clause may begin: `at` is its first character, `gap` where the one before it ends."""
+
+    at: int
+    gap: int
+    sort: str
+    is_after_comma: bool = False
+    rule_id: str = ""
+
+
+def without_parentheses(text: str) -> str:
+    """Take out what stands in closed parentheses; an open one, in which the mention stands, is kept."""
+    return _PARENTHESIS.sub("", text) if "(" in text else text
+
+
+def without_ellipses(text: str) -> str:
+    """Take out conditions shortened to a word or two: `if any`, `if applicable`."""
+    small = text.lower()
+    for rule in load_rules("polarity", "elliptical"):
+        if rule.may_match(small):
+            text = rule.pattern.sub(" ", text)
+    return text
+
+
+def find_clauses(sentence: str, *, held: int) -> list[Clause]:
+    """Split a sentence, its parentheses taken out, into clauses; the first begins at 0.
+
+    Args: held: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    """
+    clauses = [Clause(0, MAIN)]
+    breaks = list(_find_breaks(sentence, held=held))
+    if not breaks:
+        return clauses
+    is_leading = is_inserted = False
+    begin = 0
+    for place in sorted(breaks, key=lambda place: (place.at, place.sort != MAIN, place.sort)):
+        last = clauses[-1]
+        said = sentence[last.start : place.gap]
+        kind = _next_kind(place, last=last, said=said, is_leading=is_leading, is_inserted=is_inserted)
+        if kind is None:
+            continue
+        if place.sort in (CONDITION, ASIDE):
+            if last.kind == MAIN:
+                whole = sentence[begin : place.gap]
+                is_leading = not _has_verb(whole) or whole.endswith(" that")
+                is_inserted = place.is_after_comma and not is_leading
+        elif kind == MAIN:
+            is_leading = is_inserted = False
+            begin = place.at if place.sort == MAIN else begin
+        if place.at == last.start:
+            clauses.pop()
+        goes_on = place.sort == "inserted_clause_ends" and len(clauses) > 1
+        clauses.append(Clause(place.at, kind, clauses[-2].start if goes_on else -1))
+    return clauses
+
+
+def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, str]:
+    """Read the clause that holds a place: its text, with the beginning that it resumes, and its kind."""
+    ix = bisect_right([clause.start for clause in clauses], at) - 1
+    ends = {clause.start: after.start for clause, after in pairwise(clauses)}
+    clause = clauses[ix]
+    text = sentence[clause.start : ends.get(clause.start, len(sentence))]
+    if clause.resumes >= 0:
+        text = sentence[clause.resumes : ends[clause.resumes]] + text
+    return text, clause.kind
+
+
+def _next_kind(place: _Break, *, last: Clause, said: str, is_leading: bool, is_inserted: bool) -> str | None:
+    """Decide what clause begins at a place, if any does."""
+    is_within = last.kind != MAIN
+    if place.sort in (CONDITION, ASIDE, MAIN):
+        return place.sort
+    if place.sort == "main_clause_starts":
+        return MAIN if is_within and is_leading and _may_open(place.rule_id, said) else None
+    if place.sort == "inserted_clause_ends":
+        return MAIN if is_within and is_inserted and _has_verb(said) else None
+    if place.sort == "trailing_clause_ends":
+        return MAIN if is_within and not is_leading else None
+    if place.sort == "next_verb":
+        return last.kind if is_negated(said) else None
+    return last.kind
+
+
+def _may_open(rule_id: str, said: str) -> bool:
+    """Decide whether what is said so far can be a whole condition: it needs its verb where a list might go on."""
+    if rule_id == "target_and_verb":
+        return _finite().search(said) is not None
+    return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(said)
+
+
+def _find_breaks(sentence: str, *, held: int) -> Iterator[_Break]:
+    for _, match in _match_all("clause_ends", sentence, held=held):
+        yield _Break(match.end(), match.start(), MAIN)
+    subordinate = list(_match_all("subordinate", sentence, held=held))
+    for rule, match in subordinate:
+        asked = any(ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements"))
+        kind = ASIDE if asked or rule.id == ASIDE else CONDITION
+        yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
+    # Where no clause is subordinate, none ends: most sentences are spared the dearest patterns.
+    for group in ("main_clause_starts", "inserted_clause_ends", "trailing_clause_ends") if subordinate else ():
+        for rule, match in _match_all(group, sentence, held=held):
+            yield _Break(match.end(), match.start(), group, rule_id=rule.id)
+    for rule, match in _match_all("coordinate", sentence, held=held):
+        yield _Break(match.end(), match.start(), rule.id)
+
+
+def _match_all(group: str, sentence: str, *, held: int) -> Iterator[tuple[Rule, re.Match[str]]]:
+    for rule in open_screen(SCREENED).find_rules(("polarity", group), held):
+        for match in rule.pattern.finditer(sentence):
+            yield rule, match
+
+
+def _has_verb(said: str) -> bool:
+    """Decide whether a clause, as far as it goes, has its verb; so many words hold one that is not in the list."""
+    if len(said.split()) >= load_family("polarity")["surely_with_verb_words"]:
+        return True
+    orders = next(rule for rule in load_rules("polarity", "main_clause_starts") if rule.id == "order")
+    return _finite().search(said) is not None or orders.pattern.match(", " + said.strip()) is not None
+
+
+@cache
+def _finite() -> re.Pattern[str]:
+    return re.compile(load_family("polarity")["finite_verbs"])
+
+
+@cache
+def _left_behind() -> re.Pattern[str]:
+    return re.compile(load_family("polarity")["denials_left_behind"])
+
+
+def is_negated(clause: str) -> bool:
+    """Decide whether a clause denies what stands at its end.
+
+    Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
+    who is not resident shall file`.
+    """
+    small = clause.lower()
+    negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]
+    if not negations:
+        return False
+    for rule in load_rules("polarity", "weak_negations"):
+        clause = rule.pattern.sub(" ", clause)
+    last = max((match.end() for rule in negations for match in rule.pattern.finditer(clause)), default=-1)
+    return last > max((match.end() for match in _left_behind().finditer(clause)), default=-1)
+
+
+def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
+    """Find the innermost parenthesis around a mention that says something of its own; its range without the marks."""
+    if text.find("(", 0, start) < 0:
+        return None
+    opened: list[int] = []
+    for mark in _BRACKET.finditer(text, 0, start):
+        if mark[0] == "(":
+            opened.append(mark.start())
+        elif opened:
+            opened.pop()
+    if not opened:
+        return None
+    close = text.find(")", end)
+    low, high = opened[-1] + 1, close if close >= 0 else len(text)
+    speaks = any(rule.pattern.match(text[low:high]) for rule in load_rules("polarity", "parentheses_that_speak"))
+    return (low, high) if speaks else None

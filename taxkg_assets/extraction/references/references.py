@@ -1,0 +1,280 @@
+"""References: every place where a document's text points at something, with the sentence that says so.
+
+Finding the mentions is `mentions`, reading the sentence is `polarity`; here both become rows, told apart from a
+document's mentions of itself. Which node a reference reaches is decided in the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.keys import expand_members
+from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_held_words, find_mentions
+from taxkg_assets.extraction.references.polarity import Asked, find_relations, find_sentence_at
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.schemas import Anchors, References, Sections, dtypes, validated
+
+_HEADING_KINDS = ("section", "subsection", "runin", "part")
+# Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
+_TURNS_PAGE = pl.col("pieces").list.eval(pl.element().struct.field("page")).list.n_unique() > 1
+_COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", pl.when(_TURNS_PAGE).then("pieces")]
+_KEY = ["element_id", "start", "mention_start", "kind", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """What a text is about: the keys of its box, line or section, its forms, and the document's own form."""
+
+    keys: set[str]
+    forms: set[str]
+    document_form: str
+
+
+@dataclass(slots=True)
+class _Pointed:
+    """One target that a text names: the sentence that names it, half-open in the text, and what is asked of it."""
+
+    section: dict[str, Any]
+    mention: Mention
+    start: int
+    end: int
+    is_self: bool
+    asked: Asked
+
+
+def build_references(
+    sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors], *, identity: Identity
+) -> dy.DataFrame[References]:
+    """Point at every target that a document's text names: one row per sentence and target.
+
+    Args:     sections: content elements of one document. anchors: its headings. identity: what the document is.
+    Returns:  rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own
+              form or of the box that owns the text is kept and marked `is_self`.
+    Units:    start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
+    Source:   rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
+    """
+    tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
+    headings = Headings(_collect_headings(tree))
+    found: list[_Pointed] = []
+    led_by, lead = None, ""
+    separators = _find_separators(tree)
+    ordered = sections.sort("paragraph_ix").select(_COLUMNS)
+    held_words = find_held_words(ordered["text"].to_list())
+    for section, held in zip(ordered.iter_rows(named=True), held_words, strict=True):
+        is_item = section["role"] == "ListBlock"
+        if not is_item:
+            led_by, lead = section["anchor_id"], section["text"]
+        mentions = find_mentions(section["text"], headings=headings, held=held)
+        if not mentions:
+            continue
+        readings = [
+            _read_in_kind(section["text"], mention, doc_type=identity.doc_type, separators=separators)
+            for mention in mentions
+        ]
+        mentions = [mention for mention in readings if mention is not None]
+        if not identity.form or identity.doc_type == "publication":
+            mentions = _inherit_forms(mentions)
+        owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+        is_led = is_item and led_by == section["anchor_id"]
+        found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
+    return validated(_frame(found).sort(_KEY), References)
+
+
+def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Name the headings that text can point at; a box goes by its key, lines and statute sections by their numbers."""
+    found: dict[str, tuple[str, str]] = {}
+    for row in tree.values():
+        if _is_lawlike(row["heading"]):
+            continue
+        if row["kind"] in _HEADING_KINDS:
+            found[row["heading"]] = ("section", row["heading"].strip().rstrip(".:"))
+        elif row["kind"] == "box" and (row["key"] or "").startswith("box_"):
+            found[row["heading"]] = ("box", row["key"])
+    return found
+
+
+def _is_lawlike(heading: str) -> bool:
+    """Decide whether a heading is nothing but the name of a form, box or publication, which have rules of their own."""
+    return context("named_by_another_rule").fullmatch(heading) is not None
+
+
+def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
+    text: str = section["text"]
+    sentences = find_sentences(text)
+    led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""
+    seen: set[tuple[int, str, str]] = set()
+    asked_of: dict[tuple[int, int, tuple[int, int], str], Asked] = {}
+    for mention in mentions:
+        start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
+        mention = _localise(mention, own_forms=owner.forms)
+        if (start, mention.kind, mention.target) in seen:
+            continue
+        seen.add((start, mention.kind, mention.target))
+        listed = (start, end, mention.group, mention.kind)
+        asked = asked_of.get(listed)
+        if asked is None:
+            low, high = mention.group[0] - start, mention.group[1] - start
+            asked = asked_of[listed] = Asked(text[start:end], mention.kind, low, high, led_by)
+        is_self = _is_self(mention, owner=owner) and not _is_elsewhere(text, mention)
+        yield _Pointed(section, mention, start, end, is_self, asked)
+
+
+def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
+    """Make rows of what was found, once it is known what each sentence says of its mentions."""
+    # The targets of one list share a question.
+    asked = list({id(one.asked): one.asked for one in found}.values())
+    said_of = {id(one): said for one, said in zip(asked, find_relations(asked), strict=True)}
+    said = [said_of[id(one.asked)] for one in found]
+    mentions = [one.mention for one in found]
+    columns = {
+        "document_id": [one.section["document_id"] for one in found],
+        "page": [_find_page(one.section, one.mention.start) for one in found],
+        "element_id": [one.section["element_id"] for one in found],
+        "anchor_id": [one.section["anchor_id"] for one in found],
+        "start": [one.start for one in found],
+        "end": [one.end for one in found],
+        "mention_start": [mention.start for mention in mentions],
+        "mention_end": [mention.end for mention in mentions],
+        "kind": [mention.kind for mention in mentions],
+        "target": [mention.target for mention in mentions],
+        "target_form": [mention.target_form for mention in mentions],
+        "evidence": [one.asked.sentence for one in found],
+        "is_self": [one.is_self for one in found],
+        "relation": [one.relation for one in said],
+        "polarity": [one.polarity for one in said],
+        "confidence": [min(one.confidence, of.confidence) for one, of in zip(mentions, said, strict=True)],
+        "rule_id": [f"{one.rule_id}.{of.rule_id}" for one, of in zip(mentions, said, strict=True)],
+        "created_by": ["regex"] * len(found),
+    }
+    return pl.DataFrame(columns, schema=dtypes(References))
+
+
+def _find_page(section: dict[str, Any], at: int) -> int:
+    """Take the page of the printed line that holds a character; a paragraph may run over a page's end."""
+    for piece in section["pieces"] or ():
+        if piece["start"] <= at < piece["end"]:
+            return int(piece["page"])
+    return int(section["page"])
+
+
+def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
+    keys: set[str] = set()
+    forms: set[str] = set()
+    while anchor_id is not None and anchor_id in tree:
+        row = tree[anchor_id]
+        if row["key"] and not keys:
+            keys = _expand_key(row["key"])
+        if row["form"] and not forms:
+            forms = {row["form"]}
+        anchor_id = row["parent_anchor_id"]
+    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form)
+
+
+def _expand_key(key: str) -> set[str]:
+    """Name the boxes of a key: boxes_14-16 and boxes_2e-2f stand for several."""
+    parts = re.fullmatch(r"(?:box|boxes|line|lines)_(.+)", key)
+    if parts is None:
+        return {key}
+    stem = "line" if key.startswith("line") else "box"
+    return {f"{stem}_{name}" for name in expand_members(parts[1].replace("_", ","))} | {key}
+
+
+def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: frozenset[str]) -> Mention | None:
+    """Read a bare section number as the document's kind does: a statute cites itself, all others the tax code."""
+    after = text[mention.group[1] :]
+    if mention.rule_id in ("own_law_section", "own_plain_section", "regulation_by_sign"):
+        return _read_own_law(mention, is_statute=doc_type == "statute", separators=separators)
+    if mention.target.startswith("26 "):
+        kind = {"statute_section": "irc_section", "regulation": "regulation"}[mention.kind]
+        name = re.sub(r"^26 (?:U\.S\.C\.|CFR)", "IRC" if kind == "irc_section" else "Regs", mention.target)
+        return replace(mention, kind=kind, target=name)
+    if mention.rule_id == "statute_section" and doc_type != "statute":
+        return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
+    if mention.rule_id != "code_section" or context("tax_code_after").match(after):
+        return mention
+    if doc_type == "statute":
+        if context("session_law_before").search(text[max(0, mention.group[0] - 20) : mention.group[0]]):
+            return None
+        if context("code_named_before").match(after) and "internal revenue code" in text[: mention.start].lower():
+            return mention
+        number = mention.target.removeprefix("IRC ").split("(")[0]
+        return replace(mention, kind="statute_section", target=f"sec_{number}")
+    before = text[max(0, mention.group[0] - 60) : mention.group[0]]
+    if context("foreign_section_before").search(before) or context("foreign_section_after").match(after):
+        return None
+    if context("own_section").match(mention.target):
+        return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
+    return mention
+
+
+def _read_own_law(mention: Mention, *, is_statute: bool, separators: frozenset[str]) -> Mention | None:
+    """Read a divided section number: in a code that numbers so it is its own, elsewhere only a regulation's counts."""
+    if not is_statute:
+        return mention if mention.kind == "regulation" else None
+    number = re.sub(r"^(?:sec_|Regs )", "", mention.target).split("(")[0]
+    if separators and not separators & {*_separators_of(number)}:
+        return mention if mention.kind == "regulation" else None
+    return replace(mention, kind="statute_section", target=f"sec_{number}")
+
+
+def _find_separators(tree: dict[str, dict[str, Any]]) -> frozenset[str]:
+    """Find by which signs a code divides the numbers of its own sections; `plain` where by none."""
+    keys = [row["key"].removeprefix("sec_") for row in tree.values() if row["kind"] == "statute_section"]
+    return frozenset(sign for key in keys for sign in _separators_of(key))
+
+
+def _separators_of(number: str) -> list[str]:
+    return re.findall(r"[.:-](?=\d)", number)[:1] or ["plain"]
+
+
+def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
+    """Give a box or line without a form the form named last before it: a publication has no form of its own."""
+    last = ""
+    out: list[Mention] = []
+    for mention in mentions:
+        if mention.kind == "form":
+            last = mention.target.removeprefix("Form ")
+        elif mention.kind in ("box", "line"):
+            if mention.target_form:
+                last = mention.target_form
+            elif last and (mention.kind == "box" or last.startswith("Schedule")):
+                mention = replace(mention, target_form=last, is_form_inherited=True)
+        out.append(mention)
+    return out
+
+
+def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
+    """Drop the form of a box or line where it is the own form; write it into the target of a line elsewhere."""
+    if mention.target_form in own_forms:
+        return replace(mention, target_form="")
+    if mention.kind == "line" and mention.target_form:
+        form = mention.target_form
+        shown = form if form.startswith("Schedule") else f"Form {form}"
+        return replace(mention, target=f"{mention.target} ({shown})")
+    return mention
+
+
+def _is_elsewhere(text: str, mention: Mention) -> bool:
+    """Decide whether words place a heading elsewhere: of two forms in one booklet, the other one's box."""
+    after = text[max(mention.group[1], mention.end) :]
+    return mention.kind == "box" and context("elsewhere_after").match(after) is not None
+
+
+def _is_self(mention: Mention, *, owner: _Owner) -> bool:
+    """Decide whether the text speaks of its own box, line, section, form or publication."""
+    if mention.kind in ("box", "line", "statute_section"):
+        return not mention.target_form and mention.target in owner.keys
+    if mention.kind == "form":
+        code = mention.target.removeprefix("Form ")
+        generic = {form.split("-")[0] for form in owner.forms}
+        schedules = {form.split(" (")[0] for form in owner.forms if form.startswith("Schedule")}
+        return code in owner.forms | generic | schedules
+    return mention.kind == "publication" and mention.target == owner.document_form

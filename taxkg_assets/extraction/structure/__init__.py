@@ -1,0 +1,1 @@
+"""Blocks with roles, the outline of headings, and who owns each paragraph."""

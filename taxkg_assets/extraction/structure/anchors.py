@@ -1,0 +1,40 @@
+"""The table `anchors`: every printed heading that owns content, with kind, key and parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.structure.blocks import Block, build_boxes
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.extraction.structure.outline import find_outline
+from taxkg_assets.rules.confidence import read_confidence
+from taxkg_assets.schemas import Anchors, dtypes, validated
+
+
+def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
+    """Build one row per heading of a document, in reading order.
+
+    Args:     blocks: all blocks of the document (find_blocks). identity: what the document says it is.
+    Returns:  the outline as a tree: `parent_anchor_id` is null at the top.
+    """
+    headings = find_outline(blocks, identity=identity)
+    ids = [heading.anchor_id for heading in headings]
+    columns = {
+        "anchor_id": ids,
+        "document_id": [document_id] * len(headings),
+        "page": [heading.block.page for heading in headings],
+        "kind": [heading.kind for heading in headings],
+        "key": [heading.key for heading in headings],
+        "heading": [heading.text for heading in headings],
+        "parent_anchor_id": [ids[heading.parent] if heading.parent >= 0 else None for heading in headings],
+        "form": [heading.form for heading in headings],
+        "perspective": [heading.perspective for heading in headings],
+        "repeat_ix": [heading.repeat_ix for heading in headings],
+        "element_id": [heading.block.element_id for heading in headings],
+        "confidence": [read_confidence("anchors", f"{h.kind} {h.confidence:.2f}") for h in headings],
+        "bbox": build_boxes([heading.block.bbox for heading in headings]),
+    }
+    return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)

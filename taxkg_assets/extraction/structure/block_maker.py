@@ -1,0 +1,390 @@
+"""Lines of one page to its blocks: what each paragraph, table, numbered line or label becomes, and with which role.
+
+In which order they come, and what is furniture, is decided before; what carries over from page to page is kept here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from taxkg_assets.extraction.forms.form_lines import FormLine, find_title
+from taxkg_assets.extraction.forms.margin_labels import SideLabel
+from taxkg_assets.extraction.keys import Key, find_key
+from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
+from taxkg_assets.extraction.layout.paragraphs import (
+    Paragraph,
+    find_paragraphs,
+    first_shown,
+    matches,
+    thresholds,
+)
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.roles import (
+    Style,
+    is_below_rule,
+    is_centred,
+    is_heading,
+    is_prose,
+    is_title,
+    split_lead,
+)
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.structure.blocks import Block
+from taxkg_assets.extraction.structure.outline import matches_grammar
+
+# How sure a role is: what words say outright, what type and place say, what is left over.
+SURE, LIKELY, REST = 0.98, 0.9, 0.8
+_IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
+
+
+@dataclass(slots=True)
+class Flow:
+    """What carries over from page to page: the words seen, the leading, and whether a table of contents is open."""
+
+    document_id: str
+    style: Style
+    leading: dict[int, float]
+    words: Words
+    is_form: bool = False
+    product_name: str = ""
+    in_contents: str = ""
+    contents_size: float = 0.0
+    open_lead: Block | None = None
+    ruled_list: tuple[int, int] | None = None
+
+
+def letters_of(text: str) -> str:
+    """Give the letters and digits of a text, so that a name compares however it is set."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+class BlockMaker:
+    """Collects the blocks of one page in reading order."""
+
+    def __init__(self, page: Page, flow: Flow, *, is_face: bool, has_boxes: bool) -> None:
+        self.page = page
+        self.has_boxes = has_boxes
+        self.flow = flow
+        self.is_face = is_face
+        self.icons: list[Line] = []
+        self.title_floor = 0.0
+        self.starts: Counter[int] = Counter()
+        self.number: list[Line] = []
+        self.walls: list[float] = []
+        self.lines_end: float | None = None
+        self.line_x0 = 0.0
+        self.masthead_floor = 0.0
+        # Once a section is open, large type is no title any more.
+        self.has_begun = False
+        self.is_below_legend = False
+        self.blocks: list[Block] = []
+
+    def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
+        """Append one block of the given lines."""
+        text, pieces = join_lines(lines, words=self.flow.words)
+        ix = len(self.blocks)
+        block = Block(
+            page=self.page.page,
+            element_ix=ix,
+            element_id=f"{self.flow.document_id}:p{self.page.page:04d}:e{ix:04d}",
+            column_ix=column_ix,
+            role=role,
+            confidence=confidence,
+            lines=lines,
+            text=text,
+            pieces=pieces,
+            size=lines[0].size,
+            is_bold=all(map(_IS_BOLD, lines)),
+            is_italic=all(map(_IS_ITALIC, lines)),
+            is_face=self.is_face,
+            is_in_contents=bool(self.flow.in_contents),
+            **marks,
+        )
+        self.blocks.append(block)
+        return block
+
+    def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
+        """Append the text of a table region, one block for each run of lines that the PDF stores together."""
+        table_id = f"{self.flow.document_id}:p{self.page.page:04d}:t{region_ix}"
+        caption = self.blocks[-1] if self.blocks else None
+        if caption is not None and caption.role == "BodyText" and matches("captions", caption.text):
+            caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
+        run: list[Line] = []
+        for line in lines:
+            if run and run[-1].spans[-1].block_ix != line.spans[0].block_ix:
+                self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+                run = []
+            run.append(line)
+        if run:
+            self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
+
+    def add_unit(self, unit: FormLine | SideLabel, column_ix: int) -> None:
+        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
+        if isinstance(unit, FormLine):
+            block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
+            block.named = Key("line", unit.key)
+            block.is_part_of_line, block.heading = unit.is_part, find_title(unit, block.text)
+            self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
+            return
+        self.lines_end = None if unit.head else unit.y0 - 8
+        if unit.head:
+            label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
+            label.named = Key("part" if unit.key else "section", unit.key)
+        edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
+        self.add_text(unit.notes, *edges, column_ix)
+
+    def add_text(
+        self,
+        lines: list[Line],
+        x0: float,
+        x1: float,
+        column_ix: int,
+        *,
+        below: TableRegion | None = None,
+        is_cell: bool = False,
+    ) -> None:
+        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them."""
+        if not lines:
+            return
+        merged = merge_lines(lines)
+        paragraphs = find_paragraphs(
+            merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading, is_cell=is_cell
+        )
+        if below is not None:
+            last = paragraphs[-1]
+            middle = (last.first.x0 + last.first.x1) / 2
+            # What is centred over a table heads it; nothing else follows it in the column.
+            last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
+            last.is_last = not last.heads_table
+            last.is_caption = matches("table_captions", last.first.text)
+        for paragraph in paragraphs:
+            self._add_paragraph(paragraph)
+
+    def _add_paragraph(self, paragraph: Paragraph) -> None:
+        page, flow = self.page, self.flow
+        first = paragraph.first
+        place: dict[str, Any] = {
+            "column_ix": paragraph.column_ix,
+            "is_indented": first.x0 > paragraph.column_x0 + thresholds()["indent_sizes"] * first.size,
+            "is_listed": paragraph.is_listed,
+        }
+        if self._take_number(paragraph):
+            return
+        is_named = not self.has_begun and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        if is_named or self._ends_title(paragraph):
+            self.add(paragraph.lines, "DocTitle", LIKELY, **place)
+        elif self.is_face:
+            self._add_face_paragraph(paragraph, place)
+        elif paragraph.is_caption and not flow.in_contents:
+            self.add(paragraph.lines, "BodyText", LIKELY, **place)
+        elif self._is_callout(paragraph):
+            self.add(paragraph.lines, "Callout", SURE, **place)
+        elif is_heading(paragraph, page, flow.style) and self._opens(paragraph):
+            self._add_heading(paragraph, place)
+        elif flow.in_contents:
+            self.add(paragraph.lines, "ListBlock", LIKELY, **place)
+        else:
+            self._add_body(paragraph, place)
+
+    def _take_number(self, paragraph: Paragraph) -> bool:
+        """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""
+        if self.number:
+            paragraph.lines[:0] = self.number
+            self.number = []
+            return False
+        line = paragraph.first
+        large = line.is_bold and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(line.page)
+        if not large or paragraph.is_last or len(paragraph.lines) > 1 or not matches("ordinals", line.text):
+            return False
+        self.number = paragraph.lines
+        return True
+
+    def _ends_title(self, paragraph: Paragraph) -> bool:
+        """Decide whether large type right below the title of the first page still belongs to it."""
+        if self.page.page != 1 or not self.blocks or self.blocks[-1].role != "DocTitle":
+            return False
+        line, last = paragraph.first, self.blocks[-1].lines[-1]
+        if matches("openers", line.text):
+            return False
+        is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
+        if is_near and matches("titles", line.text):
+            return True
+        return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
+
+    def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append text of a form's face: its title, the head of a part, or a field's words."""
+        line = paragraph.first
+        if self.has_boxes and self._add_masthead(paragraph, place):
+            return
+        if not self.has_boxes and self._is_in_masthead(line):
+            self.add(paragraph.lines, "DocTitle", LIKELY, **place)
+            return
+        key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
+        centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
+        if key is not None and key.kind == "part":
+            self._add_part(paragraph, key, place)
+            return
+        is_later = not self.has_boxes and self.page.page > 1
+        if is_later and centred and is_heading(paragraph, self.page, self.flow.style):
+            self._add_heading(paragraph, place)
+            return
+        place["is_apart"] = self._is_apart(line)
+        place["is_outdented"] = self.lines_end is not None and line.x0 <= self.line_x0 + 2
+        if not self.has_boxes and self._is_callout(paragraph):
+            self.add(paragraph.lines, "Callout", LIKELY, **place)
+            return
+        if not self.has_boxes and is_prose(paragraph):
+            lead, _ = split_lead(paragraph)
+            if lead and matches_grammar("standing", lead[0].text):
+                self.lines_end = None
+                self._add_body(paragraph, place)
+            else:
+                self.add(paragraph.lines, "BodyText", REST, **place)
+            return
+        is_title_like = (
+            line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
+        )
+        self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
+
+    def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
+        """Append what a face with boxes says of itself: name and number, the letter of a copy and for whom it is."""
+        lines = paragraph.lines
+        text = " ".join(line.text for line in lines)
+        is_bold = all(line.is_bold for line in lines)
+        was_legend, self.is_below_legend = self.is_below_legend, False
+        is_name = is_bold and letters_of(text) == self.flow.product_name
+        is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
+        if is_name or is_year or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
+            self.add(lines, "DocTitle", LIKELY, **place)
+            return True
+        if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
+            if matches("remarks", text):
+                self.add(lines, "BodyText", REST, **place)
+            return matches("remarks", text)
+        lead, rest = (lines, []) if is_bold else split_lead(paragraph)
+        if lead:
+            self.add(lead, "PageArtifact", LIKELY, **place)
+        if rest:
+            self.add(rest, "BodyText", REST, **place)
+        self.is_below_legend = not rest
+        return True
+
+    def _is_large(self, line: Line) -> bool:
+        return line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
+
+    def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
+        """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
+        self.lines_end = None
+        lead, rest = split_lead(paragraph)
+        head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **place)
+        head.named = key
+        if lead and rest:
+            self.add(rest, "FormField", LIKELY, **place)
+
+    def _is_apart(self, line: Line) -> bool:
+        """Decide whether a rule across the page parts some words from the numbered lines above them."""
+        end = self.lines_end
+        if end is None or line.x0 > min(self.starts) + 3:
+            return False
+        return any(end - 2 <= wall <= line.y0 + 2 for wall in self.walls)
+
+    def _is_in_masthead(self, line: Line) -> bool:
+        """Decide whether bold words stand above the first rule across a face that names its publisher there."""
+        is_named = line.is_bold or matches("form_numbers", line.text) or matches("titles", line.text)
+        return is_named and line.y1 <= self.masthead_floor and len(line.text) > 3
+
+    def _is_callout(self, paragraph: Paragraph) -> bool:
+        """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""
+        first = paragraph.first
+        if first.spans[0].is_bold and matches("callouts", first.text):
+            return True
+        low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
+        reach = thresholds()["icon_reach_pt"]
+        return any(
+            icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
+            for icon in self.icons
+        )
+
+    def _opens(self, paragraph: Paragraph) -> bool:
+        """Decide whether a heading really opens a section: entries of a table of contents or an index do not."""
+        flow = self.flow
+        text = " ".join(line.text for line in paragraph.lines)
+        larger = paragraph.first.size > 1.15 * flow.style.body(self.page.page)
+        if flow.in_contents == "index" and (len(text) < 4 or paragraph.first.size < flow.contents_size + 1):
+            return False
+        if matches("index", text):
+            flow.in_contents = ""
+            return True
+        if flow.in_contents and not larger:
+            return False
+        return not matches("captions", text) or larger
+
+    def _add_heading(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        page, flow = self.page, self.flow
+        first = paragraph.first
+        text = " ".join(line.text for line in paragraph.lines)
+        key = find_key(text)
+        if key is not None and key.kind in ("box", "box_group"):
+            role = "BoxHeader"
+        else:
+            ratio = first.size / flow.style.body(page.page)
+            place["is_centred"] = is_centred(first, page, starts=self.starts)
+            large = ratio >= thresholds()["section_size_frac"]
+            role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
+        below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
+        flow.in_contents = ""
+        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, **place)
+        self.has_begun = True
+        is_small = role == "SubsectionHeader"
+        flow.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
+        flow.contents_size = first.size
+        flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
+
+    def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
+        place["is_after_list"] = self._ends_ruled_list(paragraph)
+        if paragraph.is_listed:
+            self.add(paragraph.lines, "ListBlock", SURE, **place)
+            return
+        lead, rest = self._close_lead(paragraph) or split_lead(paragraph)
+        if lead:
+            key = find_key(" ".join(line.text for line in lead))
+            role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
+            first = paragraph.first
+            below = is_below_rule(first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
+            self.add(lead, role, LIKELY, is_run_in=True, is_below_rule=below, **place)
+            place = {**place, "is_indented": False}
+        if rest:
+            block = self.add(rest, "BodyText", REST, **place)
+            self.flow.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
+
+    def _ends_ruled_list(self, paragraph: Paragraph) -> bool:
+        """Decide whether a rule above a paragraph ends a list of names, such as terms, under a ruled heading."""
+        place, flow, first = (self.page.page, paragraph.column_ix), self.flow, paragraph.first
+        if flow.ruled_list != place:
+            return False
+        is_end = self.blocks[-1].role in ("BodyText", "ListBlock") and is_below_rule(
+            first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1
+        )
+        if is_end or matches("sentence_ends", paragraph.lines[-1].text):
+            flow.ruled_list = None
+        return is_end
+
+    def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
+        """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
+        begun, self.flow.open_lead = self.flow.open_lead, None
+        if begun is None or not first_shown(paragraph.first).is_bold:
+            return None
+        if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):
+            return None
+        lead, rest = split_lead(paragraph, is_continued=True)
+        if not lead or not matches("heading_ends", lead[-1].text):
+            return None
+        key = find_key(begun.text)
+        begun.role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"
+        begun.is_run_in = True
+        self.add(lead, begun.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
+        return [], rest

@@ -1,0 +1,133 @@
+"""Pages to blocks with roles in reading order, and the table `elements`.
+
+Lines, columns, paragraphs and roles each have a module of their own; this one puts them together page by page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.forms.box_order import find_face_columns
+from taxkg_assets.extraction.forms.face_cells import order_cell
+from taxkg_assets.extraction.forms.form_lines import find_walls
+from taxkg_assets.extraction.layout.columns import find_columns
+from taxkg_assets.extraction.layout.lines import Line, Words, find_lines, merge_lines
+from taxkg_assets.extraction.layout.paragraphs import (
+    find_leading,
+)
+from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
+from taxkg_assets.extraction.layout.roles import (
+    find_style,
+    find_title_floor,
+    is_face_page,
+)
+from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, Flow, letters_of
+from taxkg_assets.extraction.structure.blocks import Block, build_boxes
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.extraction.structure.line_assignment import (
+    claim_form_lines,
+    find_masthead_floor,
+    find_separators,
+    sort_lines,
+)
+from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
+from taxkg_assets.rules.confidence import read_confidence
+from taxkg_assets.schemas import Elements, dtypes, validated
+
+
+def find_blocks(
+    source: Source,
+    *,
+    identity: Identity,
+    regions: Mapping[int, Sequence[TableRegion]],
+    face_boxes: Mapping[int, Sequence[FaceBox]],
+) -> list[Block]:
+    """Find every block of a document in reading order, with its role.
+
+    Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
+    Returns:  blocks by page and reading order; page furniture comes last on its page.
+    """
+    pages_lines = [find_lines(page) for page in source.pages]
+    if is_statute(source, identity=identity, pages_lines=pages_lines):
+        return find_statute_blocks(source, pages_lines=pages_lines)
+    words = Words([line for lines in pages_lines for line in lines])
+    flow = Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
+    flow.is_form = identity.doc_type == "form"
+    flow.product_name = letters_of(identity.title.partition(" — ")[2])
+    blocks: list[Block] = []
+    for page, lines in zip(source.pages, pages_lines, strict=True):
+        boxes = face_boxes.get(page.page, ())
+        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes)
+    return blocks
+
+
+def _page_blocks(
+    page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+) -> list[Block]:
+    """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
+    parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
+    has_boxes, is_face = len(boxes) >= 2, is_face_page(page, box_count=len(boxes))
+    has_lines = (is_face or flow.is_form) and not has_boxes and claim_form_lines(page, parts, is_face=is_face)
+    is_face = is_face or has_lines
+    maker = BlockMaker(page, flow, is_face=is_face, has_boxes=has_boxes)
+    maker.icons = parts.icons
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    walls = find_walls(page) if has_lines else []
+    maker.walls = walls
+    maker.masthead_floor = find_masthead_floor(page, lines, walls)
+    if maker.masthead_floor:
+        # A rule drawn in strokes ends a masthead as well as one in a piece.
+        maker.title_floor = min(maker.title_floor, maker.masthead_floor)
+    separators = walls if is_face else find_separators(page, regions)
+    if parts.box_keys:
+        columns = find_face_columns(parts.items, separators=separators, box_keys=parts.box_keys)
+    else:
+        columns = find_columns(parts.items, separators=separators)
+    for column in columns:
+        run: list[Line] = []
+        for item in column.items:
+            if item.line is not None:
+                run.append(item.line)
+                continue
+            below = regions[item.region_ix] if 0 <= item.region_ix < len(regions) else None
+            maker.add_text(run, column.x0, column.x1, column.column_ix, below=below)
+            run = []
+            if item.region_ix in parts.units:
+                maker.add_unit(parts.units[item.region_ix], column.column_ix)
+            elif item.region_ix in parts.cells:
+                lines = parts.cells[item.region_ix]
+                edges = min(line.x0 for line in lines), max(line.x1 for line in lines)
+                maker.add_text(lines, *edges, column.column_ix, is_cell=True)
+            elif item.region_ix >= 0:
+                maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
+            else:
+                maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
+        maker.add_text(run, column.x0, column.x1, column.column_ix)
+    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
+        maker.add([line], "PageArtifact", SURE, column_ix=-1)
+    return maker.blocks
+
+
+def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame[Elements]:
+    """Build one row per block of a document, in reading order."""
+    columns = {
+        "element_id": [block.element_id for block in blocks],
+        "document_id": [document_id] * len(blocks),
+        "page": [block.page for block in blocks],
+        "element_ix": [block.element_ix for block in blocks],
+        "column_ix": [block.column_ix for block in blocks],
+        "role": [block.role for block in blocks],
+        "role_confidence": [read_confidence("roles", f"{block.role} {block.confidence:.2f}") for block in blocks],
+        "text": [block.text for block in blocks],
+        "bbox": build_boxes([block.bbox for block in blocks]),
+        "table_id": [block.table_id for block in blocks],
+        "size_pt": [block.size for block in blocks],
+        "is_bold": [block.is_bold for block in blocks],
+    }
+    return validated(pl.DataFrame(columns, schema=dtypes(Elements)).sort("element_id"), Elements)

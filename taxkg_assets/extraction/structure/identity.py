@@ -1,0 +1,368 @@
+"""Which product a document is: form, kind, revision, tax year, draft or final, title.
+
+The printed page decides; the PDF's metadata and the file name `<irs name>--<revision>` only break silence. What a
+document is about in detail (its boxes, its headings) does not belong here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from statistics import median
+from typing import Any
+
+from taxkg_assets.extraction.pdf.model import Page, Source, Span
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+_PLACE = attrgetter("y1", "x0")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions": "i", "publication": "p"}
+_FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
+_FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d\d(?:-\d\d)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a document says it is."""
+
+    irs_name: str
+    form: str
+    doc_type: str
+    revision: str
+    tax_year: int | None
+    is_draft: bool
+    title: str
+    produced_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One printed line: spans on one baseline, left to right; `runs` are its stretches of one type size."""
+
+    page: int
+    text: str
+    size_pt: float
+    y_frac: float
+    runs: tuple[_Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Designation:
+    """What a masthead or footer names: `Form 1099-DIV`, `Publication 550`, …"""
+
+    doc_type: str
+    form: str
+    printed: str
+    weight: int
+
+
+def read_identity(source: Source) -> Identity:
+    """Decide which product a document is, by vote of its mastheads and footers.
+
+    Args:     source: the document's pages as read.
+    Returns:  empty strings and None where neither page, metadata nor file name says anything.
+    Source:   rules/identity.yaml.
+    """
+    limits = load_family("identity")["limits"]
+    pages = source.pages[: limits["footer_pages"]]
+    lines = [line for page in pages for line in _find_lines(page, is_whole=_is_head(page, source, limits=limits))]
+    stored = [_squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits["head_pages"]]]
+    heads = [text[: limits["head_chars"]] for text in stored]
+    named = _find_designation(heads, lines, source=source, limits=limits)
+    is_statute = named is None and _is_statute(source, limits=limits)
+    revision, tax_year = _find_revision(heads, lines, named=named, source=source, limits=limits)
+    is_draft = any(rule.pattern.search(text) for rule in load_rules("identity", "drafts") for text in stored)
+    doc_type = named.doc_type if named else "statute" if is_statute else "other"
+    if named is None and _addresses_recipient(lines):
+        doc_type = "recipient_instructions"
+    form = named.form if named else ""
+    return Identity(
+        irs_name=_build_irs_name(source.document_id, doc_type=doc_type, form=form),
+        form=f"Pub. {form}" if doc_type == "publication" else form,
+        doc_type=doc_type,
+        revision=revision,
+        tax_year=tax_year,
+        is_draft=is_draft,
+        title=_build_title(source, lines, named=named, revision=revision),
+        produced_on=_find_day(source),
+    )
+
+
+def _find_day(source: Source) -> str:
+    """Read the day on which the file was made last; it tells the builds of one revision apart."""
+    stamp = source.metadata.get("modDate") or source.metadata.get("creationDate", "")
+    match = re.match(r"D:((?:19|20)\d\d)([01]\d)([0-3]\d)", stamp)
+    return "-".join(match.groups()) if match else ""
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.casefold())
+
+
+def _is_head(page: Page, source: Source, *, limits: dict[str, Any]) -> bool:
+    """Decide whether a page may name its document anywhere: later ones do in their edges, or begin with a form."""
+    return source.is_text_file or page.page <= limits["head_pages"]
+
+
+def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
+    """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
+
+    Args: is_whole: all lines are asked for, and not only those in the page's edges and those that may name a form.
+    """
+    spans = sorted((span for span in page.spans if span.text.strip()), key=_PLACE)
+    rows: list[list[Span]] = []
+    for span in spans:
+        if rows and abs(span.y1 - rows[-1][0].y1) <= 0.35 * max(span.size_pt, rows[-1][0].size_pt):
+            rows[-1].append(span)
+        else:
+            rows.append([span])
+    if not is_whole:
+        edge = load_family("identity")["limits"]["edge_frac"] * page.height_pt + 1.0
+        low = page.height_pt - edge
+        rows = [
+            row for row in rows if any(not edge < span.y0 < low or span.text.lstrip().startswith("F") for span in row)
+        ]
+    return [line for row in rows for line in _split_at_gaps(page, sorted(row, key=lambda span: span.x0))]
+
+
+def _split_at_gaps(page: Page, row: list[Span]) -> Iterator[_Line]:
+    part = row[:1]
+    for span in row[1:]:
+        if span.x0 - part[-1].x1 > 3.0 * span.size_pt:
+            yield _as_line(page, part)
+            part = []
+        part.append(span)
+    yield _as_line(page, part)
+
+
+def _as_line(page: Page, spans: list[Span]) -> _Line:
+    sizes = {round(span.size_pt) for span in spans}
+    runs = [list(run) for _, run in groupby(spans, key=lambda span: round(span.size_pt))] if len(sizes) > 1 else []
+    return _Line(
+        page=page.page,
+        text=_squeeze(" ".join(span.text for span in spans)),
+        size_pt=max(span.size_pt for span in spans),
+        y_frac=spans[0].y0 / page.height_pt if page.height_pt else 0.0,
+        runs=tuple(_as_line(page, run) for run in runs),
+    )
+
+
+def _find_runs(lines: list[_Line]) -> list[_Line]:
+    return [run for line in lines for run in (line.runs or (line,))]
+
+
+def _find_designation(
+    heads: list[str], lines: list[_Line], *, source: Source, limits: dict[str, Any]
+) -> _Designation | None:
+    """Let mastheads, large type and running headers and footers vote; the metadata title breaks silence."""
+    votes: Counter[tuple[str, str]] = Counter()
+    printed: dict[tuple[str, str], str] = {}
+    edge = limits["edge_frac"]
+    places = [(head, 3) for head in heads] + [
+        (line.text, 2)
+        for line in lines
+        if not edge < line.y_frac < 1 - edge
+        or (line.page <= limits["head_pages"] and line.size_pt >= limits["large_pt"])
+    ]
+    for text, share in places:
+        found = _read_designation(text)
+        if found is not None:
+            key = (found.doc_type, found.form)
+            votes[key] += share * found.weight
+            printed.setdefault(key, found.printed)
+    if not votes:
+        return _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
+    # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
+    (doc_type, form), weight = max(votes.items(), key=lambda item: item[1])
+    return _Designation(doc_type=doc_type, form=form, printed=printed[doc_type, form], weight=weight)
+
+
+def _read_designation(text: str) -> _Designation | None:
+    """Read the first designation that a line or masthead names."""
+    for rule in load_rules("identity", "designations"):
+        match = rule.pattern.search(text)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        if groups.get("schedule"):
+            form = f"Schedule {groups['schedule']} (Form {groups['of']})"
+        elif re.match(r"(?i)schedule", groups["forms"]):
+            form = re.sub(r"(?i)^schedule", "Schedule", _squeeze(groups["forms"])).replace("( ", "(")
+        else:
+            form = " and ".join(_FORM_CODE.findall(groups["forms"])) if rule.id != "publication" else groups["forms"]
+        return _Designation(rule.extra["doc_type"], form, _squeeze(match.group(0)), rule.extra["weight"])
+    return None
+
+
+def _find_revision(
+    heads: list[str], lines: list[_Line], *, named: _Designation | None, source: Source, limits: dict[str, Any]
+) -> tuple[str, int | None]:
+    """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
+    rules = load_rules("identity", "revisions")
+    edge = limits["edge_frac"]
+    own = [line.text for line in lines if named and named.form in line.text and not edge < line.y_frac < 1 - edge]
+    own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
+    for text in [*heads, *own]:
+        for rule in rules:
+            match = rule.pattern.search(text)
+            if match:
+                return f"{match['year']}-{_month(match['month']):02d}", None
+    year = _find_year([*heads, *own], lines, limits=limits) if named is not None else None
+    if year is None and named is not None:
+        titled = re.search(r"\b(?:19|20)\d\d\b", source.metadata.get("title", ""))
+        year = int(titled.group(0)) if titled else None
+    if year is not None:
+        return str(year), year
+    hint = _FILE_NAME.match(source.document_id)
+    if hint is None:
+        return "", None
+    return hint["revision"], int(hint["revision"]) if len(hint["revision"]) == 4 else None
+
+
+def _find_year(own: list[str], lines: list[_Line], *, limits: dict[str, Any]) -> int | None:
+    *by_designation, by_masthead = load_rules("identity", "years")
+    votes: Counter[int] = Counter()
+    for text in own:
+        match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
+        if match:
+            votes[int(match[match.lastgroup or 0])] += 1
+    for line in _find_runs(lines):
+        match = by_masthead.pattern.search(line.text) if line.page <= 3 and line.size_pt >= limits["year_pt"] else None
+        if match:
+            votes[int(match["a"].replace(" ", ""))] += 2
+    return min(votes.items(), key=lambda item: (-item[1], -item[0]))[0] if votes else None
+
+
+def _month(text: str) -> int:
+    return int(text) if text.isdigit() else _MONTHS.index(text[:3].casefold()) + 1
+
+
+def _is_statute(source: Source, *, limits: dict[str, Any]) -> bool:
+    found = sum(
+        any(rule.pattern.search("".join(span.text for span in spans)) for rule in load_rules("identity", "statutes"))
+        for page in source.pages[: limits["statute_pages"]]
+        for spans in _stored_lines(page)
+    )
+    return bool(found >= min(limits["statute_headings"], max(1, len(source.pages))))
+
+
+def _stored_lines(page: Page) -> list[list[Span]]:
+    return [list(spans) for _, spans in groupby(page.spans, key=lambda span: (span.block_ix, span.line_ix))]
+
+
+def _addresses_recipient(lines: list[_Line]) -> bool:
+    (rule,) = load_rules("identity", "recipients")
+    return any(rule.pattern.search(line.text) is not None for line in lines if line.page == 1 and line.y_frac < 0.2)
+
+
+def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
+    """Take the file name's stem where it agrees with the printed form, else derive it from the form."""
+    letter = _TYPE_LETTERS.get(doc_type, "")
+    if not letter or not form:
+        return ""
+    hint = re.match(r"^([fip][a-z0-9]+)(?=--|$)", document_id)
+    number = re.search(r"\d+", form.split("(Form")[-1])
+    if hint and hint[1].startswith(letter) and number and number.group(0) in hint[1]:
+        return hint[1]
+    schedule = re.match(r"Schedule (\S+) \(Form (\S+)\)", form)
+    if schedule:
+        return f"{letter}{_letters(schedule[2])}s{_letters(schedule[1])}"
+    stems: dict[str, str] = load_family("identity")["irs_stems"]
+    names = [stems.get(code, _letters(code)) for code in form.split(" and ")]
+    shared = re.match(r"\d{4}", names[0])
+    if shared and all(name.startswith(shared[0]) for name in names):
+        return letter + shared[0] + "".join(name[4:] for name in names)
+    return letter + "".join(names)
+
+
+def _build_title(source: Source, lines: list[_Line], *, named: _Designation | None, revision: str) -> str:
+    """Compose `<designation> (<revision>) — <name>` from what is printed."""
+    name = _find_name(source, lines, named=named)
+    if named is None:
+        return name or source.document_id.replace("-", " ")
+    kind = {"publication": f"Publication {named.form}", "filer_instructions": named.printed}
+    label = kind.get(named.doc_type, named.form if named.form.startswith("Schedule") else f"Form {named.form}")
+    label = re.sub(
+        r"(?i)^(?:general )?instructions for", lambda match: match.group(0).title().replace("For", "for"), label
+    )
+    dated = f"{label} ({_revision_words(revision)})" if revision else label
+    return f"{dated} — {name}" if name else dated
+
+
+def _revision_words(revision: str) -> str:
+    if len(revision) == 4:
+        return revision
+    names = load_rules("identity", "revisions")[0].written
+    month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
+    return f"Rev. {month} {revision[:4]}"
+
+
+def is_law_name(text: str) -> bool:
+    """Decide whether words alone are the name of a law: type says nothing in a text file."""
+    return any(rule.pattern.search(text) for rule in load_rules("identity", "law_names"))
+
+
+def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None) -> str:
+    """Take the metadata's subject where the pages print it, else the largest type that is not furniture."""
+    page_letters = _letters(" ".join(span.text for page in source.pages[:3] for span in page.spans))
+    for field in ("subject", "title"):
+        text = _squeeze(source.metadata.get(field, ""))
+        if named is not None:
+            text = re.sub(rf"^.*?{re.escape(named.printed)}[\s,:—–-]*", "", text)
+        if (
+            text
+            and not _is_furniture(text, named=named)
+            and all(_letters(word) in page_letters for word in text.split())
+        ):
+            return text
+    if source.is_text_file:
+        return _find_code_title(lines)
+    page = next((line.page for line in lines if named and named.printed in line.text and line.page <= 3), 1)
+    return _find_large_type(_find_runs([line for line in lines if line.page == page]), named=named)
+
+
+def _find_code_title(lines: list[_Line]) -> str:
+    """Read the title of a code in plain text: it stands above the first section."""
+    (title,) = load_rules("identity", "code_titles")
+    if lines and is_law_name(lines[0].text):
+        return _squeeze(lines[0].text)
+    for line in lines:
+        if any(section.pattern.search(line.text) for section in load_rules("identity", "statutes")):
+            break
+        if title.pattern.search(line.text):
+            return _squeeze(line.text)
+    return ""
+
+
+def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:
+    """Read the largest type at the head of a page, furniture and designation apart."""
+    limits = load_family("identity")["limits"]
+    body = median(line.size_pt for line in lines) if lines else 0.0
+    found = [
+        line
+        for line in lines
+        if line.y_frac < limits["masthead_frac"]
+        and line.size_pt >= limits["name_ratio"] * body
+        and re.search(r"[A-Za-z]{3}", line.text)
+        and not _is_furniture(line.text, named=named)
+    ]
+    size = max((line.size_pt for line in found), default=0.0)
+    return _squeeze(" ".join([line.text for line in found if line.size_pt >= size - 0.2][:4]))
+
+
+def _is_furniture(text: str, *, named: _Designation | None) -> bool:
+    rules: tuple[Rule, ...] = load_rules("identity", "not_names")
+    if any(rule.pattern.search(text) for rule in rules):
+        return True
+    if named is not None and (named.form in text or _letters(text) in _letters(named.printed)):
+        return True
+    found = _read_designation(text)
+    return found is not None and named is not None and found.form == named.form

@@ -1,0 +1,250 @@
+"""What the printed lines of a page are taken for before they are read: furniture, icons, claimed rectangles, the rest.
+
+Tables, boxes of a face and numbered lines of a form claim their lines; each is then placed in the reading order as
+one item. Nothing is given a role here but page furniture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.extraction.forms.face_cells import claim_cells
+from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, find_form_lines, split_brace
+from taxkg_assets.extraction.forms.margin_labels import SideLabel, limits
+from taxkg_assets.extraction.layout.columns import Item
+from taxkg_assets.extraction.layout.lines import Line, make_line
+from taxkg_assets.extraction.layout.paragraphs import matches, search_for, thresholds
+from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
+from taxkg_assets.extraction.layout.roles import Style, is_artifact, is_face_page, is_in_lone_foot
+from taxkg_assets.extraction.layout.text_runs import is_filing_note
+from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.rules.loader import load_rules
+
+# The currency sign that a face preprints for an amount is no text.
+_BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
+# Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
+_FIRST_UNIT = -1000
+# Words of a box stand this close below its upper edge.
+_CELL_HEAD_PT = 8.0
+# Numbered fields of one row begin on heights this near to each other.
+_ROW_PT = 1.0
+
+
+@dataclass(slots=True)
+class Parts:
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item stands for."""
+
+    furniture: list[Line] = field(default_factory=list)
+    icons: list[Line] = field(default_factory=list)
+    braces: list[Line] = field(default_factory=list)
+    leaders: list[Line] = field(default_factory=list)
+    inside: dict[int, list[Line]] = field(default_factory=dict)
+    units: dict[int, FormLine | SideLabel] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
+    box_keys: dict[int, str] = field(default_factory=dict)
+    cells: dict[int, list[Line]] = field(default_factory=dict)
+
+
+def sort_lines(
+    page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+) -> Parts:
+    """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
+    claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
+    if len(boxes) >= thresholds()["face_boxes"]:
+        claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
+    parts = Parts()
+    lines = _without_braces(lines, parts)
+    feet = _running_into_foot(page, lines, style)
+    is_face = is_face_page(page, box_count=len(boxes))
+    marks = _find_marks(page, lines) if is_face else set()
+    if boxes:
+        lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
+    is_icon, is_leader = search_for("icons"), search_for("lone_leaders")
+    for line in lines:
+        if is_icon(line.text):
+            parts.icons.append(line)
+        elif id(line) in marks or (
+            is_artifact(line, page, style)
+            and id(line) not in feet
+            and not (matches("checkboxes", line.text) if is_face else _is_in_address(line, page, style))
+        ):
+            parts.furniture.append(line)
+        elif (claim_ix := _claim_of(line, claims)) is not None:
+            parts.inside.setdefault(claim_ix, []).append(line)
+        elif not line.text[0].isalnum() and is_leader(line.text):
+            parts.leaders.append(line)
+        elif line.text in _BLANK_AMOUNTS:
+            parts.furniture.append(line)
+        else:
+            parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
+    _share_cells(parts, claims)
+    if any(isinstance(claim, FaceBox) for claim in claims.values()):
+        claim_cells(page, parts.items, cells=parts.cells)
+    for ix, held in parts.inside.items():
+        claim = claims[ix]
+        # Two boxes in one cell: each begins where its own words do.
+        top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in held) - _CELL_HEAD_PT)
+        if isinstance(claim, FaceBox):
+            parts.box_keys[ix] = claim.box_key
+        parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
+    return parts
+
+
+def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
+    """Cut a stored line that runs through several boxes of a face; gives one line for each."""
+    y = (line.y0 + line.y1) / 2
+    beside = [box for box in boxes if box.y0 <= y <= box.y1 and box.x0 < line.x1 and box.x1 > line.x0]
+    if len({box.x0 for box in beside}) < 2:
+        return [line]
+    groups: dict[float, list[Span]] = {}
+    for span in line.spans:
+        x = (span.x0 + span.x1) / 2
+        starts = [box.x0 for box in beside if box.x0 - 1 <= x]
+        groups.setdefault(max(starts, default=0.0), []).append(span)
+    parts = [make_line(line.page, spans) for spans in groups.values()]
+    return [part for part in parts if part is not None]
+
+
+def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
+    """Give each of several boxes in one cell the words that begin with its key."""
+    cells: dict[tuple[float, float, float, float], dict[str, int]] = {}
+    for ix, claim in claims.items():
+        if isinstance(claim, FaceBox):
+            corners = (claim.x0, claim.y0, claim.x1, claim.y1)
+            cells.setdefault(corners, {})[claim.box_key.removeprefix("box_")] = ix
+    for keys in cells.values():
+        held = [line for ix in keys.values() for line in parts.inside.get(ix, ())]
+        if len(keys) < 2 or not held:
+            continue
+        for ix in keys.values():
+            parts.inside.pop(ix, None)
+        current = next(iter(keys.values()))
+        for line in sorted(held, key=lambda line: (round(line.base), line.x0)):
+            current = keys.get(line.text.split()[0].lower(), current)
+            parts.inside.setdefault(current, []).append(line)
+
+
+def _is_in_address(line: Line, page: Page, style: Style) -> bool:
+    """Decide whether the publisher's name is set in the type of the text, away from the page's edges."""
+    height = limits()["masthead_frac"] * page.height_pt
+    is_inside = height < line.y0 and line.y1 < page.height_pt - height
+    return is_inside and _names_publisher(line) and abs(line.size - style.body(page.page)) < 0.3
+
+
+def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
+    """Set the tall braces of a page aside: the words beside them are lines like others."""
+    kept: list[Line] = []
+    for line in lines:
+        if "{" not in line.text and "}" not in line.text:
+            kept.append(line)
+            continue
+        words, brace = split_brace(line)
+        kept += [words] if words is not None else []
+        parts.braces += [brace] if brace is not None else []
+    parts.furniture += parts.braces
+    return kept
+
+
+def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
+    """Put numbered lines and the labels beside them together; gives whether the page has any.
+
+    A page that no fields mark as a face must repeat several of its numbers at the amounts.
+    """
+    loose: list[Line] = []
+    leaders: list[Line] = []
+    for line in [item.line for item in parts.items if item.line is not None]:
+        words, dots = cut_leader(line)
+        loose.append(words)
+        leaders += [dots] if dots is not None else []
+    found = find_form_lines(page, loose, braces=parts.braces)
+    if not found.lines or (not is_face and len(found.repeats) < limits()["repeats_alone"]):
+        return False
+    parts.furniture += found.repeats
+    parts.leaders += leaders
+    parts.items = [item for item in parts.items if item.line is None]
+    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
+    units: list[FormLine | SideLabel] = [*found.lines, *found.labels]
+    row = 0.0
+    for ix, unit in enumerate(units):
+        lines = unit.lines
+        top = min(line.y0 for line in lines)
+        # Fields of one row are read from left to right, though some may be set a hair higher.
+        top = row = row if abs(top - row) < _ROW_PT else top
+        if isinstance(unit, SideLabel):
+            # It is read before the lines beside it, though it may be set a little lower.
+            top -= limits()["side_lift_sizes"] * lines[0].size
+        # It has its place by where it begins, as rules beside it may part the lines.
+        right, bottom = max(line.x1 for line in lines), lines[0].y1
+        parts.units[_FIRST_UNIT - ix] = unit
+        parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
+    claim_cells(page, parts.items, cells=parts.cells, least=2)
+    return True
+
+
+def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
+    """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
+    reach = thresholds()["separator_frac"] * page.width_pt
+    heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
+    return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
+
+
+def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
+    """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
+    height = limits()["masthead_frac"] * page.height_pt
+    names = [line.y1 for line in lines if walls and line.y1 < height and _names_publisher(line)]
+    return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
+
+
+def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
+    """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
+    height = limits()["masthead_frac"] * page.height_pt
+    words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
+    numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
+    below = [line.x0 for line in lines if words and line.y1 < height and _is_furniture(line, "attachment_number")]
+    feet = [line.base for line in lines if numbers and _is_furniture(line, "address_of_form")]
+    marks = {id(line) for line in words if any(abs(line.x0 - x0) < 2 * line.size for x0 in below)}
+    return marks | {id(line) for line in numbers if any(abs(line.base - base) < 2 for base in feet)}
+
+
+def _names_publisher(line: Line) -> bool:
+    return _is_furniture(line, "publisher", "omb_number")
+
+
+def _is_furniture(line: Line, *rule_ids: str) -> bool:
+    """Decide whether one of the named rules takes a line for furniture."""
+    rules = load_rules("roles", "artifacts")
+    return any(rule.id in rule_ids and rule.pattern.search(line.text) for rule in rules)
+
+
+def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:
+    """Find the claimed rectangle that holds a line's middle; of several, the smallest."""
+    if not claims:
+        return None
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    held = [
+        (claim.x1 - claim.x0, ix)
+        for ix, claim in claims.items()
+        if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
+    ]
+    return min(held)[1] if held else None
+
+
+def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
+    """Find lines at the foot that only their place makes furniture, and that a paragraph above runs on into."""
+    low = [line for line in lines if is_in_lone_foot(line, page)]
+    kept: set[int] = set()
+    for line in sorted(low, key=lambda line: line.base):
+        if line.is_bold or matches("artifacts", line.text):
+            continue
+        above = [
+            other
+            for other in lines
+            if abs(other.x0 - line.x0) < 1.5
+            and abs(other.size - line.size) < 0.1
+            and 0 < line.base - other.base < 1.3 * line.size
+            and not other.is_bold
+        ]
+        if above and all(id(other) in kept or not is_artifact(other, page, style) for other in above):
+            kept.add(id(line))
+    return kept

@@ -1,0 +1,228 @@
+"""The outline of a document: which heading stands under which, told by type size and weight, and by words in codes.
+
+Rows of the table `anchors` are made of it in anchors.py; owners of paragraphs in sections.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
+from taxkg_assets.extraction.layout.paragraphs import first_shown, matches
+from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.rules.forms import find_perspective
+from taxkg_assets.rules.loader import load_rules
+
+_SLUG = re.compile(r"[^a-z0-9]+")
+_SLUG_CHARS = 40
+_FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
+_DIVISIONS = ("title", "subtitle", "division", "article", "chapter", "subchapter", "part", "subpart")
+# Ranks of the outline: a smaller tuple stands above a larger one.
+_RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
+# Of numbered lines, those with a letter stand under those with a number.
+_LINE_DEPTH, _LETTER_DEPTH = 0.2, 0.4
+# A heading under a drawn rule opens a chapter of its own from this type size on.
+_CHAPTER_PT = 13.0
+Rank = tuple[int, float]
+
+
+@dataclass(slots=True)
+class Heading:
+    """One heading with its place in the outline; `parent` indexes the list of headings, −1 is the document."""
+
+    anchor_id: str
+    block: Block
+    text: str
+    kind: str
+    key: str | None
+    parent: int
+    form: str
+    perspective: str
+    repeat_ix: int
+    confidence: float
+    rank: Rank
+
+
+def matches_grammar(group: str, text: str) -> bool:
+    """Decide whether any rule of a group of `rules/section_grammar.yaml` matches."""
+    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", group))
+
+
+def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
+    """Find the headings among blocks and give each its parent, kind and key."""
+    outline = _Outline(identity)
+    before: Block | None = None
+    for block in blocks:
+        if block.is_heading:
+            follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
+            outline.add(block, follows_heading=follows_heading)
+        elif block.is_after_list:
+            outline.end_list()
+        before = block
+    return outline.headings
+
+
+class _Outline:
+    """Takes headings in reading order; a stack holds those that are open."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self.headings: list[Heading] = []
+        self._stack: list[int] = []
+        self._seen: Counter[tuple[str, str | None, int, str, int]] = Counter()
+        self._on_page: Counter[int] = Counter()
+        self._face_page = 0
+        self._first_division = ""
+
+    def add(self, block: Block, *, follows_heading: bool) -> None:
+        """Add one heading, or the rest of the last one after a column's end."""
+        headings = self.headings
+        if block.is_continued and headings:
+            headings[-1].text += f" {block.text}"
+            return
+        kind, key, rank = _place(block)
+        if block.is_code and key is None:
+            rank = self._rank_article(block, rank)
+        elif block.named is not None and block.named.kind == "section":
+            # Labels in one margin stand side by side, in whatever type.
+            mates = [self.headings[ix] for ix in self._stack if self.headings[ix].kind != "line"]
+            rank = min([rank, *(mate.rank for mate in mates if mate.block.named and mate.block.page == block.page)])
+        parent = self._find_parent(block, rank, follows_heading=follows_heading)
+        if kind == "section" and parent >= 0 and block.role != "SectionHeader":
+            kind = "subsection"
+        form = _form_of(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
+        number = self._on_page[block.page]
+        self._on_page[block.page] += 1
+        text = block.heading or block.text
+        same = (form, key, parent, text, block.page)
+        document_id = block.element_id.rsplit(":", 2)[0]
+        headings.append(
+            Heading(
+                anchor_id=f"{document_id}#p{block.page:04d}.{number:03d}-{key or _slug(text)}",
+                block=block,
+                text=text,
+                kind=kind,
+                key=key,
+                parent=parent,
+                form=form,
+                perspective=_perspective_of(block, parent, headings, identity=self.identity),
+                repeat_ix=self._seen[same],
+                confidence=0.98 if key else 0.9 if block.is_run_in else 0.95,
+                rank=rank,
+            )
+        )
+        self._seen[same] += 1
+        self._stack.append(len(headings) - 1)
+
+    def end_list(self) -> None:
+        """Go back to the heading above the one that only heads a list of names."""
+        if len(self._stack) > 1:
+            self._stack.pop()
+
+    def _find_parent(self, block: Block, rank: Rank, *, follows_heading: bool) -> int:
+        """Close what does not hold a heading of this rank; gives the heading that is left, −1 for none."""
+        if block.is_face and block.page != self._face_page:
+            self._stack, self._face_page = [], block.page
+        # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
+        is_booklet = self.identity.doc_type != "publication"
+        is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
+        if self._opens_copy(block):
+            self._stack = []
+        if (_stands_alone(block) and not self._is_under_centred(block, rank)) or (is_chapter and not follows_heading):
+            self._stack = []
+        while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
+            self._stack.pop()
+        return self._stack[-1] if self._stack else -1
+
+    def _rank_article(self, block: Block, rank: Rank) -> Rank:
+        """Rank an article of a code: the chapters of some codes hold articles, in others articles hold chapters."""
+        word = division_word(block.text)
+        if word in ("article", "chapter"):
+            self._first_division = self._first_division or word
+        is_held = word == "article" and self._first_division == "chapter"
+        return (0, _DIVISIONS.index("subchapter") + 0.5) if is_held else rank
+
+    def _is_closed(self, ix: int) -> bool:
+        """Decide whether a heading holds no others: what follows a table of contents is no part of it."""
+        return matches("contents", self.headings[ix].text)
+
+    def _opens_copy(self, block: Block) -> bool:
+        """Decide whether a heading begins the back of another copy of a form: it stands under no notice before it."""
+        return (
+            self.identity.doc_type == "form"
+            and not block.is_run_in
+            and matches_grammar("recipient_pages", block.text)
+            and all(self.headings[ix].block.page < block.page for ix in self._stack)
+        )
+
+    def _is_under_centred(self, block: Block, rank: Rank) -> bool:
+        """Decide whether a centred heading only divides its page, below a larger one that is centred too."""
+        above = [self.headings[ix] for ix in self._stack]
+        return block.is_centred and any(
+            heading.block.is_centred and heading.block.page == block.page and heading.rank < rank for heading in above
+        )
+
+
+def _place(block: Block) -> tuple[str, str | None, Rank]:
+    """Tell a heading's kind, key and rank."""
+    if block.named is not None:
+        if block.named.kind != "line":
+            return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
+        return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
+    found = find_statute_key(block.text, is_code=block.is_code)
+    if found is not None:
+        return found.kind, found.key, (_SECTION_RANK, 0.0)
+    division = _division_rank(block.text)
+    if division is not None and block.is_code:
+        return "section", None, (0, division)
+    found = find_key(block.text)
+    if block.is_run_in:
+        if matches_grammar("standing", block.text):
+            return "section", None, (0, -round(block.size, 1))
+        # Bold italics head a part of the bold run-in before them, unless they stand at the margin as it does.
+        rank: Rank = (_RUN_IN_ITALIC if block.is_italic and block.is_indented else _RUN_IN, 0.0)
+        if matches_grammar("examples", block.text):
+            rank = (_EXAMPLE, 0.0)
+        return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
+    rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
+    return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
+
+
+def _stands_alone(block: Block) -> bool:
+    """Decide whether a heading stands under no other: a page's own heading, contents, index, closing notice."""
+    if block.is_run_in:
+        return matches_grammar("standing", block.text)
+    return block.is_centred or matches("contents", block.text) or matches("index", block.text)
+
+
+def _division_rank(text: str) -> float | None:
+    word = division_word(text)
+    return float(_DIVISIONS.index(word)) if word else None
+
+
+def _slug(text: str) -> str:
+    return _SLUG.sub("-", text.lower())[:_SLUG_CHARS].strip("-") or "heading"
+
+
+def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
+    """Tell the form that a heading speaks of: those its chapter names, else the document's."""
+    if is_chapter and (" and " in identity.form or "," in identity.form):
+        for rule in load_rules("section_grammar", "named_forms"):
+            named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
+            if named and (parent < 0 or headings[parent].form == identity.form):
+                return " and ".join(dict.fromkeys(named))
+    return headings[parent].form if parent >= 0 else identity.form
+
+
+def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
+    """Tell whom the text under a heading addresses."""
+    if identity.doc_type == "form":
+        if matches_grammar("recipient_pages", block.text):
+            return "recipient"
+        on_top = "face" if block.is_face and not block.is_run_in else "filer"
+        return headings[parent].perspective if parent >= 0 else on_top
+    return find_perspective(identity.doc_type)

@@ -1,0 +1,241 @@
+"""The table `sections`: every paragraph, list item, callout, field and table, whole across breaks, with its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.layout.lines import Piece
+from taxkg_assets.extraction.layout.paragraphs import matches
+from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, Block
+from taxkg_assets.extraction.structure.outline import matches_grammar
+from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
+
+_PIECE = {
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "page": pl.Int32,
+    "x0_pt": pl.Float64,
+    "y0_pt": pl.Float64,
+    "x1_pt": pl.Float64,
+    "y1_pt": pl.Float64,
+}
+
+
+@dataclass(slots=True)
+class _Row:
+    """One content element in the making."""
+
+    block: Block
+    anchor_id: str | None
+    text: str
+    pieces: list[Piece]
+    element_ids: list[str]
+    last: Block
+    table_id: str | None = None
+    floats: int = 0
+
+
+@dataclass(slots=True)
+class _Owners:
+    """Follows the headings in reading order and tells the owner of what comes next."""
+
+    by_element: dict[str, tuple[str, str]]
+    parents: dict[str, str | None]
+    current: str | None = None
+    on_face: str | None = None
+    on_part: str | None = None
+    face_page: int = 0
+
+    def enter(self, block: Block) -> None:
+        """Pass a heading; under "… (continued)" the text goes on belonging to what came before it."""
+        anchor_id, heading = self.by_element[block.element_id]
+        if block.is_face:
+            self._turn_to(block.page)
+            self.on_face = anchor_id
+            if block.named is None or block.named.kind != "line":
+                self.on_part = anchor_id
+            return
+        if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
+            return
+        self.current = anchor_id
+
+    def owner(self, block: Block) -> str | None:
+        """Tell the owner of a content block; the face of a form begins anew on each page."""
+        if not block.is_face:
+            if block.is_after_list and self.current is not None:
+                self.current = self.parents[self.current] or self.current
+            return self.current
+        self._turn_to(block.page)
+        if block.is_apart:
+            self.on_face = self.on_part = None
+        elif block.is_outdented:
+            self.on_face = self.on_part
+        return self.on_face
+
+    def _turn_to(self, page: int) -> None:
+        if page != self.face_page:
+            self.face_page, self.on_face, self.on_part = page, None, None
+
+
+def build_sections(
+    blocks: Sequence[Block],
+    anchors: dy.DataFrame[Anchors],
+    tables: dy.DataFrame[Tables] | None = None,
+    *,
+    document_id: str,
+) -> dy.DataFrame[Sections]:
+    """Build one row per content element of a document.
+
+    Args:     blocks: all blocks of the document. anchors: its outline. tables: its tables; a region without a row
+              there is kept as plain text.
+    Returns:  rows with owner, text and the rectangle of each printed line; the anchor is null before the first
+              heading and on the face of a form.
+    """
+    owners = _Owners(
+        {
+            element_id: (anchor_id, heading)
+            for element_id, anchor_id, heading in anchors.select("element_id", "anchor_id", "heading").iter_rows()
+        },
+        dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows()),
+    )
+    titles: dict[str, str] = {} if tables is None else dict(tables.select("table_id", "title").iter_rows())
+    rows = _find_rows(blocks, owners, titles=titles)
+    return _frame(rows, document_id=document_id)
+
+
+def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, str]) -> list[_Row]:
+    rows: list[_Row] = []
+    by_table: dict[str, _Row] = {}
+    open_row: _Row | None = None
+    captions = {(block.page, block.text.strip()): block for block in blocks if block.table_id is None}
+    for block in blocks:
+        if block.is_heading and not block.is_continued:
+            owners.enter(block)
+            open_row = None
+        if block.role not in CONTENT_ROLES:
+            continue
+        anchor_id = owners.owner(block)
+        if block.table_id is not None and block.table_id in titles:
+            if block.table_id in by_table:
+                by_table[block.table_id].element_ids.append(block.element_id)
+                continue
+            row = _table_row(block, anchor_id, titles[block.table_id], captions=captions)
+            by_table[block.table_id] = row
+            rows.append(row)
+            continue
+        if open_row is not None and _goes_on(open_row, block, anchor_id):
+            _append(open_row, block)
+            continue
+        row = _Row(block, anchor_id, block.text, list(block.pieces), [block.element_id], block)
+        rows.append(row)
+        # A callout between two columns floats: the paragraph before it may still go on after it.
+        if open_row is None or block.role != "Callout" or _is_whole(open_row.text):
+            open_row = row
+        else:
+            open_row.floats += 1
+    return rows
+
+
+def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:
+    """Start a table's row with its title, which stands in the table's first block or in a block of its own."""
+    text, pieces = block.text, list(block.pieces)
+    caption = captions.get((block.page, title.strip()))
+    if caption is not None:
+        text, pieces = caption.text, list(caption.pieces)
+    elif title.strip() and title.strip() != text:
+        text = title
+        parts = [part.bbox for (page, said), part in captions.items() if page == block.page and said and said in title]
+        x0, y0, x1, y1 = zip(*[block.bbox, *parts], strict=True)
+        pieces = [Piece(0, len(title), block.page, min(x0), min(y0), max(x1), max(y1))]
+    return _Row(block, anchor_id, text, pieces, [block.element_id], block, block.table_id)
+
+
+def _is_whole(text: str) -> bool:
+    return matches("sentence_ends", text[-12:])
+
+
+def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
+    """Decide whether a block continues the open paragraph after the end of a column or page."""
+    last = row.last
+    if block.is_continued:
+        return True
+    starts_low = not block.text[:1].isupper()
+    if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
+        return False
+    # A list item goes on under its own text, so its rest may look indented.
+    if block.is_indented and not (starts_low and last.role == "ListBlock"):
+        return False
+    if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):
+        return False
+    if last.role == "TableBlock" or block.role not in ("BodyText", last.role) or abs(block.size - last.size) > 0.6:
+        return False
+    if block.page - last.page > 2:
+        return False
+    return starts_low or row.floats == 0
+
+
+def _append(row: _Row, block: Block) -> None:
+    """Add a continuing block's text; a hyphen at the break that splits a word is removed."""
+    text = row.text
+    glue = " "
+    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and block.text[:1].islower():
+        text, glue = text[:-1], ""
+    elif text.endswith(("/", "—", "-")):
+        glue = ""
+    shift = len(text) + len(glue)
+    last = row.pieces[-1]
+    row.pieces[-1] = Piece(last.start, shift, last.page, last.x0, last.y0, last.x1, last.y1)
+    row.pieces += [
+        Piece(piece.start + shift, piece.end + shift, piece.page, piece.x0, piece.y0, piece.x1, piece.y1)
+        for piece in block.pieces
+    ]
+    row.text = text + glue + block.text
+    row.element_ids.append(block.element_id)
+    row.last = block
+    row.floats = 0
+
+
+def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
+    columns = {
+        "element_id": [row.block.element_id for row in rows],
+        "anchor_id": [row.anchor_id for row in rows],
+        "document_id": [document_id] * len(rows),
+        "page": [row.block.page for row in rows],
+        "paragraph_ix": range(len(rows)),
+        "role": [row.block.role for row in rows],
+        "table_id": [row.table_id for row in rows],
+        "text": [row.text for row in rows],
+        "element_ids": _element_ids(rows),
+        "pieces": _pieces(rows),
+    }
+    return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
+
+
+def _pieces(rows: Sequence[_Row]) -> pl.Series:
+    flat = [piece for row in rows for piece in row.pieces]
+    columns = {
+        "start": [piece.start for piece in flat],
+        "end": [piece.end for piece in flat],
+        "page": [piece.page for piece in flat],
+        "x0_pt": [piece.x0 for piece in flat],
+        "y0_pt": [piece.y0 for piece in flat],
+        "x1_pt": [piece.x1 for piece in flat],
+        "y1_pt": [piece.y1 for piece in flat],
+    }
+    return _nested(pl.DataFrame(columns, schema=_PIECE).to_struct(), lengths=[len(row.pieces) for row in rows])
+
+
+def _element_ids(rows: Sequence[_Row]) -> pl.Series:
+    flat = [element_id for row in rows for element_id in row.element_ids]
+    return _nested(pl.Series(flat, dtype=pl.String), lengths=[len(row.element_ids) for row in rows])
+
+
+def _nested(values: pl.Series, *, lengths: Sequence[int]) -> pl.Series:
+    """Cut a flat column into lists, none of them empty: far cheaper than from lists or dictionaries of Python."""
+    owners = [ix for ix, length in enumerate(lengths) for _ in range(length)]
+    frame = pl.DataFrame({"owner": pl.Series(owners, dtype=pl.Int64), "values": values})
+    return frame.group_by("owner", maintain_order=True).agg("values")["values"]

@@ -1,0 +1,187 @@
+"""Lines of a code as placed on their page: which open a section, which begin a paragraph, which only repeat.
+
+Blocks are made of them in statutes.py. A code may number its sections in any of several styles; which of them it
+uses is told by the company of other lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from taxkg_assets.extraction.keys import Key, find_statute_key, is_division
+from taxkg_assets.extraction.layout.columns import Item, find_columns
+from taxkg_assets.extraction.layout.lines import Line, merge_lines
+from taxkg_assets.extraction.layout.paragraphs import matches, thresholds
+from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.rules.loader import load_rules
+
+_INDENT_PT = 4.0
+# A line set in the middle of its column leaves at least so much room on each side.
+_CENTRED_PT = 40.0
+# Lines this near to a page's edge are its head and foot; what repeats there is no text.
+_EDGE_FRAC = 0.1
+# A gap wider than the usual leading by this share of the type size parts paragraphs.
+_GAP_SIZES = 0.35
+_LAST_NUMBER = re.compile(r"[.:-]?\d+[A-Za-z]?$")
+
+
+@dataclass(slots=True)
+class PlacedLine:
+    """One line of a code; `room_pt` is what it leaves of its column's width."""
+
+    line: Line
+    is_indented: bool
+    room_pt: float
+    is_after_gap: bool = False
+    opens_section: bool = False
+    is_centred: bool = False
+
+
+def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> tuple[list[PlacedLine], list[Line]]:
+    """Find the lines of a code in reading order, and apart from them what only repeats on its pages."""
+    placed: list[PlacedLine] = []
+    furniture: list[Line] = []
+    repeated = _find_repeated(source.pages, pages_lines)
+    for page, lines in zip(source.pages, pages_lines, strict=True):
+        if source.is_text_file:
+            columns = [list(lines)]
+        else:
+            kept = [line for line in lines if not _is_furniture(line, page.height_pt, repeated)]
+            furniture += [line for line in lines if not any(line is other for other in kept)]
+            items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in kept]
+            columns = [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
+        for column in columns:
+            margin = min((line.x0 for line in column), default=0.0)
+            edge = max((line.x1 for line in column), default=0.0)
+            for line in column:
+                # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
+                room = 0.0 if source.is_text_file else edge - line.x1
+                is_even = abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
+                # The middle of a text file is that of its author's lines, whose width nobody knows.
+                is_centred = line.x0 > margin + _CENTRED_PT and (is_even or source.is_text_file)
+                is_indented = line.x0 > margin + _INDENT_PT
+                placed.append(PlacedLine(line, is_indented, room, is_centred=is_centred))
+    _mark_gaps(placed)
+    _mark_sections(placed)
+    return placed, furniture
+
+
+def _folded(line: Line) -> str:
+    return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.text)
+
+
+def _is_at_edge(line: Line, height: float) -> bool:
+    return line.y0 > (1 - _EDGE_FRAC) * height or line.y1 < _EDGE_FRAC * height
+
+
+def _find_repeated(pages: Sequence[Page], pages_lines: Sequence[Sequence[Line]]) -> set[tuple[str, int]]:
+    """Find the words, numbers aside, that stand at the same height in the head or foot of several pages."""
+    counts = Counter(
+        key
+        for page, lines in zip(pages, pages_lines, strict=True)
+        for key in {(_folded(line), round(line.base)) for line in lines if _is_at_edge(line, page.height_pt)}
+    )
+    least = min(thresholds()["repeat_pages"], max(2, len(pages)))
+    return {key for key, count in counts.items() if count >= least}
+
+
+def _is_furniture(line: Line, height: float, repeated: set[tuple[str, int]]) -> bool:
+    if (_folded(line), round(line.base)) in repeated and _is_at_edge(line, height):
+        return find_statute_key(line.text) is None
+    return (line.y0 > 0.93 * height or line.y1 < 0.07 * height) and (
+        len(line.text) < 12 or matches("artifacts", line.text)
+    )
+
+
+def _mark_gaps(placed: Sequence[PlacedLine]) -> None:
+    """Mark the lines that stand farther below the line before them than lines of one paragraph do."""
+    steps: dict[float, list[float]] = defaultdict(list)
+    pairs = [(before.line, after) for before, after in pairwise(placed)]
+    near = [(up, low) for up, low in pairs if up.page == low.line.page and 0 < low.line.base - up.base < 4 * up.size]
+    for up, low in near:
+        if up.size == low.line.size:
+            steps[up.size].append(low.line.base - up.base)
+    usual = {size: min(median(found), 1.35 * size) for size, found in steps.items()}
+    for up, low in near:
+        size = low.line.size
+        low.is_after_gap = low.line.base - up.base > usual.get(size, 1.35 * size) + _GAP_SIZES * size
+
+
+def _mark_sections(placed: Sequence[PlacedLine]) -> None:
+    """Mark the lines that open a section, in the styles that this code uses."""
+    sure = {ix: key.key or "" for ix, row in enumerate(placed) if (key := _sure_key(row)) is not None}
+    chapters = {_LAST_NUMBER.sub("", key) for key in sure.values()} - {"sec_", ""}
+    for ix in sure:
+        placed[ix].opens_section = True
+    for rule in load_rules("section_grammar", "statute_styles"):
+        found: dict[int, str] = {}
+        for ix, row in enumerate(placed):
+            match = rule.pattern.match(row.line.text) if not row.is_indented else None
+            if match is not None and ix not in sure and is_after_whole(placed, ix):
+                found[ix] = f"sec_{match['number']}"
+        is_used = len(set(found.values())) >= rule.extra["least"]
+        for ix, name in found.items():
+            placed[ix].opens_section |= is_used or _LAST_NUMBER.sub("", name) in chapters
+
+
+def _sure_key(row: PlacedLine) -> Key | None:
+    return None if row.is_indented else find_statute_key(row.line.text)
+
+
+def is_after_whole(placed: Sequence[PlacedLine], at: int) -> bool:
+    """Decide whether a line follows a gap, a heading or a whole sentence: words do not run over into it."""
+    if at == 0 or placed[at].is_after_gap:
+        return True
+    before = placed[at - 1].line
+    return matches("sentence_ends", before.text) or is_division(before.text) or before.text.isupper()
+
+
+def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> bool:
+    """Decide whether a line begins a paragraph: after a gap, at a list mark that a line was broken for, indented."""
+    row, before = placed[at], placed[at - 1]
+    if row.is_after_gap:
+        return True
+    if matches("lists", row.line.text):
+        has_room = before.room_pt > _first_word_pt(row.line)
+        return row.is_indented or (_ends_clause(before.line.text) and (marks_are_flush or has_room))
+    if before.is_indented and not row.is_indented and matches("sentence_ends", before.line.text):
+        # Back at the margin although the line before had room for more: an item has ended.
+        return before.room_pt > _first_word_pt(row.line)
+    return row.is_indented and not _hangs_under(row.line, before)
+
+
+def _hangs_under(line: Line, before: PlacedLine) -> bool:
+    """Decide whether an indented line only goes on a line of the same indent, or that of a list mark before it."""
+    up = before.line
+    is_below = up.page == line.page and up.base < line.base
+    if not is_below or matches("sentence_ends", up.text) or before.room_pt > _first_word_pt(line):
+        return False
+    if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
+        return True
+    reach = thresholds()["hanging_sizes"] * line.size
+    return matches("lists", up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
+
+
+def _ends_clause(text: str) -> bool:
+    return matches("sentence_ends", text) or matches("clause_ends", text)
+
+
+def _first_word_pt(line: Line) -> float:
+    """Tell how wide the first word of a line and the blank before it are, about."""
+    share = (len(line.text.split(maxsplit=1)[0]) + 1) / max(1, len(line.text))
+    return share * (line.x1 - line.x0)
+
+
+def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
+    """Decide whether this code sets its list marks at the margin: most of them stand there."""
+    flush = indented = 0
+    for ix, row in enumerate(placed):
+        if ix and matches("lists", row.line.text):
+            indented += row.is_indented
+            flush += not row.is_indented and _ends_clause(placed[ix - 1].line.text)
+    return flush > indented

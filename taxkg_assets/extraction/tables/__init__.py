@@ -1,0 +1,1 @@
+"""Tables: where they lie, their grid, their header paths."""

@@ -1,0 +1,152 @@
+"""The body of a grid to cells: which groups and names lead to each value, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.layout.text_runs import Run, is_filing_note, is_note, is_numbered, join_text
+from taxkg_assets.extraction.tables.grid import Box, Grid, Row
+from taxkg_assets.extraction.tables.headers import Part, group_columns, is_group_row
+
+PATH_SEPARATOR = " > "
+NOTE_COLUMN = -1
+"""Column of a note that stands inside a table and belongs to none of its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One body cell with its header paths."""
+
+    row_ix: int
+    col_ix: int
+    row_path: str
+    col_path: str
+    text: str
+    box: Box
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Headings over the rows that follow, one text a column; an indented group ends where the indent does."""
+
+    texts: list[str]
+    indent_x0: float | None = None
+    is_open: bool = False
+
+    def take(self, grid: Grid, row_ix: int) -> bool:
+        """Take a row as a heading if it is one; two heading rows in a row are one path."""
+        row = grid.rows[row_ix]
+        first = row.cells.get(0)
+        if self.indent_x0 is not None and first and first[0].x0 <= self.indent_x0 + 1:
+            self.texts, self.indent_x0 = [""] * len(self.texts), None
+        if row_ix + 1 >= len(grid.rows):
+            return False
+        if _heads_indented(row, grid.rows[row_ix + 1]):
+            self.indent_x0 = row.cells[0][0].x0
+            self.texts = [join_text(row.cells[0])] * len(self.texts)
+            return True
+        is_group = is_group_row(grid, row)
+        if is_group:
+            self.indent_x0 = None
+            for text, left, right in group_columns(grid, row):
+                for column in range(left, right + 1):
+                    above = self.texts[column] if self.is_open else ""
+                    self.texts[column] = PATH_SEPARATOR.join(filter(None, (above, text)))
+        self.is_open = is_group
+        return is_group
+
+
+def _heads_indented(row: Row, below: Row) -> bool:
+    """Decide whether a row without values names the indented rows below it."""
+    name, first = row.cells.get(0), below.cells.get(0)
+    if len(row.cells) != 1 or not name or not first or len(below.cells) < 2:
+        return False
+    if first[0].x0 <= name[0].x0 + 3 or is_note(join_text(name)):
+        return False
+    return join_text(name).endswith(":") or not (first[0].text[:1].islower() or is_numbered(first[0].text))
+
+
+def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
+    """List the body cells of every part with their paths; `headers` holds the column paths from a row on."""
+    stubs = _stub_texts(grid, header_count, parts)
+    groups = _Groups([""] * len(grid.columns))
+    paths = headers[header_count]
+    cells: list[Cell] = []
+    for row_ix in range(header_count, len(grid.rows)):
+        row = grid.rows[row_ix]
+        if row_ix in headers and row_ix > header_count:
+            paths = headers[row_ix]
+            continue
+        if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
+            continue
+        if is_filing_note(join_text(row.runs)):
+            continue
+        if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
+            cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, _cell_box(row.runs)))
+            continue
+        if groups.take(grid, row_ix):
+            continue
+        for part in parts:
+            named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]
+            for column in range(part.first, part.last + 1):
+                text = join_text(row.cells.get(column, ()))
+                if not text:
+                    continue
+                before = named[: column - part.first] if column - part.first < part.stub_count else named
+                path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *before) if piece)
+                header = paths[column] or ("" if path else _nearest_header(paths, column, part))
+                if not path and not header:
+                    path = text
+                box = _cell_box(row.cells[column])
+                cells.append(Cell(row_ix - header_count, column, path, header, text, box))
+    return cells
+
+
+def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:
+    """Give a value without row name and header of its own the nearest header to its left in its part."""
+    if column < part.first + part.stub_count:
+        return ""
+    return next((paths[i] for i in range(column, part.first - 1, -1) if paths[i]), "")
+
+
+def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tuple[int, int], str]:
+    """Give the naming text of each row; a cell that is drawn over several rows names them all."""
+    texts: dict[tuple[int, int], str] = {}
+    body = range(header_count, len(grid.rows))
+    for part in parts:
+        for column in range(part.first, part.first + part.stub_count):
+            centre = sum(grid.columns[column]) / 2
+            for rows in _merged_rows(grid, body, centre):
+                own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
+                shared = [text for text in own.values() if text]
+                for i in rows:
+                    texts[i, column] = own[i] or (shared[0] if len(shared) == 1 else "")
+    return texts
+
+
+def _merged_rows(grid: Grid, body: range, x: float) -> list[list[int]]:
+    """Group body rows that no drawn line parts at x, where lines part them elsewhere."""
+    groups: list[list[int]] = []
+    for i in body:
+        if groups and not _is_parted(grid, i, x):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def _is_parted(grid: Grid, row_ix: int, x: float) -> bool:
+    at = grid.rows[row_ix].y0
+    beside = [line for line in grid.drawing.ruling.horizontals if abs(line.at - at) <= 2.5]
+    filled = any(abs(edge - at) <= 2.5 for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
+    return filled or not beside or any(line.covers(x) for line in beside)
+
+
+def _cell_box(runs: Sequence[Run]) -> Box:
+    return Box(
+        min(run.x0 for run in runs),
+        min(run.y0 for run in runs),
+        max(run.x1 for run in runs),
+        max(run.y1 for run in runs),
+    )

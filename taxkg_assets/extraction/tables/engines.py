@@ -1,0 +1,243 @@
+"""Who reads the tables of a document: our own fast path, PyMuPDF's finder as a second opinion, or docling.
+
+One interface: bytes and pages in, tables by page out, with what went wrong as warnings. Whatever another engine needs
+and does not find, the document is read all the same, by our own.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import pymupdf
+
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR, Cell
+from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.headers import Part
+from taxkg_assets.extraction.tables.regions import find_drawings
+from taxkg_assets.extraction.tables.tables import FoundTable, find_tables, find_title, find_unread_boxes
+from taxkg_assets.rules.loader import load_family
+
+DOCLING_REMEDY = "Install it with `pip install taxkg[docling]`, or set TAXKG_TABLE_ENGINE=own."
+MODELS_REMEDY = "Fetch its models with `docling-tools models download`, or set TAXKG_TABLE_ENGINE=own."
+
+
+@dataclass(frozen=True, slots=True)
+class TableReadings:
+    """The tables of each page, and what an engine had to do without."""
+
+    found: dict[int, list[FoundTable]]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One cell as an engine gives it: where it stands, how far it reaches, and what it is."""
+
+    row_ix: int
+    col_ix: int
+    text: str
+    box: Box
+    row_span: int = 1
+    col_span: int = 1
+    is_column_header: bool = False
+    is_row_header: bool = False
+    is_row_section: bool = False
+
+
+class TableEngine(Protocol):
+    """Finds the tables of a document; `faces` are the pages that show a form's face and have none."""
+
+    name: str
+
+    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings: ...
+
+
+class OwnEngine:
+    """Drawn lines, gaps in the text, bold and shaded rows: see `tables`."""
+
+    name = "own"
+
+    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
+        return TableReadings({page.page: find_tables(page, is_face=page.page in faces) for page in pages})
+
+
+class PymupdfEngine:
+    """Our own, and PyMuPDF's finder on those regions of which our own could make no grid."""
+
+    name = "pymupdf"
+
+    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
+        own = OwnEngine().read(data, pages, faces=faces).found
+        # The finder sees a sideways page as it is printed, not turned upright.
+        unread = {
+            page.page: [] if page.sideways else find_unread_boxes(page, is_face=page.page in faces) for page in pages
+        }
+        if any(unread.values()):
+            module: Any = pymupdf
+            with module.open(stream=data, filetype="pdf") as document:
+                for page in pages:
+                    for box in unread[page.page]:
+                        own[page.page] = _merged(
+                            own[page.page], read_pymupdf_tables(document[page.page - 1], page, box)
+                        )
+        return TableReadings(own)
+
+
+class DoclingEngine:
+    """docling's layout and table models; our own tables stay where docling sees none, and everywhere without it."""
+
+    name = "docling"
+
+    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
+        own = OwnEngine().read(data, pages, faces=faces).found
+        try:
+            from docling.datamodel.base_models import DocumentStream
+            from docling.document_converter import DocumentConverter
+        except ImportError:
+            return TableReadings(
+                own, (f"docling is not installed; tables were read by our own engine. {DOCLING_REMEDY}",)
+            )
+        try:
+            stream = DocumentStream(name="document.pdf", stream=io.BytesIO(data))
+            document = DocumentConverter().convert(stream).document
+        except Exception as missing:
+            # Models that are absent show in many ways: no file, no network, no permission.
+            reason = " ".join(f"{type(missing).__name__}: {missing}".split())[:200]
+            warning = f"docling could not read ({reason}); tables were read by our own engine. {MODELS_REMEDY}"
+            return TableReadings(own, (warning,))
+        theirs = read_docling_tables(document.tables, pages)
+        return TableReadings(
+            {n: _merged(theirs[n], tables) if n in theirs and n not in faces else tables for n, tables in own.items()}
+        )
+
+
+ENGINES: Mapping[str, TableEngine] = {engine.name: engine for engine in (OwnEngine(), PymupdfEngine(), DoclingEngine())}
+
+
+def build_found_table(page: Page, box: Box, cells: Sequence[GridCell]) -> FoundTable | None:
+    """Give an engine's cells their paths: column headers stacked over them, row names before them, sections above."""
+    width = max((cell.col_ix + cell.col_span for cell in cells), default=0)
+    body = [cell for cell in cells if not cell.is_column_header and not cell.is_row_section and cell.text]
+    if width < 2 or not body:
+        return None
+    headers = tuple(_header_path(cells, column) for column in range(width))
+    named = {cell.col_ix for cell in body if cell.is_row_header} or {0}
+    sections = sorted((cell.row_ix, cell.text) for cell in cells if cell.is_row_section)
+    first = min(cell.row_ix for cell in body)
+    found = []
+    for cell in sorted(body, key=lambda cell: (cell.row_ix, cell.col_ix)):
+        names = sorted(
+            (other.col_ix, other.text)
+            for other in body
+            if other.col_ix in named
+            and other.col_ix < cell.col_ix
+            and other.row_ix <= cell.row_ix < other.row_ix + other.row_span
+        )
+        group = [text for row_ix, text in sections if row_ix < cell.row_ix][-1:]
+        path = PATH_SEPARATOR.join([*group, *(text for _, text in names)])
+        header = headers[cell.col_ix]
+        found.append(
+            Cell(cell.row_ix - first, cell.col_ix, path or ("" if header else cell.text), header, cell.text, cell.box)
+        )
+    region = TableRegion(page.page, box.x0, box.y0, box.x1, box.y1, "ruled")
+    part = Part(0, width - 1, len(named))
+    return FoundTable(region, find_title(page, box), headers, (part,), tuple(found))
+
+
+def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[int, list[FoundTable]]:
+    """Map docling's table items to ours, by page; items of several pages count for the page where they begin."""
+    by_number = {page.page: page for page in pages if not page.sideways}
+    found: dict[int, list[FoundTable]] = {}
+    for item in tables:
+        if not item.prov or item.prov[0].page_no not in by_number:
+            continue
+        page = by_number[item.prov[0].page_no]
+        box = _docling_box(item.prov[0].bbox, page)
+        cells = [
+            GridCell(
+                row_ix=cell.start_row_offset_idx,
+                col_ix=cell.start_col_offset_idx,
+                text=" ".join(cell.text.split()),
+                box=_docling_box(cell.bbox, page) if cell.bbox is not None else box,
+                row_span=cell.row_span,
+                col_span=cell.col_span,
+                is_column_header=cell.column_header,
+                is_row_header=cell.row_header,
+                is_row_section=cell.row_section,
+            )
+            for cell in item.data.table_cells
+        ]
+        table = build_found_table(page, box, cells)
+        if table is not None:
+            found.setdefault(page.page, []).append(table)
+    return found
+
+
+def _docling_box(bbox: Any, page: Page) -> Box:
+    """docling counts from the bottom of the page or from its top, and says which."""
+    origin = str(getattr(bbox.coord_origin, "value", bbox.coord_origin))
+    tops = (page.height_pt - bbox.t, page.height_pt - bbox.b) if origin == "BOTTOMLEFT" else (bbox.t, bbox.b)
+    return Box(bbox.l, min(tops), bbox.r, max(tops))
+
+
+def read_pymupdf_tables(drawn: Any, page: Page, box: Box) -> list[FoundTable]:
+    """What PyMuPDF's finder makes of one region."""
+    found = []
+    limits = load_family("tables")["regions"]
+    _, runs = find_drawings(page, is_face=False)
+    for table in drawn.find_tables(clip=(box.x0, box.y0, box.x1, box.y1)).tables:
+        cells = _pymupdf_cells(table, runs)
+        words = [len(cell.text.split()) for cell in cells if cell.text]
+        is_full = len(words) >= limits["min_fill_frac"] * table.row_count * table.col_count
+        is_prose = (
+            not words or sum(words) / len(words) > limits["max_mean_words"] or max(words) > limits["max_cell_words"]
+        )
+        built = build_found_table(page, Box(*table.bbox), cells) if is_full and not is_prose else None
+        if built is not None and table.row_count > 1:
+            found.append(built)
+    return found
+
+
+def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
+    """The cells of PyMuPDF's table, with our own reading of their text, which keeps its blanks.
+
+    A place without rectangle belongs to the cell to its left. The first row is the header unless it holds amounts:
+    PyMuPDF takes a caption above the frame for one.
+    """
+    cells: list[GridCell] = []
+    for row_ix, row in enumerate(table.rows):
+        for col_ix, rectangle in enumerate(row.cells):
+            if rectangle is not None:
+                reach = next((k for k in range(col_ix + 1, len(row.cells)) if row.cells[k] is not None), len(row.cells))
+                box = Box(*rectangle)
+                text = join_text(run for run in runs if box.holds(run))
+                cells.append(GridCell(row_ix, col_ix, text, box, col_span=reach - col_ix))
+    first = [cell for cell in cells if cell.row_ix == 0]
+    if any(is_amount(cell.text) for cell in first if cell.text):
+        return cells
+    return [replace(cell, is_column_header=cell.row_ix == 0) for cell in cells]
+
+
+def _header_path(cells: Sequence[GridCell], column: int) -> str:
+    over = [
+        cell
+        for cell in cells
+        if cell.is_column_header and cell.text and cell.col_ix <= column < cell.col_ix + cell.col_span
+    ]
+    return PATH_SEPARATOR.join(cell.text for cell in sorted(over, key=lambda cell: cell.row_ix))
+
+
+def _merged(first: Sequence[FoundTable], others: Sequence[FoundTable]) -> list[FoundTable]:
+    """Tables of one engine, and those of another that overlap none of them, from top to bottom."""
+    kept = [table for table in others if not any(_overlaps(table.region, own.region) for own in first)]
+    return sorted([*first, *kept], key=lambda table: (table.region.y0, table.region.x0))
+
+
+def _overlaps(a: TableRegion, b: TableRegion) -> bool:
+    return a.x0 < b.x1 - 3 and b.x0 < a.x1 - 3 and a.y0 < b.y1 - 3 and b.y0 < a.y1 - 3

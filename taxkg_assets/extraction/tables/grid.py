@@ -1,0 +1,311 @@
+"""A table region to columns and rows: drawn borders where there are any, gaps in the text where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from taxkg_assets.extraction.layout.ruling import Line, Ruling
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_numbered, is_year
+from taxkg_assets.extraction.pdf.model import Fill
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def width(self) -> float:
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+    def holds(self, run: Run, slack: float = 1.5) -> bool:
+        """Decide whether a run's middle lies inside."""
+        if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
+            return False
+        return self.x0 - slack <= (run.x0 + run.x1) / 2 <= self.x1 + slack
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything printed inside one table region."""
+
+    box: Box
+    runs: tuple[Run, ...]
+    ruling: Ruling
+    fills: tuple[Fill, ...]
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table: its runs by column; `spanning` runs reach over several columns."""
+
+    y0: float
+    y1: float
+    cells: dict[int, list[Run]]
+
+    @property
+    def runs(self) -> list[Run]:
+        return [run for cell in self.cells.values() for run in cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Columns (left and right edge each), slabs between drawn verticals, and rows of one table."""
+
+    drawing: Drawing
+    columns: tuple[tuple[float, float], ...]
+    slabs: tuple[tuple[float, float], ...]
+    rows: tuple[Row, ...]
+
+
+def find_grid(drawing: Drawing) -> Grid:
+    """Divide a region into columns and rows and put every run into its cell."""
+    slabs = find_slabs(drawing)
+    columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
+    rows: list[Row] = []
+    borders = _find_row_borders(drawing)
+    is_spaced = len(borders) - 1 <= load_family("tables")["grid"]["spaced_bands"]
+    for top, bottom in pairwise(borders):
+        band = [run for run in drawing.runs if top <= run.middle < bottom]
+        if band:
+            rows.extend(_split_band(band, columns, (top, bottom), is_spaced=is_spaced))
+    return Grid(drawing, columns, slabs, tuple(rows))
+
+
+def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
+    """Give the column that a run overlaps most; among several equally covered ones the leftmost."""
+    for i, (x0, x1) in enumerate(columns):
+        if x0 <= run.x0 and run.x1 <= x1:
+            return i
+    overlaps = [min(run.x1, x1) - max(run.x0, x0) for x0, x1 in columns]
+    return max(range(len(columns)), key=lambda i: (round(overlaps[i]), -i))
+
+
+def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
+    """Divide a region by the verticals that run along enough of its height."""
+    box, least = drawing.box, load_family("tables")["grid"]["vertical_frac"]
+    edges = [box.x0]
+    for at, length in _sum_lengths(drawing.ruling.verticals, low=box.y0, high=box.y1):
+        if length >= least * box.height and edges[-1] + 6 < at < box.x1 - 6:
+            edges.append(at)
+    edges.append(box.x1)
+    return tuple(pairwise(edges))
+
+
+def _sum_lengths(lines: Iterable[Line], *, low: float, high: float) -> list[tuple[float, float]]:
+    """Sum the lengths of lines that stand beside each other, clipped to a range."""
+    groups: list[list[tuple[float, float, float]]] = []
+    for line in lines:
+        start, end = max(line.start, low), min(line.end, high)
+        if end <= start:
+            continue
+        if groups and line.at - groups[-1][0][0] <= 2.5:
+            groups[-1].append((line.at, start, end))
+        else:
+            groups.append([(line.at, start, end)])
+    return [(sum(at for at, _, _ in group) / len(group), _covered(group)) for group in groups]
+
+
+def _covered(group: list[tuple[float, float, float]]) -> float:
+    total, reached = 0.0, float("-inf")
+    for _, start, end in sorted(group, key=lambda part: part[1]):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[float, float]]:
+    """Divide a slab at the gutters that nearly all of its full lines leave free."""
+    rules = load_family("tables")["grid"]
+    x0, x1 = slab
+    mine = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
+    lines = find_lines(mine)
+    most = max((len(line) for line in lines), default=0)
+    full = [line for line in lines if len(line) >= max(2, rules["full_row_frac"] * most)]
+    if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):
+        return [slab]
+    pieces = _inked_pieces(slab, full)
+    least = max(2.0, 0.15 * len(full))
+    kept = [(a, b) for a, b in pieces if sum(any(a <= run.centre <= b for run in line) for line in full) >= least]
+    if len(kept) < 2:
+        return [slab]
+    edges = [x0, *((left[1] + right[0]) / 2 for left, right in pairwise(kept)), x1]
+    return list(pairwise(edges))
+
+
+def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> list[tuple[float, float]]:
+    """List the stretches of a slab that more than a few full lines print on."""
+    rules = load_family("tables")["grid"]
+    x0, x1 = slab
+    width = int(x1 - x0) + 2
+    counts = [0] * width
+    for line in full:
+        for run in line:
+            for x in range(max(0, round(run.x0 - x0)), min(width, round(run.x1 - x0) + 1)):
+                counts[x] += 1
+    allowed = rules["crossing_frac"] * len(full)
+    pieces: list[tuple[float, float]] = []
+    for x in (x for x in range(width) if counts[x] > allowed):
+        if pieces and x0 + x - pieces[-1][1] <= rules["gutter_pt"]:
+            pieces[-1] = (pieces[-1][0], x0 + x)
+        else:
+            pieces.append((x0 + x, x0 + x))
+    return pieces
+
+
+def _find_row_borders(drawing: Drawing) -> list[float]:
+    """List the tops and bottoms of bands: wide horizontals and the edges of wide shading."""
+    box, least = drawing.box, load_family("tables")["grid"]["row_line_frac"]
+    found = [
+        at
+        for at, length in _sum_lengths(drawing.ruling.horizontals, low=box.x0, high=box.x1)
+        if length >= least * box.width
+    ]
+    for fill in drawing.fills:
+        if fill.x1 - fill.x0 >= least * box.width and fill.y1 - fill.y0 <= 60:
+            found += [fill.y0, fill.y1]
+    borders = [box.y0 - 3]
+    for at in sorted(found):
+        if borders[-1] + 4 < at < box.y1 - 3:
+            borders.append(at)
+    borders.append(box.y1 + 3)
+    return borders
+
+
+def _split_band(
+    band: list[Run], columns: Sequence[tuple[float, float]], edges: tuple[float, float], *, is_spaced: bool
+) -> list[Row]:
+    """Divide a band into rows: at numbered lines, at amounts, or at wider gaps; else it is one row of wrapped cells."""
+    lines = find_lines(band)
+    cells = _by_column(band, columns)
+    numbered = _numbered_lines(lines)
+    if len(numbered) >= load_family("tables")["grid"]["numbered_lines"]:
+        return _rows_of([lines[i:k] for i, k in pairwise([*_heads(numbered), len(lines)])], columns, edges)
+    stacked = {
+        column
+        for column, runs in cells.items()
+        if len(runs) >= 2 and sum(is_amount(run.text) for run in runs) >= max(2, 0.6 * len(runs))
+    }
+    if len(lines) == 1 or not stacked:
+        return _rows_of(_spaced_groups(lines, columns) if is_spaced else [lines], columns, edges)
+    return _rows_of(_group_lines(lines, columns, stacked), columns, edges)
+
+
+def _spaced_groups(lines: list[list[Run]], columns: Sequence[tuple[float, float]]) -> list[list[list[Run]]]:
+    """Part the lines of wrapped rows that no border parts: a row begins in the first column after a wider gap."""
+    gaps = [below[0].middle - above[0].middle for above, below in pairwise(lines)]
+    widest = load_family("tables")["grid"]["row_gap_frac"] * min(gaps, default=0.0)
+    groups = [[lines[0]]]
+    for line, gap in zip(lines[1:], gaps, strict=True):
+        if gap > widest and column_of(line[0], columns) == 0:
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    return groups
+
+
+def _rows_of(
+    groups: Sequence[Sequence[list[Run]]], columns: Sequence[tuple[float, float]], edges: tuple[float, float]
+) -> list[Row]:
+    tops = [edges[0], *(min(run.y0 for line in group for run in line) for group in groups[1:]), edges[1]]
+    return [
+        Row(tops[i], tops[i + 1], _by_column([run for line in group for run in line], columns))
+        for i, group in enumerate(groups)
+    ]
+
+
+def _numbered_lines(lines: Sequence[Sequence[Run]]) -> list[int]:
+    """Find the lines that begin with the number of a worksheet line or, left of the numbers, with a bold step."""
+    marked = [i for i, line in enumerate(lines) if is_numbered(line[0].text)]
+    left = min((lines[i][0].x0 for i in marked), default=0.0)
+    numbered = [i for i in marked if lines[i][0].x0 <= left + 16]
+    steps = [
+        i
+        for i, line in enumerate(lines)
+        if numbered and i > numbered[0] and line[0].x0 <= left - 3 and all(run.is_bold for run in line)
+    ]
+    return sorted({*numbered, *steps})
+
+
+def _heads(numbered: Sequence[int]) -> list[int]:
+    """Begin a row at each numbered line; what stands above the first one is a row of its own."""
+    return list(numbered) if numbered[0] == 0 else [0, *numbered]
+
+
+def _group_lines(
+    lines: list[list[Run]], columns: Sequence[tuple[float, float]], stacked: set[int]
+) -> list[list[list[Run]]]:
+    """Attach lines without an amount to the row that they belong to."""
+    anchors = [
+        any(is_amount(run.text) and column_of(run, columns) in stacked for run in line)
+        and not all(is_year(run.text) for run in line)
+        for line in lines
+    ]
+    groups: list[list[list[Run]]] = []
+    waiting: list[list[Run]] = []
+    has_row = False
+    for i, line in enumerate(lines):
+        if anchors[i]:
+            groups.append([*waiting, line])
+            waiting, has_row = [], True
+        elif (
+            all(run.is_bold or is_year(run.text) for run in line)
+            or _names_indented(i, lines, anchors)
+            or (not has_row and not _continues_upwards(line, i, lines, anchors))
+        ):
+            groups += [[waiting_line] for waiting_line in waiting]
+            groups.append([line])
+            waiting = []
+        elif _continues_upwards(line, i, lines, anchors):
+            waiting.append(line)
+        else:
+            groups[-1].extend([*waiting, line])
+            waiting = []
+    if waiting:
+        groups[-1].extend(waiting)
+    return groups
+
+
+def _names_indented(i: int, lines: list[list[Run]], anchors: list[bool]) -> bool:
+    """Decide whether a line without amount names the indented rows below it, rather than being a wrapped name."""
+    if len(lines[i]) != 1 or i + 1 >= len(lines) or not anchors[i + 1]:
+        return False
+    name, below = lines[i][0], lines[i + 1][0]
+    if below.x0 <= name.x0 + 3 or below.text[:1].islower():
+        return False
+    if name.text.endswith(":"):
+        return True
+    after = lines[i + 2][0] if i + 2 < len(lines) and anchors[i + 2] else None
+    return after is not None and abs(after.x0 - below.x0) <= 2 and not after.text[:1].islower()
+
+
+def _continues_upwards(line: list[Run], i: int, lines: list[list[Run]], anchors: list[bool]) -> bool:
+    """Decide whether a line without amount opens the row whose amount stands below it."""
+    following = next((k for k in range(i + 1, len(lines)) if anchors[k]), None)
+    if following is None:
+        return False
+    pitch = 1.6 * line[0].size_pt
+    if any(lines[k + 1][0].middle - lines[k][0].middle > pitch for k in range(i, following)):
+        return False
+    first = lines[following][0]
+    starts_lower = first.text[:1].islower() or first.text[:1] in "($" or is_amount(first.text)
+    return starts_lower or first.x0 > line[0].x0 + 2
+
+
+def _by_column(runs: Iterable[Run], columns: Sequence[tuple[float, float]]) -> dict[int, list[Run]]:
+    cells: dict[int, list[Run]] = {}
+    for run in runs:
+        cells.setdefault(column_of(run, columns), []).append(run)
+    return dict(sorted(cells.items()))

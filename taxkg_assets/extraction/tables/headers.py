@@ -1,0 +1,383 @@
+"""Which rows of a grid are headers, which columns each header speaks for, and which columns name the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
+from taxkg_assets.extraction.tables.grid import Box, Grid, Row, column_of
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderBlock:
+    """One header cell: its text and the columns that it stands over."""
+
+    text: str
+    y0: float
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Columns that belong together; tables set side by side have several parts. `stubs` name the rows."""
+
+    first: int
+    last: int
+    stub_count: int
+
+
+def count_header_rows(grid: Grid) -> int:
+    """Decide how many rows at the top are headers."""
+    rows = grid.rows
+    if is_worksheet(grid):
+        return 0
+    body = rows[len(rows) // 3 :]
+    is_numeric = _amount_frac([text for row in body for text in _beside_stub(row)]) >= _limit("amount_frac")
+    has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
+    has_bold_cells = _share([_is_bold_beside(row) for row in body]) > 0.3
+    has_filled_body = _share([_is_filled(grid, row) for row in body]) > 0.6
+    count = 0
+    for row in rows[:-1]:
+        beside = _beside_stub(row)
+        stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
+        stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
+        is_words = (
+            is_numeric and not (grid.drawing.is_open and 0 in row.cells) and not any(is_amount(text) for text in beside)
+        )
+        if not (stands_out or (is_words and (beside or count == 0 or _is_bold(row)))):
+            break
+        if count and _is_group(grid, row) and _is_complete(grid, rows[:count]):
+            break
+        count += 1
+    return count
+
+
+def is_worksheet(grid: Grid) -> bool:
+    """Decide whether the rows are numbered lines to fill in: such a table has no header row."""
+    firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
+    numbered = sum(is_numbered(text) for text in firsts)
+    least = load_family("tables")["grid"]["numbered_lines"]
+    return bool(numbered >= least and numbered >= 0.5 * len(firsts))
+
+
+def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
+    """Stack the runs of the header rows into cells and give each the columns it stands over."""
+    zone = grid.rows[:header_count]
+    bottom = zone[-1].y1 if zone else 0.0
+    stacks: list[list[Run]] = []
+    for run in sorted((run for row in zone for run in row.runs), key=lambda run: (round(run.middle), run.x0)):
+        home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run)), None)
+        if home is None:
+            stacks.append([run])
+        else:
+            home.append(run)
+    blocks = [_place_block(grid, stack, stacks, bottom) for stack in stacks]
+    return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
+
+
+def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
+    """Find header rows inside the body; give the column paths that hold from each of them on.
+
+    A row that names nearly all columns replaces the paths, one that names some refines them.
+    """
+    found: dict[int, list[str]] = {}
+    rows = grid.rows
+    body = [text for row in rows[header_count:] for text in _beside_stub(row)]
+    if _amount_frac(body) < _limit("amount_frac") or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4:
+        return found
+    for i in range(header_count, len(rows) - 1):
+        row = rows[i]
+        texts = {column: join_text(cell) for column, cell in row.cells.items()}
+        is_unnamed = grid.drawing.is_open and 0 not in row.cells
+        if (
+            not (_is_bold(row) or is_unnamed)
+            or len(texts) < max(2, 0.5 * len(grid.columns))
+            or any(map(is_amount, texts.values()))
+        ):
+            continue
+        above = rows[i - 1] if i > header_count else None
+        if above is not None and _is_years(above):
+            year = join_text(above.runs)
+            texts = {column: f"{year} > {text}" if column else text for column, text in texts.items()}
+        elif above is not None and len(above.cells) == 1 and _is_group(grid, above):
+            for column, cell in above.cells.items():
+                texts[column] = f"{join_text(cell)} {texts.get(column, '')}".strip()
+        if texts.keys() >= set(range(1, len(grid.columns))):
+            found[i] = [texts.get(column, path) for column, path in enumerate(paths)]
+        else:
+            found[i] = [" > ".join(filter(None, (path, texts.get(k)))) for k, path in enumerate(paths)]
+    return found
+
+
+def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
+    """Divide the columns of tables set side by side, and count the columns that name the rows of each part."""
+    width = _period(grid, [path.split(" > ")[-1] for path in paths])
+    parts = []
+    for first in range(0, len(grid.columns), width):
+        last = min(first + width, len(grid.columns)) - 1
+        parts.append(Part(first, last, _count_stubs(grid, paths, first, last)))
+    return parts
+
+
+def is_group_row(grid: Grid, row: Row) -> bool:
+    """Decide whether a body row is a heading over the rows after it."""
+    return _is_group(grid, row)
+
+
+def _is_group(grid: Grid, row: Row) -> bool:
+    runs = row.runs
+    if not runs or any(is_amount(run.text) for run in runs):
+        return False
+    if not (_is_bold(row) or _is_filled(grid, row)) or is_note(runs[0].text):
+        return False
+    if len(row.cells) == 1:
+        return len(grid.columns) >= 3 or abs(_middle(grid) - runs[0].centre) < 0.1 * grid.drawing.box.width
+    centred = [run for run in runs if _slab_span(grid, run) is not None]
+    return len(centred) == len(runs) and len(runs) <= max(1, len(grid.columns) // 2)
+
+
+def _is_years(row: Row) -> bool:
+    """Decide whether a row prints one year that heads the columns below it."""
+    return len(row.cells) == 1 and all(is_year(run.text) for run in row.runs)
+
+
+def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
+    """Give the text of a heading row with the columns that each piece stands over."""
+    if len(row.cells) == 1:
+        return [(join_text(row.runs), 0, len(grid.columns) - 1)]
+    pieces = []
+    for run in row.runs:
+        span = _slab_span(grid, run)
+        pieces.append((run.text, *(span if span else (0, len(grid.columns) - 1))))
+    return pieces
+
+
+def _place_block(grid: Grid, stack: list[Run], stacks: list[list[Run]], bottom: float) -> HeaderBlock:
+    x0, x1 = min(run.x0 for run in stack), max(run.x1 for run in stack)
+    y0, y1 = min(run.y0 for run in stack), max(run.y1 for run in stack)
+    box = Box(x0, y0, x1, y1)
+    span = _underlined_columns(grid, box, bottom) or _centred_columns(grid, stack, stacks, box)
+    first, last = span or _covered_columns(grid, box)
+    return HeaderBlock(join_text(stack), y0, first, last)
+
+
+def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] | None:
+    """Find the columns that a line right under a header, narrower than the space between verticals, covers."""
+    centre = (box.x0 + box.x1) / 2
+    line = grid.drawing.ruling.below(centre, box.y1 - 4)
+    if line is None or line.at >= min(bottom - 2, box.y1 + 8) or line.start > box.x0 + 2 or line.end < box.x1 - 2:
+        return None
+    left, right = _walls(grid, centre, (box.y0 + box.y1) / 2)
+    if line.start <= left + 4 and line.end >= right - 4:
+        return None
+    left, right = max(left, line.start), min(right, line.end)
+    covered = [i for i, (a, b) in enumerate(grid.columns) if left - 3 <= (a + b) / 2 <= right + 3]
+    return (covered[0], covered[-1]) if covered else None
+
+
+def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
+    """Let a header speak for all columns of its drawn cell: alone in the cell, or centred alone in its lines."""
+    left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+    inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
+    span = (inside[0], inside[-1]) if inside else None
+    if _is_alone(grid, stack, stacks, Box(left, box.y0, right, box.y1)):
+        return span
+    beside = any(
+        run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.centre <= right
+        for other in stacks
+        if other is not stack
+        for run in other
+    )
+    off_centre = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
+    if beside or off_centre > max(6.0, _limit("centred_frac") * (right - left)):
+        return None
+    return span
+
+
+def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> bool:
+    """Decide whether a header is the only one in a cell that lines close above and below, over its whole width."""
+    ruling, centre = grid.drawing.ruling, (box.x0 + box.x1) / 2
+    above, below = ruling.above(centre, box.y0 + 4), ruling.below(centre, box.y1 - 4)
+    if above is None or below is None:
+        return False
+    if any(line.start > box.x0 + 4 or line.end < box.x1 - 4 for line in (above, below)):
+        return False
+    cell = Box(box.x0, above.at, box.x1, below.at)
+    return not any(cell.holds(run, 0.0) for other in stacks if other is not stack for run in other)
+
+
+def _covered_columns(grid: Grid, box: Box) -> tuple[int, int]:
+    """Find the columns that a header's own words cover."""
+    covered = [i for i, (a, b) in enumerate(grid.columns) if min(b, box.x1) - max(a, box.x0) >= 0.5 * (b - a)]
+    if len(covered) >= 2:
+        return covered[0], covered[-1]
+    best = column_of(Run("", box.x0, box.y0, box.x1, box.y1, 0.0, False), grid.columns)
+    return best, best
+
+
+def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
+    left, right = grid.drawing.ruling.left(x, y), grid.drawing.ruling.right(x, y)
+    box = grid.drawing.box
+    return (left.at if left else box.x0), (right.at if right else box.x1)
+
+
+def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
+    """Give the columns of the slab that a run is centred in, if it stands alone over several columns."""
+    for a, b in grid.slabs:
+        if a <= run.centre <= b and abs(run.centre - (a + b) / 2) <= max(6.0, _limit("centred_frac") * (b - a)):
+            inside = [i for i, (c, d) in enumerate(grid.columns) if a - 2 <= (c + d) / 2 <= b + 2]
+            return (inside[0], inside[-1]) if len(inside) > 1 else None
+    return None
+
+
+def _continues(grid: Grid, stack: list[Run], run: Run) -> bool:
+    """Decide whether a run is the next line of a header cell."""
+    last = stack[-1]
+    x0, x1 = min(part.x0 for part in stack), max(part.x1 for part in stack)
+    ruling = grid.drawing.ruling
+    if abs(run.middle - last.middle) <= 2.0:
+        is_same_column = column_of(run, grid.columns) == column_of(last, grid.columns)
+        return is_same_column and 0 <= run.x0 - last.x1 <= 0.6 * run.size_pt
+    overlap = min(x1, run.x1) - max(x0, run.x0)
+    if overlap < 0.3 * min(x1 - x0, run.x1 - run.x0) or run.middle - last.middle > 1.45 * max(
+        run.size_pt, last.size_pt
+    ):
+        return False
+    line = ruling.below(run.centre, last.middle)
+    if line is not None and line.at < run.middle:
+        return False
+    wall = ruling.right(min(last.centre, run.centre), run.middle)
+    return wall is None or wall.at >= max(last.centre, run.centre) or last.centre == run.centre
+
+
+def _period(grid: Grid, leaves: Sequence[str]) -> int:
+    """Find the width after which the columns repeat; the whole width where they do not."""
+    total = len(grid.columns)
+    if any(leaves):
+        signs: list[object] = [leaf.casefold() for leaf in leaves]
+        least = 2
+    else:
+        signs = [_column_sign(grid, column) for column in range(total)]
+        least = 2
+    for width in range(least, total // 2 + 1):
+        if total % width == 0 and len(set(signs[:width])) > 1 and signs[:width] * (total // width) == signs:
+            return width
+    return total
+
+
+def _column_sign(grid: Grid, column: int) -> tuple[bool, bool]:
+    """Describe a column without header: codes or text, bold or not."""
+    texts = [run for row in grid.rows for run in row.cells.get(column, ())]
+    short = sum(len(run.text) <= 4 for run in texts) >= 0.7 * len(texts)
+    bold = sum(run.is_bold for run in texts) >= 0.7 * len(texts)
+    return short, bold
+
+
+def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int:
+    """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
+    most = last - first
+    count = 1
+    if _is_single_row(grid, paths, first, last):
+        return 0
+    marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
+    if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
+        return 2
+    while count < most and any(
+        rule.pattern.search(paths[first + count]) for rule in load_rules("tables", "second_stub")
+    ):
+        count += 1
+    if count > 1:
+        return count
+    bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
+    while count < most and all(bold[: count + 1]) and not bold[-1]:
+        count += 1
+    while count < min(2, most) and (
+        not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
+    ):
+        count += 1
+    return min(count, max(most, 1))
+
+
+def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
+    """Decide whether a table is one row of amounts, each under its own header: then none of them names the others."""
+    texts = [join_text(grid.rows[-1].cells.get(column, ())) for column in range(first, last + 1)]
+    return len(grid.rows) == 2 and all(map(is_amount, texts)) and all(paths[first : last + 1])
+
+
+def _is_shared(grid: Grid, column: int, last: int) -> bool:
+    """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
+    rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
+    beside = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
+    unnamed = sum(column not in row.cells for row in rows)
+    is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
+    return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
+
+
+def _is_bold_column(grid: Grid, column: int) -> bool:
+    runs = [run for row in grid.rows[len(grid.rows) // 4 :] for run in row.cells.get(column, ())]
+    return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
+
+
+def _tells_apart(grid: Grid, first: int, count: int) -> bool:
+    """Decide whether the leading columns name (nearly) every row differently."""
+    group, names = "", []
+    for row in grid.rows:
+        if _is_group(grid, row):
+            group = join_text(row.runs)
+            continue
+        name = tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count))
+        if any(name):
+            names.append((group, *name))
+    return len(set(names)) >= 0.75 * len(names)
+
+
+def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
+    """Decide whether header rows already name most columns."""
+    named = {column for row in rows for column in row.cells}
+    return len(named) >= 0.7 * len(grid.columns)
+
+
+def _beside_stub(row: Row) -> list[str]:
+    return [join_text(cell) for column, cell in row.cells.items() if column > 0]
+
+
+def _is_bold_beside(row: Row) -> bool:
+    """Decide whether most cells beside the first column are bold."""
+    bold = [all(run.is_bold for run in cell) for column, cell in row.cells.items() if column > 0]
+    return len(bold) >= 2 and sum(bold) >= 0.7 * len(bold)
+
+
+def _is_bold(row: Row) -> bool:
+    letters = sum(len(run.text) for run in row.runs)
+    return letters > 0 and sum(len(run.text) for run in row.runs if run.is_bold) >= 0.8 * letters
+
+
+def _is_filled(grid: Grid, row: Row) -> bool:
+    runs = row.runs
+    filled = sum(
+        any(
+            fill.x0 - 1 <= run.centre <= fill.x1 + 1 and fill.y0 - 1 <= run.middle <= fill.y1 + 1
+            for fill in grid.drawing.fills
+        )
+        for run in runs
+    )
+    return bool(runs) and filled >= 0.8 * len(runs)
+
+
+def _amount_frac(texts: Sequence[str]) -> float:
+    return sum(is_amount(text) for text in texts) / len(texts) if texts else 0.0
+
+
+def _share(holds: Sequence[bool]) -> float:
+    return sum(holds) / len(holds) if holds else 0.0
+
+
+def _middle(grid: Grid) -> float:
+    return (grid.drawing.box.x0 + grid.drawing.box.x1) / 2
+
+
+def _limit(name: str) -> float:
+    return float(load_family("tables")["header"][name])

@@ -1,0 +1,232 @@
+"""Where the tables of a page are: connected rulings, stacked horizontals, aligned amounts."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
+from taxkg_assets.extraction.layout.text_runs import (
+    Run,
+    find_lines,
+    find_runs,
+    is_amount,
+    is_caption,
+    is_filing_note,
+    split_leaders,
+)
+from taxkg_assets.extraction.pdf.model import Fill, Page
+from taxkg_assets.extraction.tables.grid import Box, Drawing, find_slabs
+from taxkg_assets.extraction.tables.unruled import find_leaders, find_open_boxes
+from taxkg_assets.rules.loader import load_family
+
+
+def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run]]:
+    """Find candidate regions of a page with everything printed in them, and all runs of the page.
+
+    Form faces and fields to fill in are no candidates.
+    """
+    if is_face:
+        return [], []
+    spans = split_leaders(page.spans)
+    leaders = find_leaders(spans)
+    shapes = len(page.rules) + len(page.fills)
+    if shapes > load_family("tables")["drawings"]["max_rules"]:
+        return [], []
+    if not shapes and not leaders and not _has_amounts(page):
+        return [], []
+    drawn = merge_rules(page.rules)
+    runs = find_runs(spans, ruling=drawn)
+    ruling = _without_underlines(drawn, runs, page)
+    boxes = _stack(_connect(ruling, page.fills), runs)
+    open_boxes = find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
+    boxes += open_boxes
+    boxes = _split_at_captions(boxes, runs, ruling)
+    drawings = []
+    for box in boxes:
+        if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
+            continue
+        inner = [other for other in boxes if other is not box and _contains(box, other)]
+        mine = [run for run in runs if not is_filing_note(run.text) and not any(_claims(other, run) for other in inner)]
+        drawing = _cut_out(box, mine, ruling, page.fills)
+        if len(drawing.runs) >= 4:
+            drawings.append(replace(drawing, is_open=box in open_boxes))
+    return drawings, runs
+
+
+def _has_amounts(page: Page) -> bool:
+    """Decide whether a page prints enough amounts by themselves for a table without any line."""
+    least = int(load_family("tables")["regions"]["open_amounts"])
+    return sum(span.text[-1:].isdigit() and is_amount(span.text) for span in page.spans) >= least
+
+
+def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruling:
+    """Drop lines that underline a word or a link, and what is drawn outside of the page."""
+    kept = []
+    by_foot = sorted(runs, key=lambda run: run.y1)
+    feet = [run.y1 for run in by_foot]
+    tallest = max((run.y1 - run.y0 for run in runs), default=0.0)
+    for line in ruling.horizontals:
+        if not 5 < line.at < page.height_pt - 5:
+            continue
+        near = by_foot[bisect_left(feet, line.at - 1.5) : bisect_right(feet, line.at + tallest)]
+        is_underline = line.length < 260 and any(
+            run.x0 - 1.5 <= line.start and line.end <= run.x1 + 1.5 and run.middle < line.at <= run.y1 + 1.5
+            for run in near
+        )
+        if not is_underline:
+            kept.append(line)
+    return Ruling(tuple(kept), ruling.verticals)
+
+
+def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Box]:
+    """Join lines and shadings that touch into rectangles; a grid inside a frame stays a rectangle of its own."""
+    shapes = [Box(line.start, line.at, line.end, line.at) for line in ruling.horizontals]
+    shapes += [Box(line.at, line.start, line.at, line.end) for line in ruling.verticals]
+    shapes += [Box(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
+    shapes.sort(key=lambda box: (box.y0, box.x0))
+    found = [(_hull(group), _is_grid(group)) for group in _touching_groups(shapes)]
+    boxes: list[Box] = []
+    for box, is_grid in sorted(found, key=lambda pair: -pair[0].width * pair[0].height):
+        if is_grid or not any(_contains(other, box) for other in boxes):
+            boxes.append(box)
+    return sorted(boxes, key=lambda box: (box.y0, box.x0))
+
+
+def _touching_groups(shapes: Sequence[Box]) -> list[list[Box]]:
+    """Group shapes, sorted by their tops, that touch directly or through others."""
+    touch = load_family("tables")["regions"]["touch_pt"]
+    parent = list(range(len(shapes)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    reaching: list[int] = []
+    for i, shape in enumerate(shapes):
+        reaching = [k for k in reaching if shapes[k].y1 >= shape.y0 - touch]
+        for k in reaching:
+            other = shapes[k]
+            if other.x0 <= shape.x1 + touch and shape.x0 <= other.x1 + touch:
+                parent[root(k)] = root(i)
+        reaching.append(i)
+    groups: dict[int, list[Box]] = {}
+    for i, shape in enumerate(shapes):
+        groups.setdefault(root(i), []).append(shape)
+    return list(groups.values())
+
+
+def _is_grid(group: Sequence[Box]) -> bool:
+    """Decide whether touching shapes draw cells: verticals at three places and horizontals at two."""
+    verticals = {round(shape.x0 / 3) for shape in group if shape.height > 3 * shape.width}
+    horizontals = {round(shape.y0 / 3) for shape in group if shape.width > 3 * shape.height}
+    return len(verticals) >= 3 and len(horizontals) >= 2
+
+
+def _hull(group: Sequence[Box]) -> Box:
+    return Box(
+        min(shape.x0 for shape in group),
+        min(shape.y0 for shape in group),
+        max(shape.x1 for shape in group),
+        max(shape.y1 for shape in group),
+    )
+
+
+def _claims(inner: Box, run: Run) -> bool:
+    """Decide whether a grid inside a frame holds a run or has it as a caption to its left."""
+    gap = load_family("tables")["regions"]["beside_pt"]
+    is_beside = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
+    return inner.holds(run) or (is_beside and is_caption(run.text))
+
+
+def _contains(outer: Box, inner: Box) -> bool:
+    return (
+        outer.x0 - 3 <= inner.x0 and inner.x1 <= outer.x1 + 3 and outer.y0 - 3 <= inner.y0 and inner.y1 <= outer.y1 + 3
+    )
+
+
+def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
+    """Join pieces of equal width that follow each other with rows of several cells between them."""
+    limits = load_family("tables")["regions"]
+    stacked: list[Box] = []
+    for box in sorted(boxes, key=lambda box: (box.y0, box.x0)):
+        if box.width < limits["min_width_pt"]:
+            continue
+        above = next(
+            (
+                other
+                for other in reversed(stacked)
+                if abs(other.x0 - box.x0) <= limits["stack_slack_pt"]
+                and abs(other.x1 - box.x1) <= limits["stack_slack_pt"]
+                and box.y0 >= other.y1
+                and _is_tabular(strip := Box(box.x0, other.y1, box.x1, box.y0), runs)
+                and (strip.height <= limits["stack_gap_pt"] or _is_ledger(strip, runs))
+            ),
+            None,
+        )
+        if above is None:
+            stacked.append(box)
+        else:
+            stacked[stacked.index(above)] = _union(above, box)
+    return [box for box in stacked if box.height >= limits["min_height_pt"]]
+
+
+def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling) -> list[Box]:
+    """Cut a frame that holds several captioned tables into one box for each, caption excluded."""
+    split: list[Box] = []
+    for box in boxes:
+        captions = [run for run in runs if run.is_bold and box.holds(run) and is_caption(run.text)]
+        if len(captions) < 2:
+            split.append(box)
+            continue
+        drawing = Drawing(box, (), ruling, ())
+        for x0, x1 in find_slabs(drawing):
+            mine = sorted((run for run in captions if x0 <= run.centre <= x1), key=lambda run: run.y0)
+            ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
+            split += [Box(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
+    return sorted(split, key=lambda box: (box.y0, box.x0))
+
+
+def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
+    """Decide whether the lines of a strip have several cells or amounts, so that it is no prose and no caption.
+
+    A short line by itself speaks for neither: it may be the name of a group, a wrapped name or a spanning header.
+    """
+    lines = find_lines(run for run in runs if strip.holds(run))
+    several = sum(len(line) >= 2 and (len(line) >= 3 or any(is_amount(run.text) for run in line)) for line in lines)
+    is_wide = strip.width >= load_family("tables")["regions"]["wide_pt"]
+    short = sum(is_wide and len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width for line in lines)
+    return several > 0 and several >= 0.7 * (len(lines) - short) and several >= 0.4 * len(lines)
+
+
+def _is_ledger(strip: Box, runs: Sequence[Run]) -> bool:
+    """Decide whether a long strip holds nothing but rows of amounts and names of groups: it is one table."""
+    lines = find_lines(run for run in runs if strip.holds(run))
+    rows = [line for line in lines if len(line) >= 2 and any(is_amount(run.text) for run in line)]
+    names = [line for line in lines if len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width]
+    return len(rows) + len(names) == len(lines) and not any(is_caption(line[0].text) for line in lines)
+
+
+def _cut_out(box: Box, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:
+    return Drawing(
+        box,
+        tuple(run for run in runs if box.holds(run)),
+        Ruling(
+            tuple(line for line in ruling.horizontals if _crosses(Box(line.start, line.at, line.end, line.at), box)),
+            tuple(line for line in ruling.verticals if _crosses(Box(line.at, line.start, line.at, line.end), box)),
+        ),
+        tuple(fill for fill in fills if _crosses(Box(fill.x0, fill.y0, fill.x1, fill.y1), box)),
+    )
+
+
+def _crosses(inner: Box, box: Box) -> bool:
+    return (
+        inner.x0 <= box.x1 + 1.5 and inner.x1 >= box.x0 - 1.5 and inner.y0 <= box.y1 + 1.5 and inner.y1 >= box.y0 - 1.5
+    )
+
+
+def _union(a: Box, b: Box) -> Box:
+    return Box(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))

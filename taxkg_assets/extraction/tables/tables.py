@@ -1,0 +1,278 @@
+"""Tables of a document: each cell with the full path of its row and column headers, and Markdown that keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.forms.faces import find_face_boxes
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption
+from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, find_cells
+from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
+from taxkg_assets.extraction.tables.headers import (
+    Part,
+    count_header_rows,
+    find_header_blocks,
+    find_later_headers,
+    find_parts,
+    is_worksheet,
+)
+from taxkg_assets.extraction.tables.regions import find_drawings
+from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """One table of a page, read but not yet numbered."""
+
+    region: TableRegion
+    title: str
+    headers: tuple[str, ...]
+    parts: tuple[Part, ...]
+    cells: tuple[Cell, ...]
+
+
+def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
+    """Give each table of a document its cells, paths and Markdown.
+
+    Args:     source: the document's pages. found: what `find_tables` gave for them, where it is at hand already.
+    Returns:  one row per table; a table that goes on without headers takes those of the page before.
+    """
+    tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
+    if not tables:
+        return schemas.Tables.create_empty()
+    counts: dict[int, int] = {}
+    rows = []
+    for table in _carry_headers(tables):
+        number = counts.get(table.region.page, 0)
+        counts[table.region.page] = number + 1
+        rows.append(_row(source.document_id, number, table))
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Tables))
+    return schemas.validated(frame.sort("table_id"), schemas.Tables)
+
+
+def find_table_regions(page: Page) -> list[TableRegion]:
+    """Find the rectangles of a page that are tables, captions excluded, from top to bottom."""
+    return [table.region for table in find_tables(page)]
+
+
+def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
+    """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none.
+
+    Args: is_face: the page shows the boxes of a form's face, which are no tables; left out, it is found out.
+    """
+    if is_face is None:
+        is_face = bool(find_face_boxes(page))
+    tables: list[FoundTable] = []
+    drawings, runs = find_drawings(page, is_face=is_face)
+    above: tuple[Box, str] | None = None
+    for drawing in drawings:
+        table = _read_table(page, drawing)
+        if table is None:
+            continue
+        caption = _find_caption(runs, drawing.box, drawings)
+        if not caption and above is not None and _follows(above[0], drawing.box):
+            caption = above[1]
+        above = (drawing.box, caption)
+        tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
+    return tables
+
+
+def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
+    """Find the candidate regions of a page of which no grid could be made: another engine may know better."""
+    drawings, _ = find_drawings(page, is_face=is_face)
+    return [drawing.box for drawing in drawings if _read_table(page, drawing) is None]
+
+
+def find_title(page: Page, box: Box) -> str:
+    """Read the caption or bold title right above a table that another engine found."""
+    _, runs = find_drawings(page, is_face=False)
+    return _find_caption(runs, box, ())
+
+
+def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
+    """Find cells of tables with headers that neither a row nor a column header leads to.
+
+    The first cell of a row may stand for its own name; any other cell named by nothing but its own words has lost its
+    headers.
+    """
+    cells = (
+        tables.filter(pl.col("has_headers"))
+        .select("table_id", "document_id", "page", "cells")
+        .explode("cells")
+        .unnest("cells")
+    )
+    is_first = pl.col("col_ix") == pl.col("col_ix").min().over("table_id", "row_ix")
+    names_itself = (pl.col("row_path") == pl.col("text")) & ~is_first
+    return cells.filter((pl.col("col_path") == "") & ((pl.col("row_path") == "") | names_itself))
+
+
+def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
+    """Read a candidate region; None where its text makes no table."""
+    grid = find_grid(drawing)
+    if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
+        return None
+    header_count = count_header_rows(grid)
+    found = find_header_blocks(grid, header_count)
+    blocks = spread_over_repeats(found, column_count=len(grid.columns))
+    subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
+    rest = [block for block in blocks if block not in subtitle]
+    paths = [
+        PATH_SEPARATOR.join(
+            block.text for block in sorted(rest, key=lambda block: block.y0) if block.first <= i <= block.last
+        )
+        for i in range(len(grid.columns))
+    ]
+    later = find_later_headers(grid, header_count, paths)
+    parts = find_parts(grid, later[max(later)] if later else paths)
+    cells = find_cells(grid, header_count, parts, {header_count: paths, **later})
+    region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
+    title = " ".join(block.text for block in subtitle)
+    return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
+
+
+def _is_plausible(grid: Grid) -> bool:
+    """Decide whether a grid's texts are cells rather than columns of prose between separator lines."""
+    limits = load_family("tables")["regions"]
+    words = [sum(len(run.text.split()) for run in cell) for row in grid.rows for cell in row.cells.values()]
+    filled = len(words) / (len(grid.rows) * len(grid.columns))
+    is_prose = max(words) > limits["max_cell_words"] or sum(words) / len(words) > limits["max_mean_words"]
+    return bool(filled >= limits["min_fill_frac"] and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
+
+
+def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:
+    """Read the bold lines or the numbered caption right above a table."""
+    limits = load_family("tables")["regions"]
+    above = [
+        run
+        for run in runs
+        if run.middle < box.y0
+        and box.x0 - 6 <= run.centre <= box.x1 + 6
+        and not any(other.box is not box and other.box.holds(run) for other in drawings)
+    ]
+    beside = [
+        run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits["beside_pt"]
+    ]
+    if len(beside) == 1 and beside[0].is_bold and is_caption(beside[0].text):
+        return beside[0].text
+    picked: list[str] = []
+    edge, has_head, titled = box.y0, False, 0
+    for line in reversed(find_lines(above)):
+        gap = edge - max(run.y1 for run in line)
+        if gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt):
+            break
+        picked.append(" ".join(run.text for run in line))
+        edge = min(run.y0 for run in line)
+        if is_caption(line[0].text):
+            return " ".join(reversed(picked))
+        # A caption may run on in lines that are not bold; without a number above them they are no title.
+        if titled == len(picked) - 1 and (not titled or line[0].is_bold):
+            titled += 1
+            has_head = has_head or any(run.is_bold for run in line)
+        if len(picked) >= limits["caption_lines"]:
+            break
+    return " ".join(reversed(picked[: min(titled, limits["title_lines"])])) if has_head else ""
+
+
+def _follows(above: Box, below: Box) -> bool:
+    """Decide whether a box stands right under another of the same width, so that one caption covers both."""
+    gap = load_family("tables")["regions"]["caption_gap_pt"]
+    return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
+
+
+def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
+    """Let a table that goes on at the top of the next page speak with the headers of its beginning."""
+    carried: list[FoundTable] = []
+    for table in tables:
+        before = carried[-1] if carried else None
+        if before is not None and _goes_on(before, table):
+            cells = tuple(_with_header(cell, before.headers) for cell in table.cells)
+            table = replace(table, headers=before.headers, cells=cells, title=table.title or before.title)
+        carried.append(table)
+    return carried
+
+
+def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
+    """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
+    if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
+        return cell
+    return replace(cell, col_path=headers[cell.col_ix], row_path="" if cell.row_path == cell.text else cell.row_path)
+
+
+def _goes_on(before: FoundTable, table: FoundTable) -> bool:
+    return (
+        table.region.page == before.region.page + 1
+        and not any(table.headers)
+        and any(before.headers)
+        and len(table.headers) == len(before.headers)
+        and abs(before.region.x0 - table.region.x0) <= 6
+        and abs(before.region.x1 - table.region.x1) <= 6
+    )
+
+
+def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
+    region = table.region
+    return {
+        "table_id": f"{document_id}:p{region.page:04d}:t{number}",
+        "document_id": document_id,
+        "page": region.page,
+        "title": table.title,
+        "markdown": _markdown(table),
+        "cells": [
+            {
+                "row_ix": cell.row_ix,
+                "col_ix": cell.col_ix,
+                "row_path": cell.row_path,
+                "col_path": cell.col_path,
+                "text": cell.text,
+                "bbox": _bbox(cell.box),
+            }
+            for cell in table.cells
+        ],
+        "bbox": _bbox(region),
+        "has_headers": any(table.headers),
+    }
+
+
+def _bbox(box: Box | TableRegion) -> dict[str, float]:
+    return {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1}
+
+
+def _markdown(table: FoundTable) -> str:
+    """Write each part as one Markdown table: the header paths in the first row, groups before the row's name."""
+    written = []
+    for part in table.parts:
+        columns = range(part.first, part.last + 1)
+        lines = [_markdown_line([table.headers[i] for i in columns]), _markdown_line(["---"] * len(columns))]
+        shown = [table.headers[i] for i in columns]
+        by_row: dict[int, dict[int, Cell]] = {}
+        for cell in table.cells:
+            if cell.col_ix in columns:
+                by_row.setdefault(cell.row_ix, {})[cell.col_ix] = cell
+        for cells in by_row.values():
+            texts = [cells[i].text if i in cells else "" for i in columns]
+            headers = [cells[i].col_path if i in cells else shown[i - part.first] for i in columns]
+            if headers != shown:
+                refined = [new if new != old else "" for old, new in zip(shown, headers, strict=True)]
+                lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
+                shown = headers
+            leading = cells[min(cells)]
+            group = leading.row_path
+            if group and group != leading.text:
+                texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
+            lines.append(_markdown_line(texts))
+        written.append("\n".join(lines))
+    written += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]
+    return "\n\n".join(written)
+
+
+def _markdown_line(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"

@@ -1,0 +1,119 @@
+"""What is refused at the door, what is let in with a warning, and what a page holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymupdf
+import pytest
+
+from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets_tests.extraction.typeset import Booklet
+
+
+def _booklet() -> Any:
+    return Booklet().lines("First words on the page.").turn().lines("More words.")
+
+
+def _image_page(document: Any) -> None:
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, (0, 0, 40, 40))
+    document.new_page().insert_image((0, 0, 400, 400), pixmap=pixmap)
+
+
+def _encrypted() -> bytes:
+    options = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "user_pw": "a", "owner_pw": "b"}
+    return bytes(_booklet().document.tobytes(**options))
+
+
+def _images_only() -> bytes:
+    document = pymupdf.open()
+    _image_page(document)
+    return bytes(document.tobytes())
+
+
+def _without_pages() -> bytes:
+    return b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
+
+
+def _lost_page() -> bytes:
+    """Cut the stream of one page out and let the cross-reference table dangle."""
+    booklet = _booklet()
+    number = booklet.document[1].get_contents()[0]
+    data = booklet.bytes()
+    start = data.index(f"\n{number} 0 obj".encode())
+    return data[:start] + data[data.index(b"endobj", start) + 6 :]
+
+
+def _broken_array() -> bytes:
+    """MuPDF raises an error of its own there, which is no RuntimeError."""
+    return bytes(_booklet().bytes()).replace(b"/MediaBox[", b"/MediaBox[R ")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"<!DOCTYPE html><html></html>", "web page"),
+        (b"plain words", "no PDF header"),
+        (b"%PDF-1.7\nnothing else", "damaged"),
+        (_without_pages(), "pages"),
+        (_encrypted(), "encrypted"),
+        (_images_only(), "only images"),
+        (_lost_page(), "1 of 2 pages are lost"),
+        (_broken_array(), "repair (cannot parse"),
+    ],
+)
+def test_unreadable_bytes_are_refused_with_a_reason_and_a_remedy(data: bytes, reason: str) -> None:
+    with pytest.raises(StageError) as refused:
+        read_source(data, document_id="bad")
+    assert refused.value.stage == "open"
+    assert reason in refused.value.reason
+    assert refused.value.remedy.endswith(".")
+
+
+def test_broken_cross_reference_is_repaired_with_a_warning() -> None:
+    data = _booklet().bytes()
+    cut = data[: data.rindex(b"startxref")] + b"startxref\n7\n%%EOF"
+    source = read_source(cut, document_id="repaired")
+    assert len(source.pages) == 2
+    assert "rebuilt" in source.warnings[0]
+
+
+def test_image_only_page_among_text_is_listed() -> None:
+    booklet = _booklet()
+    _image_page(booklet.document)
+    source = booklet.source()
+    assert source.image_only_pages == (3,)
+    assert "3" in source.warnings[0]
+
+
+def test_invisible_text_is_left_out_and_reported() -> None:
+    booklet = _booklet()
+    page = booklet.document[0]
+    page.insert_text((72, 300), "White words that nobody can read on paper.", color=(1, 1, 1))
+    page.insert_text((72, 320), "Words in render mode three.", render_mode=3)
+    page.insert_text((72, 340), "Tiny", fontsize=0.5)
+    source = booklet.source()
+    assert [span.text for span in source.pages[0].spans] == ["First words on the page."]
+    assert source.warnings == ("Invisible text was left out on page(s) 1.",)
+
+
+def test_text_file_has_pages_and_rectangles() -> None:
+    source = read_source(b"Section one.\n   a. Indented.\n", document_id="code", is_text=True)
+    span = source.pages[0].spans[0]
+    assert source.is_text_file
+    assert span.text == "Section one."
+    assert span.x1 > span.x0
+    assert "\xa0" not in "".join(span.text for span in source.pages[0].spans)
+
+
+def test_rotated_page_is_read_as_it_is_shown() -> None:
+    booklet = Booklet()
+    booklet.page.insert_text((100, 700), "Reads upright on the turned page.", rotate=90)
+    booklet.page.draw_line((80, 100), (80, 700))
+    booklet.page.set_rotation(90)
+    page = booklet.source().pages[0]
+    assert (page.width_pt, page.height_pt) == (792, 612)
+    assert page.spans[0].x1 - page.spans[0].x0 > 5 * (page.spans[0].y1 - page.spans[0].y0)
+    assert page.rules[0].is_horizontal

@@ -1,0 +1,248 @@
+"""References: what is named, where, and what the sentence says about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets.extraction.references.mentions import Headings, find_mentions
+from taxkg_assets.extraction.references.polarity import Asked, find_relations
+from taxkg_assets.extraction.references.references import build_references
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.graph.integrity import find_reference_faults
+from taxkg_assets.schemas import Anchors, References, Sections
+
+_FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions", "")
+_STATUTE = Identity("", "", "statute", "", None, False, "Town code", "")
+
+
+def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    known = Headings({heading: ("section", heading.rstrip(".")) for heading in headings})
+    return [(mention.kind, mention.target) for mention in find_mentions(text, headings=known)]
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("Add boxes 2b, 2c, and 2d.", ["box_2b", "box_2c", "box_2d"]),
+        ("Skip boxes 14 through 16.", ["box_14", "box_15", "box_16"]),
+        ("Use boxes 12a through 12d.", ["box_12a", "box_12b", "box_12c", "box_12d"]),
+        ("Show it in boxes 1, 3 (up to the yearly base), and 5.", ["box_1", "box_3", "box_5"]),
+        ("It is in box 1 or 3 days later.", ["box_1"]),
+    ],
+)
+def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) -> None:
+    assert _targets(text) == [("box", target) for target in targets]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Attach Form 9999 or 9999-SR.", [("form", "Form 9999"), ("form", "Form 9999-SR")]),
+        ("Use Schedule Z (Form 9999).", [("form", "Schedule Z (Form 9999)")]),
+        ("See the Schedule Z (Form 9999) instructions.", [("publication", "Instructions for Schedule Z (Form 9999)")]),
+        ("See the instructions for Form 9999.", [("publication", "Instructions for Form 9999")]),
+        (
+            "See Pub. 999 and section 6 of Pub. 99-A.",
+            [("publication", "Pub. 999"), ("section", "section 6 (Pub. 99-A)"), ("publication", "Pub. 99-A")],
+        ),
+        ("a section 998(k) or 999(b) plan", [("irc_section", "IRC 998(k)"), ("irc_section", "IRC 999(b)")]),
+        ("See Regulations sections 1.9999-1, -2, and -6.", [("regulation", f"Regs 1.9999-{n}") for n in (1, 2, 6)]),
+        ("See Notice 2031-4, 2031-5 I.R.B. 77.", [("notice_or_ruling", "Notice 2031-4")]),
+        ("Treasury Decision 9999 is old.", [("notice_or_ruling", "T.D. 9999")]),
+        ("File FinCEN Form 999.", [("form", "FinCEN Form 999")]),
+        ("Go to www.example.gov/forms/.", [("url", "www.example.gov/forms")]),
+        ("sections twelve hundred one and 9 of it", []),
+        (
+            "sections twelve hundred one and six thousand nine-b(c) of the internal revenue code",
+            [("irc_section", "IRC 1201"), ("irc_section", "IRC 6009b(c)")],
+        ),
+        ("Use Form 9999, Schedule Z.", [("form", "Form 9999"), ("form", "Schedule Z (Form 9999)")]),
+        ("under section 7 of the Imaginary Standards Act (ISA) of 1938", [("statute_section", "ISA section 7")]),
+        (
+            "See part Q in the General Instructions for Certain Information Returns.",
+            [
+                ("section", "part Q (General Instructions for Certain Information Returns)"),
+                ("publication", "General Instructions for Certain Information Returns"),
+            ],
+        ),
+    ],
+)
+def test_each_kind_has_its_own_name(text: str, expected: list[tuple[str, str]]) -> None:
+    assert _targets(text) == expected
+
+
+def test_a_heading_counts_only_where_a_cue_points_at_it() -> None:
+    headings = ("Safe gains.", "Wild Losses")
+    assert _targets("See Safe gains and Wild Losses, later.", headings) == [
+        ("section", "Safe gains"),
+        ("section", "Wild Losses"),
+    ]
+    assert _targets("Safe gains are taxed.", headings) == []
+
+
+def test_a_box_knows_the_form_it_is_on() -> None:
+    known = Headings({})
+    (box, form) = find_mentions("Copy it from box 3 of Form 9999-Y.", headings=known)
+    assert (box.target_form, form.target) == ("9999-Y", "Form 9999-Y")
+    (_, line) = (
+        find_mentions("Enter it on Schedule Z (Form 9999), Part II, line 4.", headings=known)[:1]
+        + find_mentions("Enter it on Schedule Z (Form 9999), line 4.", headings=known)[-1:]
+    )
+    assert line.target_form == "Schedule Z (Form 9999)"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "relation", "polarity"),
+    [
+        ("Shows the portion of the amount in @ that is gain.", "portion_of", "positive"),
+        ("This amount is included in @.", "portion_of", "positive"),
+        ("@ includes this amount.", "portion_of", "positive"),
+        ("Include the tips shown in @.", "includes", "positive"),
+        ("Do not include this amount in @.", "excludes", "negative"),
+        ("Report the rest there, but not in @.", "excludes", "negative"),
+        ("If no amount is shown in @, stop here.", "applies_if", "negative"),
+        ("If an amount is shown in @, do not go on.", "applies_if", "positive"),
+        ("You must also list a code in @.", "requires", "positive"),
+        ("The total of @ cannot exceed the yearly base.", "qualifies", "positive"),
+        ("For the amount, see @.", "references", "positive"),
+        ("You are not required to report it in @.", "references", "negative"),
+        ("The payer tells you about @.", "references", "positive"),
+        ("Include all rents shown in @ in box 7.", "references", "positive"),
+        ("Include in your income the rent shown in @.", "references", "positive"),
+        ("Anyone who must pay, even if no rent is shown in @, files early.", "references", "negative"),
+        ("Find out on when you should get the copy with @.", "references", "positive"),
+        ("You may also have to report them in @.", "references", "positive"),
+        ("Ask whether you are required to complete @.", "references", "positive"),
+        ("Do not add the rent to, or subtract it from, @.", "references", "negative"),
+    ],
+)
+def test_the_clause_decides_relation_and_polarity(sentence: str, relation: str, polarity: str) -> None:
+    at = sentence.index("@")
+    (said,) = find_relations([Asked(sentence.replace("@", "box 9"), "box", at, at + 5)])
+    assert (said.relation, said.polarity) == (relation, polarity)
+
+
+def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText") -> dict[str, Any]:
+    piece = {"start": 0, "end": len(text), "page": 3, "x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 9.0, "y1_pt": 9.0}
+    return {
+        "element_id": f"doc:p0003:e{ix:04d}",
+        "anchor_id": anchor_id,
+        "document_id": "doc",
+        "page": 3,
+        "paragraph_ix": ix,
+        "role": role,
+        "table_id": None,
+        "text": text,
+        "element_ids": [f"doc:p0003:e{ix:04d}"],
+        "pieces": [piece],
+    }
+
+
+def _build(
+    *sections: dict[str, Any], identity: Identity = _FORM, key: str = "box_2a"
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    anchors = Anchors.sample(
+        overrides={
+            "anchor_id": ["doc#1"],
+            "document_id": ["doc"],
+            "kind": ["box"],
+            "key": [key],
+            "heading": ["Box 2a."],
+            "parent_anchor_id": [None],
+            "form": [""],
+        }
+    )
+    frame = Sections.validate(pl.DataFrame(list(sections), schema=Sections.create_empty().schema))
+    references = build_references(frame, anchors, identity=identity)
+    assert find_reference_faults(references, frame).is_empty()
+    return references, frame
+
+
+def test_rows_slice_back_and_know_themselves() -> None:
+    references, frame = _build(
+        _section(0, "Start here. Form 1099-ZZZ shows box 2a and box 2b.", anchor_id="doc#1"),
+    )
+    assert dict(zip(references["target"], references["is_self"], strict=True)) == {
+        "Form 1099-ZZZ": True,
+        "box_2a": True,
+        "box_2b": False,
+    }
+    text = frame["text"][0]
+    for row in references.to_dicts():
+        assert text[row["mention_start"] : row["mention_end"]] in row["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("key", "own"),
+    [("boxes_7a-7d", "7a 7b 7c 7d"), ("boxes_3_4a-4b_6", "3 4a 4b 6"), ("boxes_14-16", "14 15 16"), ("box_c", "c")],
+)
+def test_a_group_knows_all_its_boxes(key: str, own: str) -> None:
+    boxes = " ".join(f"See box {box}." for box in [*own.split(), "9"])
+    references, _ = _build(_section(0, boxes, anchor_id="doc#1"), key=key)
+    assert set(references.filter(references["is_self"])["target"]) == {f"box_{box}" for box in own.split()}
+
+
+def test_a_box_placed_elsewhere_is_not_the_own_one() -> None:
+    references, _ = _build(_section(0, "See Box 2a, earlier. Box 2a is shown.", anchor_id="doc#1"))
+    assert references["is_self"].to_list() == [False, True]
+
+
+def test_leave_and_concession_bind_nobody() -> None:
+    references, _ = _build(_section(0, "If box 5 is checked, boxes 7e–7f may be blank.", anchor_id=None))
+    said = references.filter(references["target"] == "box_7f").select("relation", "polarity").rows()
+    references, _ = _build(
+        _section(0, "Even if you ask for more time to file Form 9998, you must pay now.", anchor_id=None)
+    )
+    assert [*said, *references.select("relation").rows()] == [("applies_if", "negative"), ("references",)]
+
+
+def test_the_lead_of_a_list_speaks_for_its_items() -> None:
+    references, _ = _build(
+        _section(0, "Do not include the following.", anchor_id="doc#1"),
+        _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),
+    )
+    assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
+
+
+def test_a_statute_cites_itself_unless_it_names_the_tax_code() -> None:
+    references, _ = _build(
+        _section(
+            0, "As subdivision a of section 9-303 says, section 501 of the internal revenue code holds.", anchor_id=None
+        ),
+        identity=_STATUTE,
+    )
+    assert references.select("kind", "target").rows() == [("statute_section", "sec_9-303"), ("irc_section", "IRC 501")]
+
+
+@pytest.mark.parametrize(
+    ("text", "identity", "targets"),
+    [
+        ("Under IRC §9045(g)(3)(A) and Code Sec. 971.", None, ["IRC 9045(g)(3)(A)", "IRC 971"]),
+        ("See sections 9400Z-2(a)(1)(A) and 903.", None, ["IRC 9400Z-2(a)(1)(A)", "IRC 903"]),
+        ("See 26 U.S.C. 9701(a) and 26 CFR 1.9045-1.", None, ["IRC 9701(a)", "Regs 1.9045-1"]),
+        ("See 99 U.S.C. § 257 and § 1.9411-10(g) of the regulations.", None, ["99 U.S.C. 257", "Regs 1.9411-10(g)"]),
+        ("See Rev. Procs. 2034-12 and 2035-9.", None, ["Rev. Proc. 2034-12", "Rev. Proc. 2035-9"]),
+        ("Read boxes A, B, and C.", None, ["box_A", "box_B", "box_C"]),
+        ("See Lines 4a Through 4c and parts 3 and 4 of Form 9999.", None,
+         ["Form 9999", "line_4a", "line_4b", "line_4c", "part 3", "part 4"]),
+        ("Waive Sec. 7.03 or Section 7.02(a). See 7.01.020.", _STATUTE, ["sec_7.01.020", "sec_7.02", "sec_7.03"]),
+        ("As §§ 505 to 507 and § 504(a)(1)(B) say.", _STATUTE, ["sec_504", "sec_505", "sec_506", "sec_507"]),
+        ("See Sec. 12-100(a)(1), Section 604, and Rule 12.3.", _STATUTE, ["sec_12-100", "sec_12.3", "sec_604"]),
+        ("Officers designated in section 7.25 of the harbour procedure law.", _STATUTE,
+         ["harbour procedure law section 7.25"]),
+        ("Amended by Laws Ch. 12, Part B §§ 59, 60, 6/6/2035.", _STATUTE, []),
+    ],
+)  # fmt: skip
+def test_law_is_cited_in_many_styles(text: str, identity: Identity | None, targets: list[str]) -> None:
+    references, _ = _build(_section(0, text, anchor_id=None), **({"identity": identity} if identity else {}))
+    assert sorted(references["target"]) == sorted(targets)
+
+
+def test_building_twice_gives_the_same_rows() -> None:
+    section = _section(0, "See boxes 2b through 2f, Pub. 999, and IRS.gov/Form9999.", anchor_id="doc#1")
+    first, second = _build(section)[0], _build(section)[0]
+    assert first.equals(second)
+    assert first.select(References.primary_key()).rows() == sorted(first.select(References.primary_key()).rows())

@@ -1,0 +1,126 @@
+"""Identity of a document: printed page first, then metadata, then file name."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from taxkg_assets.extraction.pdf.model import Page, Source, Span
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.structure.identity import read_identity
+
+
+def _page(number: int, *lines: tuple[str, float, float]) -> Page:
+    """Lay out lines given as (text, size, y)."""
+    spans = tuple(
+        Span(
+            span_ix=ix,
+            block_ix=ix,
+            line_ix=0,
+            text=text,
+            font="Sans",
+            size_pt=size,
+            is_bold=size > 10,
+            is_italic=False,
+            color=0,
+            x0=40.0,
+            y0=y - size,
+            x1=40.0 + 5 * len(text),
+            y1=y,
+        )
+        for ix, (text, size, y) in enumerate(lines)
+    )
+    return Page(page=number, width_pt=612.0, height_pt=792.0, spans=spans)
+
+
+def _source(document_id: str, *pages: Page, title: str = "", is_text_file: bool = False) -> Source:
+    return Source(document_id=document_id, pages=pages, metadata={"title": title}, is_text_file=is_text_file)
+
+
+_BODY = [(f"Plain words number {ix} of the body of the page.", 9.0, 200.0 + 12 * ix) for ix in range(20)]
+
+
+def test_continuous_use_form_has_a_month_and_no_tax_year() -> None:
+    cover = _page(1, ("Attention:", 16, 60), ("See the current general instructions before you print.", 11.5, 90))
+    face = _page(2, ("Form 1099-ZZZ", 12, 60), ("(Rev. March 2031)", 9, 75), ("Imaginary Income", 12, 95), *_BODY)
+    found = read_identity(_source("scan 12", cover, face))
+    assert (found.form, found.doc_type, found.revision, found.tax_year) == ("1099-ZZZ", "form", "2031-03", None)
+    assert found.irs_name == "f1099zzz"
+    assert found.title == "Form 1099-ZZZ (Rev. March 2031) — Imaginary Income"
+
+
+def test_annual_booklet_for_two_forms() -> None:
+    first = _page(1, ("20 31", 36, 40), ("General Instructions for", 25, 70), ("Forms W-2 and W-3", 25, 100), *_BODY)
+    second = _page(2, *_BODY, ("General Instructions for Forms W-2 and W-3 (2031)", 8, 770))
+    found = read_identity(_source("iw2w3--2031", first, second))
+    assert (found.form, found.doc_type, found.revision, found.tax_year) == (
+        "W-2 and W-3",
+        "filer_instructions",
+        "2031",
+        2031,
+    )
+    assert found.irs_name == "iw2w3"
+
+
+def test_schedule_with_a_stacked_masthead() -> None:
+    page = _page(1, ("SCHEDULE B", 10, 40), ("(Form 1040)", 10, 52), ("2031", 20, 60), *_BODY)
+    found = read_identity(_source("f1040sb--2031", page))
+    assert (found.form, found.doc_type, found.tax_year) == ("Schedule B (Form 1040)", "form", 2031)
+
+
+def test_publication_in_its_footer() -> None:
+    page = _page(1, ("Imaginary", 30, 60), ("Gains", 30, 95), *_BODY, ("Publication 599 (2031)", 8, 770))
+    found = read_identity(_source("x", page))
+    assert (found.form, found.doc_type, found.irs_name) == ("Pub. 599", "publication", "p599")
+    assert found.title == "Publication 599 (2031) — Imaginary Gains"
+
+
+def test_the_printed_page_beats_the_file_name() -> None:
+    page = _page(1, ("Form 1099-ZZZ", 12, 60), ("(Rev. March 2031)", 9, 75), *_BODY)
+    found = read_identity(_source("f1099div--2024-01", page))
+    assert (found.form, found.revision) == ("1099-ZZZ", "2031-03")
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_draft"),
+    [("DRAFT AS OF June 1, 2031 DO NOT FILE", True), ("Do not file copy A printed from a web page", False)],
+)
+def test_drafts_say_so(mark: str, is_draft: bool) -> None:
+    page = _page(1, (mark, 14, 20), ("Form 1099-ZZZ", 12, 60), *_BODY)
+    assert read_identity(_source("x", page)).is_draft is is_draft
+
+
+def test_statute_by_its_section_headings() -> None:
+    page = _page(1, *[(f"§ 9-{ix} Powers of the collector.", 10.0, 60.0 + 20 * ix) for ix in range(1, 6)])
+    found = read_identity(_source("town-code-title-9", page, is_text_file=True))
+    assert (found.doc_type, found.form, found.title) == ("statute", "", "town code title 9")
+
+
+def test_the_title_of_a_code_stands_above_its_first_section() -> None:
+    sections = [(f"§ 9-{ix} Powers of the collector.", 10.0, 100.0 + 20 * ix) for ix in range(1, 6)]
+    named = _page(1, ("Title 9: Berth Tax", 10.0, 60.0), *sections)
+    assert read_identity(_source("scan-4", named, is_text_file=True)).title == "Title 9: Berth Tax"
+    late = _page(1, *sections, ("Title 9: Berth Tax", 10.0, 400.0))
+    assert read_identity(_source("scan-4", late, is_text_file=True)).title == "scan 4"
+
+
+def test_silence_stays_silence() -> None:
+    found = read_identity(_source("letter", _page(1, *_BODY)))
+    assert (found.doc_type, found.form, found.revision, found.tax_year) == ("other", "", "", None)
+
+
+@pytest.mark.corpus
+def test_real_documents_by_their_pages_alone(corpus: Path) -> None:
+    with (corpus / "corpus" / "MANIFEST.csv").open(encoding="utf8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["irs_name"] and int(row["pages"]) <= 45]
+    assert rows
+    wrong = []
+    for row in rows:
+        source = read_source((corpus / "corpus" / row["file"]).read_bytes(), document_id="scan 17")
+        found = read_identity(source)
+        revision = f"{found.revision} (draft)" if found.is_draft else found.revision
+        if (found.irs_name, revision) != (row["irs_name"], row["revision"]):
+            wrong.append((row["file"], found.irs_name, revision))
+    assert wrong == []

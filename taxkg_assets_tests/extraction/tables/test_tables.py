@@ -1,0 +1,308 @@
+"""Cells and their header paths on drawn pages; prose, lists of contents and forms give no tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.pdf.model import Fill
+from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path, find_table_regions
+from taxkg_assets_tests.extraction.drawn import Canvas, source_of
+
+
+def _cells(*canvases: Canvas) -> list[dict[str, Any]]:
+    tables = build_tables(source_of(*canvases))
+    return [cell for table in tables.iter_rows(named=True) for cell in table["cells"]]
+
+
+def _lookup(cells: list[dict[str, Any]], text: str) -> list[tuple[str, str]]:
+    return [(cell["row_path"], cell["col_path"]) for cell in cells if cell["text"] == text]
+
+
+def _ruled(number: int = 1, *, header: bool = True, first: int = 0) -> Canvas:
+    """A fully ruled table: fruit by season and price."""
+    canvas = Canvas(number)
+    if header:
+        canvas.text(180, 80, "Table 3. Fruit of the year", bold=True, size=10)
+        texts = [("Fruit", "Season", "Price"), ("Apple", "Autumn", "$3"), ("Cherry", "Summer", "$9")]
+    else:
+        texts = [("Plum", "Late summer", "$4"), ("Quince", "Winter", "$7")]
+    top = 100 if header else 40
+    for i, row in enumerate(texts):
+        for x, text in zip((104, 254, 404), row, strict=True):
+            canvas.text(x, top + 3 + 16 * i, text, bold=header and i == 0)
+    canvas.grid([100, 250, 400, 500], [top + 16.0 * i for i in range(len(texts) + 1)])
+    return canvas
+
+
+def test_ruled_cells_carry_row_and_column_headers() -> None:
+    tables = build_tables(source_of(_ruled()))
+    table = tables.row(0, named=True)
+    assert (table["table_id"], table["title"]) == ("sample:p0001:t0", "Table 3. Fruit of the year")
+    assert _lookup(table["cells"], "$9") == [("Cherry", "Price")]
+    assert _lookup(table["cells"], "Autumn") == [("Apple", "Season")]
+    assert table["markdown"].splitlines() == [
+        "| Fruit | Season | Price |",
+        "| --- | --- | --- |",
+        "| Apple | Autumn | $3 |",
+        "| Cherry | Summer | $9 |",
+    ]
+
+
+def test_a_table_that_goes_on_takes_the_headers_of_its_beginning() -> None:
+    cells = _cells(_ruled(), _ruled(2, header=False))
+    assert _lookup(cells, "$7") == [("Quince", "Price")]
+
+
+def test_spanning_headers_and_range_ends_make_paths() -> None:
+    canvas = Canvas()
+    canvas.text(104, 64, "If the wage is")
+    canvas.line(100, 76, 200, 76)
+    canvas.text(104, 80, "At least")
+    canvas.text(146, 80, "But less than")
+    canvas.text(318, 64, "Couples")
+    canvas.line(200, 76, 460, 76)
+    canvas.text(220, 80, "Standard")
+    canvas.text(360, 80, "Reduced")
+    canvas.line(100, 60, 460, 60)
+    canvas.line(100, 92, 460, 92)
+    for i in range(6):
+        y = 96 + 10 * i
+        for x, text in ((140, 100 * i), (190, 100 * i + 100), (290, 7 * i), (430, 3 * i)):
+            canvas.right(x, y, f"${text}")
+    canvas.line(100, 160, 460, 160)
+    for x in (100, 200, 460):
+        canvas.line(x, 60, x, 160)
+    cells = _cells(canvas)
+    assert _lookup(cells, "$35") == [("$500 > $600", "Couples > Standard")]
+    assert _lookup(cells, "$15") == [("$500 > $600", "Couples > Reduced")]
+    assert ("$500", "If the wage is > But less than") in _lookup(cells, "$600")
+
+
+def test_a_long_table_between_three_lines_keeps_its_header_over_groups_of_indented_rows() -> None:
+    canvas = Canvas()
+    for y in (60, 76, 400):
+        canvas.line(40, y, 560, y)
+    for x, text in ((44, "Mooring"), (250, "Day"), (400, "Week")):
+        canvas.text(x, 64, text, bold=True)
+    for group, top in (("East quay", 84), ("West quay", 240)):
+        canvas.text(44, top, group, bold=True)
+        for ix in range(10):
+            y = top + 14 * (ix + 1)
+            canvas.text(54, y, f"Ring {chr(65 + ix)} of {group}")
+            canvas.text(250, y, f"${top + ix}")
+            canvas.text(400, y, f"${1000 + top + ix:,}")
+    cells = _cells(canvas)
+    assert _lookup(cells, "$87") == [("East quay > Ring D of East quay", "Day")]
+    assert _lookup(cells, "$1,249") == [("West quay > Ring J of West quay", "Week")]
+
+
+def test_shaded_group_rows_head_the_rows_after_them() -> None:
+    canvas = Canvas()
+    rows = [
+        ("Share", "10%", "20%"),
+        ("FAMILY OF 2:",),
+        ("Income", "$62", "$92"),
+        ("FAMILY OF 3:",),
+        ("Income", "$76", "$99"),
+    ]
+    for i, row in enumerate(rows):
+        y = 100 + 16 * i
+        for x, text in zip((104, 254, 404), row, strict=False):
+            canvas.text(x, y + 3, text, bold=len(row) == 1)
+        if len(row) == 1 or i == 0:
+            canvas.fills.append(Fill(100, y, 500, y + 16, 0xCCCCCC))
+    canvas.grid([100, 250, 400, 500], [100.0 + 16 * i for i in range(6)])
+    cells = _cells(canvas)
+    assert _lookup(cells, "$99") == [("FAMILY OF 3: > Income", "20%")]
+    assert _lookup(cells, "$62") == [("FAMILY OF 2: > Income", "10%")]
+
+
+def test_a_wrapped_cell_is_one_cell_and_a_repeated_name_takes_the_next_column() -> None:
+    canvas = Canvas()
+    rows = [
+        ("Kind", "Condition", "Check it?"),
+        ("Pension", "paid in now", "Yes"),
+        ("Pension", "paid in before", "No"),
+        ("Pension", "never", "Ask"),
+    ]
+    for i, row in enumerate(rows):
+        for x, text in zip((104, 254, 404), row, strict=True):
+            canvas.text(x, 103 + 30 * i, text, bold=i == 0)
+    canvas.text(254, 173, "and only then")
+    canvas.grid([100, 250, 400, 500], [100.0 + 30 * i for i in range(5)])
+    assert _lookup(_cells(canvas), "No") == [("Pension > paid in before and only then", "Check it?")]
+
+
+def test_tables_side_by_side_name_their_own_rows() -> None:
+    canvas = Canvas()
+    names = [("Over", "Tax") * 2, ("$10", "$1", "$40", "$4"), ("$20", "$2", "$50", "$5"), ("$30", "$3", "$60", "$6")]
+    for i, row in enumerate(names):
+        for x, text in zip((104, 154, 304, 354), row, strict=True):
+            canvas.text(x, 103 + 16 * i, text, bold=i == 0)
+    canvas.grid([100, 150, 300, 350, 400], [100.0 + 16 * i for i in range(5)])
+    assert _lookup(_cells(canvas), "$5") == [("$50", "Tax")]
+
+
+def test_leader_rows_are_a_table_without_a_frame() -> None:
+    canvas = Canvas()
+    canvas.text(60, 90, "Period", bold=True)
+    canvas.right(290, 90, "Add", bold=True)
+    for i, (label, amount) in enumerate((("Weekly", "226.90"), ("Monthly", "1,341.70"), ("Yearly", "9.00"))):
+        canvas.text(60, 104 + 12 * i, label)
+        canvas.leader(100, 240, 104 + 12 * i)
+        canvas.right(290, 104 + 12 * i, amount)
+    assert _lookup(_cells(canvas), "1,341.70") == [("Monthly", "Add")]
+
+
+def test_wrapped_rows_without_borders_are_parted_by_wider_gaps() -> None:
+    canvas = Canvas()
+    canvas.line(60, 80, 460, 80)
+    canvas.line(60, 96, 460, 96)
+    canvas.text(64, 83, "IF you live in", bold=True)
+    canvas.text(264, 83, "THEN send it to", bold=True)
+    for x, top, lines in (
+        (64, 100, ("the northern", "counties")),
+        (264, 100, ("the office by", "the river")),
+        (64, 130, ("the south",)),
+        (264, 130, ("the office", "on the hill")),
+    ):
+        for i, text in enumerate(lines):
+            canvas.text(x, top + 10 * i, text)
+    canvas.line(60, 156, 460, 156)
+    for x in (60, 460):
+        canvas.line(x, 80, x, 156)
+    assert _lookup(_cells(canvas), "the office on the hill") == [("the south", "THEN send it to")]
+
+
+def test_indented_rows_stand_under_the_name_that_ends_with_a_colon() -> None:
+    canvas = Canvas()
+    rows = [("Filer", "Limit"), ("Under 65:",), ("Single", "$10"), ("Joint", "$20"), ("Anybody else", "$5")]
+    for i, row in enumerate(rows):
+        indent = 8 if row[0] in ("Single", "Joint") else 0
+        canvas.text(104 + indent, 103 + 16 * i, row[0], bold=i == 0)
+        if len(row) == 2:
+            canvas.text(254, 103 + 16 * i, row[1], bold=i == 0)
+    canvas.grid([100, 250, 400], [100.0 + 16 * i for i in range(6)])
+    cells = _cells(canvas)
+    assert _lookup(cells, "$20") == [("Under 65: > Joint", "Limit")]
+    assert _lookup(cells, "$5") == [("Anybody else", "Limit")]
+
+
+def test_amounts_side_by_side_are_a_table_without_lines_or_leaders() -> None:
+    canvas = Canvas()
+    rows = [("", "With it", "Without it"), ("Income", "$15,000", "$10,000"), ("Tax", "$1,571", "$1,003")]
+    for i, (label, left, right) in enumerate(rows):
+        if label:
+            canvas.text(60, 100 + 11 * i, label)
+        canvas.right(180, 100 + 11 * i, left)
+        canvas.right(260, 100 + 11 * i, right)
+    for i in range(6):
+        canvas.text(60, 160 + 11 * i, "The amounts above are those of the example for the year.")
+    canvas.line(60, 60, 300, 60)
+    assert _lookup(_cells(canvas), "$1,003") == [("Tax", "Without it")]
+
+
+def test_rows_of_amounts_alone_stand_under_heads_that_reach_over_repeated_columns() -> None:
+    canvas = Canvas()
+    for x, text in ((225, "Summer"), (405, "Winter")):
+        canvas.text(x, 96, text, bold=True)
+    for x, text in ((62, "Pay"), (190, "At least"), (262, "But less"), (370, "At least"), (442, "But less")):
+        canvas.text(x, 109, text, bold=True)
+    for i in range(4):
+        canvas.text(62, 124 + 12 * i, f"${i + 1}00")
+        for ix, x in enumerate((200, 270, 380, 450)):
+            canvas.text(x, 124 + 12 * i, str(10 * i + ix + 11))
+    cells = _cells(canvas)
+    assert _lookup(cells, "33") == [("$300", "Winter > At least")]
+    assert _lookup(cells, "32") == [("$300", "Summer > But less")]
+
+
+def test_a_list_of_contents_is_no_table() -> None:
+    canvas = Canvas()
+    for i, title in enumerate(("Introduction", "Income", "Expenses", "Index")):
+        canvas.text(60, 104 + 12 * i, title)
+        canvas.leader(120, 240, 104 + 12 * i)
+        canvas.right(290, 104 + 12 * i, str(3 * i + 2))
+    assert find_table_regions(canvas.page()) == []
+
+
+def test_prose_in_two_columns_between_lines_is_no_table() -> None:
+    canvas = Canvas()
+    for y in (60, 300, 560):
+        canvas.line(42, y, 570, y)
+    for i in range(44):
+        for x in (42, 312):
+            canvas.text(x, 64 + 11 * i, "words that run on over the whole width of a column of text")
+    assert find_table_regions(canvas.page()) == []
+
+
+def test_a_callout_frame_is_no_table() -> None:
+    canvas = Canvas()
+    canvas.cell(100, 100, 400, 160)
+    for i in range(4):
+        canvas.text(110, 104 + 12 * i, "Keep the notice until the end of the year")
+    assert find_table_regions(canvas.page()) == []
+
+
+def test_framed_worksheet_lines_are_rows() -> None:
+    canvas = Canvas()
+    canvas.cell(60, 90, 400, 180)
+    for i, text in enumerate(("Enter the wages", "Enter the tips", "Add lines 1 and 2")):
+        canvas.text(66, 100 + 24 * i, f"{i + 1}.")
+        canvas.text(80, 100 + 24 * i, text)
+        canvas.text(340, 100 + 24 * i, f"{i + 1}.")
+        canvas.text(360, 100 + 24 * i, f"{i + 4}00")
+    cells = _cells(canvas)
+    assert [cell["text"] for cell in cells if cell["col_ix"] == 0] == [
+        "1. Enter the wages",
+        "2. Enter the tips",
+        "3. Add lines 1 and 2",
+    ]
+
+
+def test_cells_without_any_header_are_found() -> None:
+    tables = build_tables(source_of(_ruled()))
+    assert find_cells_without_path(tables).height == 0
+    bare = tables.with_columns(
+        cells=pl.col("cells").list.eval(
+            pl.struct(
+                *(pl.element().struct.field(name) for name in ("row_ix", "col_ix")),
+                *(pl.lit("").alias(name) for name in ("row_path", "col_path")),
+                *(pl.element().struct.field(name) for name in ("text", "bbox")),
+            )
+        )
+    )
+    faults = find_cells_without_path(schemas.Tables.validate(bare))
+    assert faults.height == 6
+    assert set(faults["table_id"]) == {"sample:p0001:t0"}
+
+
+def test_only_the_first_cell_of_a_row_may_stand_for_its_own_name() -> None:
+    own = {
+        "row_path": "Ash",
+        "col_path": "",
+        "text": "Ash",
+        "bbox": dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), 1.0),
+    }
+    cells = [{"row_ix": 0, "col_ix": column, **own} for column in (0, 1)]
+    tables = schemas.Tables.sample(overrides=[{"has_headers": True, "cells": cells}])
+    assert find_cells_without_path(tables)["col_ix"].to_list() == [1]
+
+
+@pytest.mark.corpus
+def test_the_multiple_jobs_table_of_form_w4_keeps_rows_and_columns(corpus: Path) -> None:
+    name = "fw4--2026"
+    source = read_source((corpus / "corpus" / f"{name}.pdf").read_bytes(), document_id=name)
+    tables = build_tables(source).filter(pl.col("page") == 5)
+    assert tables.height == 3
+    joint, _, head = (table["cells"] for table in tables.sort("table_id").iter_rows(named=True))
+    group = "Lower Paying Job Annual Taxable Wage & Salary"
+    assert ("$80,000 - 99,999", f"{group} > $40,000 - 49,999") in _lookup(joint, "5,440")
+    assert ("$450,000 and over", f"{group} > $100,000 - 109,999") in _lookup(head, "28,690")
+    assert (len(joint), len(head)) == (13 * 15, 13 * 14)
