@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.trust import find_distrust
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
@@ -97,14 +98,27 @@ def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[F
 
 @_collector_paused()
 def extract(
-    data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
+    data: bytes,
+    *,
+    document_id: str,
+    is_text: bool = False,
+    max_pages: int = 10_000,
+    table_engine: str = "own",
+    use_tags: bool = True,
 ) -> Extraction:
     """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
 
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
+            use_tags: read pages by their structure tags where these can be trusted.
     Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
     """
-    shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
+    shown = read_source(
+        data,
+        document_id=document_id,
+        is_text=is_text,
+        max_pages=max_pages,
+        find_distrust=find_distrust if use_tags else None,
+    )
     source = turn_upright(shown)
     identity = read_identity(source)
     faces = find_faces(source, identity=identity)

@@ -41,7 +41,11 @@ def matches(group: str, text: str) -> bool:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together, with the column they stand in."""
+    """Lines that belong together, with the column they stand in.
+
+    level: what the structure tags say of it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
+    path: the path of its tag. is_item: it lies in a list item.
+    """
 
     lines: list[Line]
     column_x0: float
@@ -52,6 +56,9 @@ class Paragraph:
     is_last: bool = False
     heads_table: bool = False
     is_caption: bool = False
+    level: int = -1
+    path: tuple[int, ...] = ()
+    is_item: bool = False
 
     @property
     def first(self) -> Line:

@@ -7,7 +7,7 @@ Text files (.txt) open through PyMuPDF too and get pages of a fixed size.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pymupdf
@@ -31,10 +31,18 @@ _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
-def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Source:
+def read_source(
+    data: bytes,
+    *,
+    document_id: str,
+    is_text: bool = False,
+    max_pages: int = 10_000,
+    find_distrust: Callable[[Page], str] | None = None,
+) -> Source:
     """Read a document's bytes into pages of spans, rules, fills and form fields.
 
     Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
+              find_distrust: decides why a page must not be read by its structure tags; None reads no tags.
     Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
@@ -42,7 +50,7 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden)
+        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden, find_distrust=find_distrust)
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -67,7 +75,7 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 
 def _read_pdf(
-    data: bytes, *, max_pages: int, hidden: list[HiddenText]
+    data: bytes, *, max_pages: int, hidden: list[HiddenText], find_distrust: Callable[[Page], str] | None
 ) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
     """Read a PDF's pages, its own metadata and what had to be repaired."""
     document = _open(data, is_text=False)
@@ -75,8 +83,17 @@ def _read_pdf(
         _check_page_count(document.page_count, max_pages=max_pages)
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
+        is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
         pages = tuple(
-            _read_page(document, ix, page_ix=ix, has_fields=has_fields, is_text=False, hidden=hidden)
+            _read_page(
+                document,
+                ix,
+                page_ix=ix,
+                has_fields=has_fields,
+                is_text=False,
+                hidden=hidden,
+                find_distrust=find_distrust if is_tagged else None,
+            )
             for ix in range(document.page_count)
         )
         return pages, _metadata(document), warnings
@@ -179,11 +196,25 @@ def _has_content(document: Any, ix: int) -> bool:
 
 
 def _read_page(
-    document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
+    document: Any,
+    ix: int,
+    *,
+    page_ix: int,
+    has_fields: bool,
+    is_text: bool,
+    hidden: list[HiddenText],
+    find_distrust: Callable[[Page], str] | None = None,
 ) -> Page:
     """Read page `ix` of what is open as page `page_ix` of the whole document."""
     try:
-        return read_page(document[ix], number=page_ix + 1, has_fields=has_fields, is_text=is_text, hidden=hidden)
+        return read_page(
+            document[ix],
+            number=page_ix + 1,
+            has_fields=has_fields,
+            is_text=is_text,
+            hidden=hidden,
+            find_distrust=find_distrust,
+        )
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

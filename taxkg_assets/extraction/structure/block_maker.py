@@ -54,6 +54,7 @@ class Flow:
     contents_size: float = 0.0
     open_lead: Block | None = None
     ruled_list: tuple[int, int] | None = None
+    open_path: tuple[int, ...] = ()
 
 
 def letters_of(text: str) -> str:
@@ -173,7 +174,11 @@ class BlockMaker:
         }
         if self._take_number(paragraph):
             return
-        is_named = not self.has_begun and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        is_named = (
+            not self.has_begun
+            and paragraph.level <= 1
+            and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
         elif self.is_face:
@@ -182,12 +187,38 @@ class BlockMaker:
             self.add(paragraph.lines, "BodyText", LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **place)
-        elif is_heading(paragraph, page, flow.style) and self._opens(paragraph):
+        elif self._is_heading(paragraph) and self._opens(paragraph):
             self._add_heading(paragraph, place)
         elif flow.in_contents:
             self.add(paragraph.lines, "ListBlock", LIKELY, **place)
         else:
             self._add_body(paragraph, place)
+
+    def _is_heading(self, paragraph: Paragraph) -> bool:
+        """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
+        if paragraph.level < 0:
+            return is_heading(paragraph, self.page, self.flow.style)
+        return paragraph.level > 0 and any(map(str.isalpha, paragraph.first.text))
+
+    def add_tagged(self, paragraphs: list[Paragraph]) -> None:
+        """Append the text of one structure tag, a paragraph for each column that it stands in."""
+        first = paragraphs[0]
+        if len(paragraphs) > 1 and first.level > 0:
+            first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
+            paragraphs = paragraphs[:1]
+        flow = self.flow
+        is_continued = bool(first.path) and first.path == flow.open_path
+        for paragraph in paragraphs:
+            begun = len(self.blocks)
+            if is_continued:
+                role = "ListBlock" if paragraph.is_listed or paragraph.is_item else "BodyText"
+                self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
+            else:
+                self._add_paragraph(paragraph)
+            for block in self.blocks[begun:]:
+                block.level, block.path = paragraph.level, paragraph.path
+            is_continued = True
+        flow.open_path = first.path
 
     def _take_number(self, paragraph: Paragraph) -> bool:
         """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""

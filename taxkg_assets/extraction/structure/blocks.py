@@ -50,6 +50,9 @@ class Block:
     # Below the rule that ends a list of names under a ruled heading: the heading before that one goes on.
     is_after_list: bool = False
     is_outdented: bool = False
+    # What the structure tags say: a heading's level (0 for other text, −1 where layout decides), the tag's path.
+    level: int = -1
+    path: tuple[int, ...] = ()
 
     @property
     def is_heading(self) -> bool:

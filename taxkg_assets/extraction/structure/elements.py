@@ -36,6 +36,7 @@ from taxkg_assets.extraction.structure.line_assignment import (
     sort_lines,
 )
 from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
+from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Elements, dtypes, validated
 
@@ -69,7 +70,9 @@ def find_blocks(
 def _page_blocks(
     page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> list[Block]:
-    """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
+    """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
+    if page.tags:
+        return _tagged_blocks(page, lines, flow, regions=regions)
     parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
     has_boxes, is_face = len(boxes) >= 2, is_face_page(page, box_count=len(boxes))
     has_lines = (is_face or flow.is_form) and not has_boxes and claim_form_lines(page, parts, is_face=is_face)
@@ -109,6 +112,21 @@ def _page_blocks(
             else:
                 maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
+    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
+        maker.add([line], "PageArtifact", SURE, column_ix=-1)
+    return maker.blocks
+
+
+def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion]) -> list[Block]:
+    """Find the blocks of a page by its structure tags."""
+    parts = sort_lines(page, lines, flow.style, regions=(), boxes=())
+    maker = BlockMaker(page, flow, is_face=False, has_boxes=False)
+    maker.icons = parts.icons
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    region_of = {region.tag_ix: ix for ix, region in enumerate(regions)}
+    units = find_units(page, [item.line for item in parts.items if item.line is not None], tables=region_of.keys())
+    add_units(maker, page, units, region_of=region_of)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks

@@ -163,6 +163,9 @@ def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
     last = row.last
     if block.is_continued:
         return True
+    if block.path and last.path:
+        # The tags tell one paragraph from the next.
+        return False
     starts_low = not block.text[:1].isupper()
     if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
         return False

@@ -21,6 +21,7 @@ from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.headers import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import FoundTable, find_tables, find_title, find_unread_boxes
+from taxkg_assets.extraction.tables.tagged import find_tagged_tables
 from taxkg_assets.rules.loader import load_family
 
 DOCLING_REMEDY = "Install it with `pip install taxkg[docling]`, or set TAXKG_TABLE_ENGINE=own."
@@ -64,7 +65,12 @@ class OwnEngine:
     name = "own"
 
     def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
-        return TableReadings({page.page: find_tables(page, is_face=page.page in faces) for page in pages})
+        return TableReadings(
+            {
+                page.page: find_tagged_tables(page) if page.tags else find_tables(page, is_face=page.page in faces)
+                for page in pages
+            }
+        )
 
 
 class PymupdfEngine:

@@ -120,7 +120,28 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
-    header_count = count_header_rows(grid)
+    return _read_grid(page, grid, count_header_rows(grid))
+
+
+def read_grid(
+    page: Page, grid: Grid, *, runs: Sequence[Run], header_count: int | None, tag_ix: int
+) -> FoundTable | None:
+    """Read a tagged table; None where its cells have no text.
+
+    Args: runs: all runs of the page, for the caption. header_count: rows that are tagged as headers; None where none
+          is. tag_ix: the table's tag.
+    """
+    table = _read_grid(page, grid, count_header_rows(grid) if header_count is None else header_count)
+    if table is None:
+        return None
+    caption = _find_caption(runs, grid.drawing.box, (grid.drawing,))
+    title = ", ".join(part for part in (caption, table.title) if part)
+    return replace(table, title=title, region=replace(table.region, tag_ix=tag_ix))
+
+
+def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
+    """Find the header paths and cells of a grid."""
+    drawing = grid.drawing
     found = find_header_blocks(grid, header_count)
     blocks = spread_over_repeats(found, column_count=len(grid.columns))
     subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
