@@ -25,7 +25,8 @@ from taxkg_assets.extraction.invariants import (
     find_twin_anchors,
     find_unread_pages,
 )
-from taxkg_assets.extraction.layout.lines import find_lines
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.extraction.layout.printed_text import read_printed_text
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
@@ -83,11 +84,10 @@ def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 
-def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[FoundTable]:
+def _tables_of(page: Page, tables: list[FoundTable], *, lines: list[Line], is_form: bool) -> list[FoundTable]:
     """Keep a page's tables; on a form, a frame around numbered lines is none."""
     if not is_form or not tables:
         return tables
-    lines = find_lines(page)
     places = [(table, table.region) for table in tables]
     return [
         table
@@ -121,16 +121,21 @@ def extract(
     )
     source = turn_upright(shown)
     identity = read_identity(source)
+    text = read_printed_text(source)
     faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
     engine = ENGINES["own" if is_text else table_engine]
-    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes})
-    found = {page.page: _tables_of(page, read.found[page.page], is_form=is_form) for page in source.pages}
+    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes}, text=text)
+    found = {
+        page.page: _tables_of(page, read.found[page.page], lines=text.lines[page.page], is_form=is_form)
+        for page in source.pages
+    }
     blocks = find_blocks(
         source,
         identity=identity,
         regions={page: [table.region for table in tables] for page, tables in found.items()},
         face_boxes=faces,
+        text=text,
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.

@@ -15,13 +15,13 @@ from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_walls
 from taxkg_assets.extraction.layout.columns import find_columns
-from taxkg_assets.extraction.layout.lines import Line, Words, find_lines, merge_lines
+from taxkg_assets.extraction.layout.lines import Line, Words, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     find_leading,
 )
+from taxkg_assets.extraction.layout.printed_text import PrintedText, read_printed_text
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.layout.roles import (
-    find_style,
     find_title_floor,
     is_face_page,
 )
@@ -47,17 +47,20 @@ def find_blocks(
     identity: Identity,
     regions: Mapping[int, Sequence[TableRegion]],
     face_boxes: Mapping[int, Sequence[FaceBox]],
+    text: PrintedText | None = None,
 ) -> list[Block]:
     """Find every block of a document in reading order, with its role.
 
     Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
+              text: the printed lines, where they are read already.
     Returns:  blocks by page and reading order; page furniture comes last on its page.
     """
-    pages_lines = [find_lines(page) for page in source.pages]
+    text = text if text is not None else read_printed_text(source)
+    pages_lines = [text.lines[page.page] for page in source.pages]
     if is_statute(source, identity=identity, pages_lines=pages_lines):
         return find_statute_blocks(source, pages_lines=pages_lines)
     words = Words([line for lines in pages_lines for line in lines])
-    flow = Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
+    flow = Flow(source.document_id, text.style, find_leading(pages_lines), words)
     flow.is_form = identity.doc_type == "form"
     flow.product_name = letters_of(identity.title.partition(" — ")[2])
     blocks: list[Block] = []
@@ -124,9 +127,9 @@ def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequen
     maker.icons = parts.icons
     maker.starts = Counter(round(line.x0) for line in lines)
     maker.title_floor = find_title_floor(page, flow.style, lines)
-    region_of = {region.tag_ix: ix for ix, region in enumerate(regions)}
-    units = find_units(page, [item.line for item in parts.items if item.line is not None], tables=region_of.keys())
-    add_units(maker, page, units, region_of=region_of)
+    kept = [item.line for item in parts.items if item.line is not None]
+    units = find_units(page, kept, tables={region.tag_ix for region in regions})
+    add_units(maker, page, units, regions=regions)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks

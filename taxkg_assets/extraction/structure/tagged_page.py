@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, matches
+from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
 
@@ -120,15 +121,15 @@ class Columns:
         return -1 if touched else sum(left < x0 for left, _ in self._edges), x0, x1
 
 
-def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region_of: dict[int, int]) -> None:
-    """Append the blocks of a page's units in tag order; `region_of`: the region of each table's tag."""
+def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, regions: Sequence[TableRegion]) -> None:
+    """Append the blocks of a page's units in tag order; `regions`: of its tables, with their tags."""
     segments = [split_columns(unit.lines) for unit in units]
-    columns = Columns(
-        page, [lines for unit, parts in zip(units, segments, strict=True) for lines in parts if unit.table_ix < 0]
-    )
+    texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
+    columns = Columns(page, [lines for parts in texts for lines in parts])
     for unit, parts in zip(units, segments, strict=True):
         if unit.table_ix >= 0:
-            maker.add_table(unit.lines, region_of[unit.table_ix], columns.locate(unit.lines)[0])
+            for region_ix, lines in _share_lines(unit, regions).items():
+                maker.add_table(lines, region_ix, columns.locate(lines)[0])
             continue
         paragraphs = []
         for lines in parts:
@@ -137,6 +138,17 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
             paragraph.level, paragraph.path, paragraph.is_item = unit.place.level, unit.path, unit.place.item_ix >= 0
             paragraphs.append(paragraph)
         maker.add_tagged(paragraphs)
+
+
+def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
+    """Give the lines of a tagged table to its regions: the layout may read several tables of one tag."""
+    own = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
+    shared: dict[int, list[Line]] = {}
+    for line in unit.lines:
+        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+        held = (ix for ix in own if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1)
+        shared.setdefault(next(held, own[-1]), []).append(line)
+    return shared
 
 
 def _has_mark(unit: TagUnit) -> bool:

@@ -31,13 +31,18 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of a page, read but not yet numbered."""
+    """One table of a page, read but not yet numbered.
+
+    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells.
+    """
 
     region: TableRegion
     title: str
     headers: tuple[str, ...]
     parts: tuple[Part, ...]
     cells: tuple[Cell, ...]
+    path: tuple[int, ...] = ()
+    has_header_tags: bool = False
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
@@ -95,7 +100,7 @@ def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
 def find_title(page: Page, box: Box) -> str:
     """Read the caption or bold title right above a table that another engine found."""
     _, runs = find_drawings(page, is_face=False)
-    return _find_caption(runs, box, ())
+    return find_caption(runs, box)
 
 
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
@@ -123,20 +128,15 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     return _read_grid(page, grid, count_header_rows(grid))
 
 
-def read_grid(
-    page: Page, grid: Grid, *, runs: Sequence[Run], header_count: int | None, tag_ix: int
-) -> FoundTable | None:
-    """Read a tagged table; None where its cells have no text.
+def read_grid(page: Page, grid: Grid, *, least_headers: int) -> FoundTable | None:
+    """Read a tagged table; None where its cells have no text. `least_headers`: rows that are tagged as headers."""
+    table = _read_grid(page, grid, max(least_headers, count_header_rows(grid)))
+    return replace(table, has_header_tags=least_headers > 0) if table is not None else None
 
-    Args: runs: all runs of the page, for the caption. header_count: rows that are tagged as headers; None where none
-          is. tag_ix: the table's tag.
-    """
-    table = _read_grid(page, grid, count_header_rows(grid) if header_count is None else header_count)
-    if table is None:
-        return None
-    caption = _find_caption(runs, grid.drawing.box, (grid.drawing,))
-    title = ", ".join(part for part in (caption, table.title) if part)
-    return replace(table, title=title, region=replace(table.region, tag_ix=tag_ix))
+
+def find_caption(runs: Sequence[Run], box: Box) -> str:
+    """Read the caption or bold title right above a table; `runs`: all of the page."""
+    return _find_caption(runs, box, ())
 
 
 def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
@@ -229,6 +229,9 @@ def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
 
 
 def _goes_on(before: FoundTable, table: FoundTable) -> bool:
+    if before.path and table.path:
+        is_same = before.path == table.path and not any(table.headers) and any(before.headers)
+        return is_same and len(table.headers) == len(before.headers)
     return (
         table.region.page == before.region.page + 1
         and not any(table.headers)
