@@ -91,7 +91,7 @@ def find_paragraphs(
     is_ragged = is_cell or _is_flush_right(lines)
     for line in lines:
         current = paragraphs[-1] if paragraphs else None
-        is_item = _is_list_start(line)
+        is_item = is_list_start(line)
         if current is None:
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
@@ -120,7 +120,7 @@ def text_x0(line: Line) -> float:
     return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
 
 
-def _is_list_start(line: Line) -> bool:
+def is_list_start(line: Line) -> bool:
     """Decide whether a line begins with a list mark that is set apart from its text."""
     mark = first_shown(line).text.strip()
     if len(mark) > 5:

@@ -198,7 +198,11 @@ class BlockMaker:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
             return is_heading(paragraph, self.page, self.flow.style)
-        return paragraph.level > 0 and any(map(str.isalpha, paragraph.first.text))
+        if paragraph.level == 0 or not any(map(str.isalpha, paragraph.first.text)):
+            return False
+        lead, rest = split_lead(paragraph)
+        # Some tag a whole paragraph as the heading that it begins with.
+        return not lead or sum(len(line.text) for line in rest) < thresholds()["heading_rest_chars"]
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
         """Append the text of one structure tag, a paragraph for each column that it stands in."""
@@ -367,7 +371,8 @@ class BlockMaker:
             role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
-        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, **place)
+        heads_table = paragraph.heads_table and paragraph.level < 0 and bool(paragraph.path)
+        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
         flow.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
+from taxkg_assets.extraction.keys import Key, division_word, find_key, find_numbered_line, find_statute_key
 from taxkg_assets.extraction.layout.paragraphs import first_shown, matches
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.structure.identity import Identity
@@ -84,7 +84,7 @@ class _Outline:
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
             return
-        kind, key, rank = _place(block)
+        kind, key, rank = _place(block, doc_type=self.identity.doc_type)
         if block.is_code and key is None:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
@@ -116,7 +116,8 @@ class _Outline:
             )
         )
         self._seen[same] += 1
-        self._stack.append(len(headings) - 1)
+        if not block.heads_table:
+            self._stack.append(len(headings) - 1)
 
     def end_list(self) -> None:
         """Go back to the heading above the one that only heads a list of names."""
@@ -128,7 +129,7 @@ class _Outline:
         if block.is_face and block.page != self._face_page:
             self._stack, self._face_page = [], block.page
         # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
-        is_booklet = self.identity.doc_type != "publication"
+        is_booklet = self.identity.doc_type != "publication" and block.level <= 0
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
         if self._opens_copy(block):
             self._stack = []
@@ -167,7 +168,13 @@ class _Outline:
         )
 
 
-def _place(block: Block) -> tuple[str, str | None, Rank]:
+def _find_key(text: str, doc_type: str) -> Key | None:
+    """Find the key of a heading; only instructions head their texts with a number alone."""
+    found = find_key(text)
+    return find_numbered_line(text) if found is None and doc_type == "filer_instructions" else found
+
+
+def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
     """Tell a heading's kind, key and rank."""
     if block.named is not None:
         if block.named.kind != "line":
@@ -179,7 +186,7 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
     division = _division_rank(block.text)
     if division is not None and block.is_code:
         return "section", None, (0, division)
-    found = find_key(block.text)
+    found = _find_key(block.text, doc_type)
     if block.is_run_in:
         if matches_grammar("standing", block.text):
             return "section", None, (0, -round(block.size, 1))
@@ -188,7 +195,8 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
         if matches_grammar("examples", block.text):
             rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
-    rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
+    # Of headings in one size the makers' level decides, then italics.
+    rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
 
@@ -196,7 +204,8 @@ def _stands_alone(block: Block) -> bool:
     """Decide whether a heading stands under no other: a page's own heading, contents, index, closing notice."""
     if block.is_run_in:
         return matches_grammar("standing", block.text)
-    return block.is_centred or matches("contents", block.text) or matches("index", block.text)
+    is_centred = block.is_centred and block.level <= 0
+    return is_centred or matches("contents", block.text) or matches("index", block.text)
 
 
 def _division_rank(text: str) -> float | None:

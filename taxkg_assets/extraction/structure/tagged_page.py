@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
-from taxkg_assets.extraction.layout.paragraphs import Paragraph, matches
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, matches, thresholds
 from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
 
@@ -54,7 +56,7 @@ def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) ->
     seen_items: set[int] = set()
     for line in lines:
         place = places[line.spans[0].tag_ix] if line.spans[0].tag_ix >= 0 else _OUTSIDE
-        if place.table_ix in tables:
+        if place.table_ix in tables and place.row_ix >= 0:
             unit = of_table.get(place.table_ix)
             if unit is None:
                 path = page.tags[place.table_ix].path
@@ -126,18 +128,62 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     segments = [split_columns(unit.lines) for unit in units]
     texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
     columns = Columns(page, [lines for parts in texts for lines in parts])
-    for unit, parts in zip(units, segments, strict=True):
+    captions = _find_captions(units)
+    tells_headings = _tells_headings(units, body=maker.flow.style.body(page.page))
+    for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, regions).items():
                 maker.add_table(lines, region_ix, columns.locate(lines)[0])
             continue
+        heads_table = ix + 1 < len(units) and units[ix + 1].table_ix >= 0
+        is_caption = ix in captions
         paragraphs = []
         for lines in parts:
             column_ix, x0, x1 = columns.locate(lines)
-            paragraph = Paragraph(merge_lines(lines), x0, x1, column_ix, unit.is_item_start and _has_mark(unit), 0.0)
+            paragraph = Paragraph(merge_lines(lines), x0, x1, column_ix, _is_listed(unit), 0.0)
             paragraph.level, paragraph.path, paragraph.is_item = unit.place.level, unit.path, unit.place.item_ix >= 0
+            paragraph.is_caption = is_caption
+            if paragraph.level == 0 and not paragraph.is_item and (heads_table or not tells_headings):
+                # Titles of tables are rarely tagged as headings: their type decides.
+                paragraph.level, paragraph.heads_table = -1, heads_table
             paragraphs.append(paragraph)
         maker.add_tagged(paragraphs)
+
+
+def _find_captions(units: Sequence[TagUnit]) -> set[int]:
+    """Find the units that are captions of tables: the numbered one, what is set with it, and notes on filing.
+
+    A caption is no heading, whatever its tag: the table floats, and the text around it goes on.
+    """
+    captions = {ix for ix, unit in enumerate(units) if unit.table_ix < 0 and is_filing_note(unit.lines[0].text)}
+    limit = thresholds()
+    for ix, unit in enumerate(units):
+        if unit.table_ix < 0:
+            continue
+        above: list[int] = []
+        for before in range(ix - 1, max(-1, ix - 1 - int(limit["caption_units"])), -1):
+            other = units[before]
+            if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit["heading_chars"]:
+                break
+            above.append(before)
+            if matches("table_captions", other.lines[0].text):
+                captions |= set(above)
+                break
+    return captions
+
+
+def _tells_headings(units: Sequence[TagUnit], *, body: float) -> bool:
+    """Decide whether the tags tell headings: most short units in clearly larger type are tagged so."""
+    limit = thresholds()
+    large = [
+        unit
+        for unit in units
+        if unit.table_ix < 0
+        and unit.place.figure_ix < 0
+        and unit.lines[0].size >= limit["display_size_frac"] * body
+        and sum(len(line.text) for line in unit.lines) <= limit["heading_chars"]
+    ]
+    return 2 * sum(unit.place.level > 0 for unit in large) >= len(large)
 
 
 def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
@@ -151,6 +197,13 @@ def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, lis
     return shared
 
 
-def _has_mark(unit: TagUnit) -> bool:
-    """Decide whether a list item prints a mark: items without one may begin with a run-in heading."""
-    return unit.has_mark or matches("lists", unit.lines[0].text)
+def _is_listed(unit: TagUnit) -> bool:
+    """Decide whether a unit is a list item with a mark; bold words after the mark of a paragraph are a heading."""
+    line = unit.lines[0]
+    if unit.place.item_ix >= 0:
+        return unit.is_item_start and (unit.has_mark or matches("lists", line.text))
+    if unit.place.level > 0 or not is_list_start(line):
+        return False
+    shown = [span for span in line.spans if span.text.strip()]
+    bold = "".join(span.text for span in takewhile(lambda span: span.is_bold, shown))
+    return len(bold.strip()) <= len(line.text.split()[0]) + 1
