@@ -35,6 +35,7 @@ ROLES = (
 )
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
+READING_SOURCES = ("tags", "layout", "both")
 ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "statute_section")
 REFERENCE_KINDS = (
     "box",
@@ -187,6 +188,11 @@ def _placed_boxes(description: str) -> dy.List:
     return dy.List(dy.Struct({"page": dy.Int32(), **_corners()}), description=description)
 
 
+def _reading_source() -> dy.String:
+    text = "what tells it: the publisher's structure tags, the layout of the page, or both, which agree"
+    return dy.String(regex=_one_of(READING_SOURCES), description=text)
+
+
 def _strings(description: str) -> dy.List:
     return dy.List(dy.String(), description=description)
 
@@ -317,6 +323,7 @@ class Anchors(dy.Schema):
     repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
     element_id = _text("element that prints the heading")
     confidence = _frac("confidence that this is a heading of this kind")
+    source = _reading_source()
     bbox = _bbox()
 
 
@@ -346,6 +353,7 @@ class Sections(dy.Schema):
     role = dy.String(regex=_one_of(ROLES), description="role of the element where it begins")
     table_id = _text("table that this row captions or stands for, if any", nullable=True)
     text = _text("text with lines joined and hyphenation undone; without a run-in heading's own words")
+    source = _reading_source()
     element_ids = _strings("all elements joined into this one, in order")
     pieces = dy.List(
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **_corners()}),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from taxkg_assets.extraction.authored.trust import find_distrust
+from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
@@ -117,7 +117,7 @@ def extract(
         document_id=document_id,
         is_text=is_text,
         max_pages=max_pages,
-        find_distrust=find_distrust if use_tags else None,
+        policy=TagTrust() if use_tags else None,
     )
     source = turn_upright(shown)
     identity = read_identity(source)

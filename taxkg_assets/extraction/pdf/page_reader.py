@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
 from taxkg_assets.extraction.pdf.rendered_text import find_misprints
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
-from taxkg_assets.extraction.pdf.tags import Tag, flatten_tags
+from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
 from taxkg_assets.extraction.pdf.visibility import COVERED, FAR_PT, OFF_PAGE, UNPAINTED, Ground, HiddenText, Sight
 from taxkg_assets.rules.loader import load_rules
@@ -62,22 +62,25 @@ def read_page(
     has_fields: bool,
     is_text: bool,
     hidden: list[HiddenText],
-    find_distrust: Callable[[Page], str] | None = None,
+    policy: TagPolicy | None = None,
 ) -> Page:
     """Read an open page as page `number` of its document.
 
-    Args:   hidden: takes what nobody can see on the page. find_distrust: decides why a page must not be read by its
-            structure tags ("" where it can be trusted); None reads no tags.
+    Args:   hidden: takes what nobody can see on the page. policy: decides whether it is read by its structure tags;
+            None reads no tags.
     """
-    tagged, distrust = (None, "") if find_distrust is None or is_text else _read_tagged(page)
-    if tagged is not None and find_distrust is not None:
-        unseen: list[HiddenText] = []
-        read = _read_page(page, tagged, number=number, has_fields=has_fields, is_text=False, hidden=unseen)
-        distrust = find_distrust(read)
-        if not distrust:
-            hidden += unseen
-            return read
-    read = _read_page(page, None, number=number, has_fields=has_fields, is_text=is_text, hidden=hidden)
+    widgets = read_widgets(page) if has_fields else ()
+    distrust = ""
+    if policy is not None and not is_text and policy.wants_tags(widget_count=len(widgets)):
+        text, distrust = _read_tagged(page)
+        if text is not None:
+            unseen: list[HiddenText] = []
+            read = _read_page(page, text, number=number, widgets=widgets, is_text=False, hidden=unseen)
+            distrust = policy.find_distrust(read)
+            if not distrust:
+                hidden += unseen
+                return read
+    read = _read_page(page, None, number=number, widgets=widgets, is_text=is_text, hidden=hidden)
     return replace(read, distrust=distrust) if distrust else read
 
 
@@ -95,7 +98,7 @@ def _read_tagged(page: Any) -> tuple[_Text | None, str]:
 
 
 def _read_page(
-    page: Any, text: _Text | None, *, number: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
+    page: Any, text: _Text | None, *, number: int, widgets: tuple[Widget, ...], is_text: bool, hidden: list[HiddenText]
 ) -> Page:
     """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no instructions, and asking for its insides ends the process.
@@ -113,7 +116,7 @@ def _read_page(
         sight = Sight(page, width=width, height=height, ground=drawn.ground)
         spans, unseen = _read_spans(text, sight=sight, turn=turn, page=number, readings=readings)
         hidden += unseen
-        rules, fills, widgets = drawn.rules, drawn.fills, read_widgets(page) if has_fields else ()
+        rules, fills = drawn.rules, drawn.fills
         if turn is not None:
             rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
         sideways = find_sideways(text.blocks, page.rotation_matrix if turn else None)

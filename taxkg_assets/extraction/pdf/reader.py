@@ -7,7 +7,7 @@ Text files (.txt) open through PyMuPDF too and get pages of a fixed size.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pymupdf
@@ -17,6 +17,7 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.tags import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_portions
 from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
 
@@ -37,12 +38,12 @@ def read_source(
     document_id: str,
     is_text: bool = False,
     max_pages: int = 10_000,
-    find_distrust: Callable[[Page], str] | None = None,
+    policy: TagPolicy | None = None,
 ) -> Source:
     """Read a document's bytes into pages of spans, rules, fills and form fields.
 
     Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
-              find_distrust: decides why a page must not be read by its structure tags; None reads no tags.
+              policy: decides which pages are read by their structure tags; None reads no tags.
     Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
@@ -50,7 +51,7 @@ def read_source(
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden, find_distrust=find_distrust)
+        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden, policy=policy)
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -75,7 +76,7 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 
 def _read_pdf(
-    data: bytes, *, max_pages: int, hidden: list[HiddenText], find_distrust: Callable[[Page], str] | None
+    data: bytes, *, max_pages: int, hidden: list[HiddenText], policy: TagPolicy | None
 ) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
     """Read a PDF's pages, its own metadata and what had to be repaired."""
     document = _open(data, is_text=False)
@@ -92,7 +93,7 @@ def _read_pdf(
                 has_fields=has_fields,
                 is_text=False,
                 hidden=hidden,
-                find_distrust=find_distrust if is_tagged else None,
+                policy=policy if is_tagged else None,
             )
             for ix in range(document.page_count)
         )
@@ -203,7 +204,7 @@ def _read_page(
     has_fields: bool,
     is_text: bool,
     hidden: list[HiddenText],
-    find_distrust: Callable[[Page], str] | None = None,
+    policy: TagPolicy | None = None,
 ) -> Page:
     """Read page `ix` of what is open as page `page_ix` of the whole document."""
     try:
@@ -213,7 +214,7 @@ def _read_page(
             has_fields=has_fields,
             is_text=is_text,
             hidden=hidden,
-            find_distrust=find_distrust,
+            policy=policy,
         )
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."

@@ -219,10 +219,25 @@ class BlockMaker:
                 self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
             else:
                 self._add_paragraph(paragraph)
+            source = self._find_source(paragraph)
             for block in self.blocks[begun:]:
-                block.level, block.path = paragraph.level, paragraph.path
+                block.level, block.path, block.source = paragraph.level, paragraph.path, source
             is_continued = True
         flow.open_path = first.path
+
+    def _find_source(self, paragraph: Paragraph) -> str:
+        """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""
+        if paragraph.level < 0:
+            return "layout"
+        seen = find_paragraphs(
+            paragraph.lines,
+            column_x0=paragraph.column_x0,
+            column_x1=paragraph.column_x1,
+            column_ix=paragraph.column_ix,
+            leading=self.flow.leading,
+        )
+        is_same = len(seen) == 1 and is_heading(paragraph, self.page, self.flow.style) == (paragraph.level > 0)
+        return "both" if is_same else "tags"
 
     def _take_number(self, paragraph: Paragraph) -> bool:
         """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""

@@ -55,6 +55,8 @@ class Block:
     # What the structure tags say: a heading's level (0 for other text, −1 where layout decides), the tag's path.
     level: int = -1
     path: tuple[int, ...] = ()
+    # Who says that the block is what it is: the structure tags, the layout, or both.
+    source: str = "layout"
 
     @property
     def is_heading(self) -> bool:

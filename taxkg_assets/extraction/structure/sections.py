@@ -220,6 +220,7 @@ def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
         "role": [row.block.role for row in rows],
         "table_id": [row.table_id for row in rows],
         "text": [row.text for row in rows],
+        "source": [row.block.source for row in rows],
         "element_ids": _element_ids(rows),
         "pieces": _pieces(rows),
     }
