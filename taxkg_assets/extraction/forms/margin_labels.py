@@ -85,10 +85,12 @@ def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
     }
     labels: list[SideLabel] = []
     for wall, end in pairwise([*sorted(walls), page.height_pt]):
-        first = [piece for piece in heads if wall - 3 < piece.y0 < wall + limits()["under_wall_pt"]]
+        between = [piece for piece in heads if wall - 3 < piece.y0 < end - 3]
+        # Two walls may lie so near that what is right below the first stands under the second.
+        first = [piece for piece in between if piece.y0 < wall + limits()["under_wall_pt"]]
         if not first:
             continue
-        own = [piece for piece in heads if wall - 3 < piece.y0 < end - 3 and abs(piece.size - first[0].size) < 0.6]
+        own = [piece for piece in between if abs(piece.size - first[0].size) < 0.6]
         labels.append(SideLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
     return labels if len(labels) >= 2 else []
 
