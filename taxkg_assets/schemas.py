@@ -35,7 +35,7 @@ ROLES = (
 )
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
-ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "statute_section")
+ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
 REFERENCE_KINDS = (
     "box",
     "line",

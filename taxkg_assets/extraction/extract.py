@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
+from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
     find_misowned_elements,
@@ -95,6 +97,13 @@ def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[F
     ]
 
 
+def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
+    pages: dict[int, list[StatedField]] = {}
+    for one in stated:
+        pages.setdefault(one.field.page, []).append(one)
+    return pages
+
+
 @_collector_paused()
 def extract(
     data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
@@ -109,6 +118,9 @@ def extract(
     identity = read_identity(source)
     faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
+    form_fields = find_form_fields(source) if is_form else FormFields()
+    boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
+    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes})
     found = {page.page: _tables_of(page, read.found[page.page], is_form=is_form) for page in source.pages}
@@ -117,6 +129,7 @@ def extract(
         identity=identity,
         regions={page: [table.region for table in tables] for page, tables in found.items()},
         face_boxes=faces,
+        stated=_by_page(stated) if form_fields.is_trusted else {},
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.
