@@ -31,6 +31,10 @@ def read_form_lines(
     found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
     if stated:
         add_stated_lines(found, stated)
+    for unit in found.lines:
+        if _is_mere_number(unit, stated):
+            found.rest += unit.lines[1:]
+            unit.lines = unit.lines[:1]
     found.lines = sorted([*heads, *found.lines], key=_place_of) if heads else found.lines
     words = Words([line for unit in found.lines for line in unit.lines])
     for unit in found.lines:

@@ -155,7 +155,8 @@ def _read_column(said: dict[str, str], rest: str) -> str:
         letters = list(load_rules("spoken", "column_letters")[0].pattern.finditer(head))
         said["column"] = letters[-1]["letter"].lower() if letters else ""
         said["head"] = _plain(head[letters[-1].end() :] if letters else head)
-        return plain[: match.start()]
+        # What heads several columns is spoken between the row and the column, as a line's own words are.
+        return "" if said["row"] else plain[: match.start("head")].removesuffix("Column: ")
     return rest
 
 

@@ -14,13 +14,13 @@ from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.pdf.model import Span
+from taxkg_assets.rules.loader import load_rules
 
 
 @dataclass(slots=True)
 class _Column:
     """The fields of one column of one table: how far they reach, and where the first of them begins."""
 
-    letter: str
     x0: float
     x1: float
     y0: float
@@ -44,25 +44,23 @@ def find_column_heads(
         head = [piece for piece in _find_head(column, pieces) if id(piece) not in taken]
         if head:
             taken |= {id(piece) for piece in head}
-            units.append(FormLine(f"column_{column.letter}", False, head))
+            units.append(FormLine(f"column_{_letter_of(head[0].text)}", False, head))
     return units, [piece for piece in pieces if id(piece) not in taken]
 
 
 def _find_columns(stated: Sequence[StatedField]) -> list[_Column]:
-    """Put the fields of each column together, table by table: the letters begin anew in the next."""
+    """Put the fields of each column together, table by table, by where they stand: what they say may err."""
     columns: list[_Column] = []
-    open_ones: dict[str, _Column] = {}
+    table: list[_Column] = []
     low = 0.0
-    for one in stated:
-        letter, place = one.column, one.field
-        if not letter:
-            continue
-        column = open_ones.get(letter)
-        fits = column is not None and place.x0 < column.x1 and place.x1 > column.x0
-        if column is None or not fits or place.y0 - low > limits()["table_gap_pt"]:
-            if place.y0 - low > limits()["table_gap_pt"]:
-                open_ones = {}
-            column = open_ones[letter] = _Column(letter, place.x0, place.x1, place.y0)
+    for place in (one.field for one in stated if one.column):
+        if place.y0 - low > limits()["table_gap_pt"]:
+            table = []
+        middle = (place.x0 + place.x1) / 2
+        column = next((one for one in table if one.x0 <= middle <= one.x1), None)
+        if column is None:
+            column = _Column(place.x0, place.x1, place.y0)
+            table.append(column)
             columns.append(column)
         column.x0, column.x1 = min(column.x0, place.x0), max(column.x1, place.x1)
         column.y0 = min(column.y0, place.y0)
@@ -73,7 +71,7 @@ def _find_columns(stated: Sequence[StatedField]) -> list[_Column]:
 def _split(line: Line, columns: Sequence[_Column]) -> list[Line]:
     """Cut a stored line that runs over several columns above their fields."""
     over = [column for column in columns if line.y0 < column.y0 and line.x0 < column.x1 and line.x1 > column.x0]
-    if len({column.letter for column in over}) < 2 or len(line.spans) < 2:
+    if len(over) < 2 or len(line.spans) < 2:
         return [line]
     groups: dict[float, list[Span]] = {}
     for span in line.spans:
@@ -95,7 +93,7 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
         ),
         key=lambda piece: (piece.base, piece.x0),
     )
-    starts = [ix for ix, piece in enumerate(above) if _begins_with(piece.text, column.letter)]
+    starts = [ix for ix, piece in enumerate(above) if _letter_of(piece.text)]
     if not starts:
         return []
     first = starts[-1]
@@ -109,5 +107,7 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
     return head
 
 
-def _begins_with(text: str, letter: str) -> bool:
-    return text[:3].lower() == f"({letter})"
+def _letter_of(text: str) -> str:
+    """Read the letter in brackets that the head of a column begins with; empty for none."""
+    match = load_rules("form_lines", "column_numbers")[0].pattern.match(text)
+    return match["letter"].lower() if match is not None else ""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines
+from taxkg_assets.extraction.forms.line_numbers import read_start
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line, cut_line
@@ -98,6 +99,7 @@ def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> N
         after = [] if not right else _rest_of_row(found, right[0])
         found.lines.append(FormLine(key, is_part, [*right, *after]))
         return
+    key = _key_in(unit, key)
     ix = next(ix for ix, piece in enumerate(unit.lines) if piece is place.piece)
     after = unit.lines[ix + 1 :]
     number = "".join(line.text for line in (*unit.lines[:ix], *left)).strip()
@@ -109,15 +111,26 @@ def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> N
     found.lines.insert(found.lines.index(unit) + 1, FormLine(key, is_part, [*right, *after]))
 
 
+def _key_in(unit: FormLine, key: str) -> str:
+    """Give a letter the number of the line that it is printed in, whatever its field says."""
+    own, said = _LINE.match(unit.key), _LINE.match(key)
+    if own is None or said is None or not own["number"] or not said["letter"]:
+        return key
+    return f"{unit.key.partition('_')[0]}_{own['number']}{said['letter']}"
+
+
 def _rest_of_row(found: FormLines, piece: Line) -> list[Line]:
     """Take the loose words that go on from a number on its row."""
     row = sorted(
-        (
-            other
-            for other in found.rest
-            if abs(other.base - piece.base) <= limits()["row_pt"] and 0 <= other.x0 - piece.x1 <= limits()["number_gap_pt"]
-        ),
+        (other for other in found.rest if abs(other.base - piece.base) <= limits()["row_pt"] and other.x0 >= piece.x1 - 2),
         key=lambda other: other.x0,
-    )[:1]
-    found.rest[:] = [other for other in found.rest if not any(other is one for one in row)]
-    return row
+    )
+    taken: list[Line] = []
+    end = piece.x1
+    for other in row:
+        if other.x0 - end > limits()["number_gap_pt"] or (taken and read_start(other) is not None):
+            break
+        taken.append(other)
+        end = other.x1
+    found.rest[:] = [other for other in found.rest if not any(other is one for one in taken)]
+    return taken
