@@ -20,7 +20,7 @@ from taxkg_assets.extraction.forms.line_numbers import (
     read_start,
     split_at_numbers,
 )
-from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_labels, label_key, limits
+from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_inner_heads, find_labels, label_key, limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.loader import load_rules
@@ -72,10 +72,15 @@ def find_form_lines(
         return FormLines(rest=list(pieces))
     taken = {id(start.piece) for start in repeats}
     free = [piece for piece in pieces if id(piece) not in taken]
-    labels = find_labels(page, free, [start.piece for start in starts])
+    begun = [start.piece for start in starts]
+    labels = find_labels(page, free, begun)
+    margin = {id(line) for label in labels for line in label.lines}
+    inner = find_inner_heads([piece for piece in free if id(piece) not in margin], begun)
+    labels += inner
     taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
     free = [piece for piece in free if id(piece) not in taken]
-    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
+    ends = [label.y0 for label in inner]
+    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels, ends=ends)
     found = [unit for unit in found if _has_words(unit) or unit.key in stated]
     taken = {id(line) for unit in found for line in unit.lines}
     rest = [piece for piece in free if id(piece) not in taken]
@@ -164,11 +169,12 @@ def _collect(
     braces: Sequence[Line],
     repeats: Sequence[Start],
     labels: Sequence[SideLabel],
+    ends: Sequence[float],
 ) -> list[FormLine]:
-    """Give each number the pieces that belong to its line."""
+    """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
     walls = find_walls(page)
     tops = {id(start): _top(start, braces) for start in starts}
-    heads = [piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text)]
+    heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     own = {id(start.piece) for start in starts}
     found: list[FormLine] = []
     number = ""
@@ -272,7 +278,7 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
 
 def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
     """Tell the step beside which a number stands; empty for none."""
-    above = [label for label in labels if label.y0 <= start.piece.base]
+    above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""
 

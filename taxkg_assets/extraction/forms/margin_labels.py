@@ -19,6 +19,8 @@ class SideLabel:
     head: list[Line] = field(default_factory=list)
     notes: list[Line] = field(default_factory=list)
     key: str | None = None
+    # It heads the lines below it inside a part, and does not stand in the margin beside them.
+    is_inner: bool = False
 
     @property
     def lines(self) -> list[Line]:
@@ -65,6 +67,21 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
             labels.append(label)
         (label.head if piece.is_bold and not label.notes else label.notes).append(piece)
     return [_with_plain_head(label) for label in labels]
+
+
+def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part."""
+    heads: list[SideLabel] = []
+    for piece in pieces:
+        if not piece.is_bold or not any(rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")):
+            continue
+        is_alone = not any(
+            other is not piece and abs(other.base - piece.base) <= limits()["row_pt"] for other in (*pieces, *starts)
+        )
+        reach = limits()["row_gap_sizes"] * piece.size
+        if is_alone and any(0 < start.base - piece.base <= reach and start.x0 <= piece.x0 + 3 for start in starts):
+            heads.append(SideLabel([piece], is_inner=True))
+    return heads
 
 
 def _with_plain_head(label: SideLabel) -> SideLabel:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines, find_form_lines
 from taxkg_assets.extraction.forms.line_labels import find_label
+from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_columns import find_column_heads
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.forms.stated_lines import add_stated_lines
@@ -35,7 +36,8 @@ def read_form_lines(
         if _is_mere_number(unit, stated):
             found.rest += unit.lines[1:]
             unit.lines = unit.lines[:1]
-    found.lines = sorted([*heads, *found.lines], key=_place_of) if heads else found.lines
+    if stated:
+        found.lines = _by_rows([*heads, *found.lines])
     words = Words([line for unit in found.lines for line in unit.lines])
     for unit in found.lines:
         text, _ = join_lines(unit.lines, words=words)
@@ -56,8 +58,15 @@ def _is_mere_number(unit: FormLine, stated: Sequence[StatedField]) -> bool:
     return bool(own) and all(one.column and not one.spoken.label for one in own)
 
 
-def _place_of(unit: FormLine) -> tuple[float, float]:
-    return min(line.y0 for line in unit.lines), min(line.x0 for line in unit.lines)
+def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
+    """Order units from top to bottom, those that begin on one row from left to right."""
+    rows: list[list[FormLine]] = []
+    for unit in sorted(units, key=lambda unit: unit.lines[0].base):
+        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits()["row_pt"]:
+            rows[-1].append(unit)
+        else:
+            rows.append([unit])
+    return [unit for row in rows for unit in sorted(row, key=lambda unit: unit.lines[0].x0)]
 
 
 def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:
@@ -65,4 +74,10 @@ def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:
     if unit.kind == "column":
         letter = unit.key.partition("_")[2]
         return max((one.spoken.head for one in stated if one.column == letter), key=len, default="")
-    return max((one.spoken.label for one in stated if one.key == unit.key), key=len, default="")
+    own = [one for one in stated if one.key == unit.key]
+    label = max((one.spoken.label for one in own), key=len, default="")
+    if len(own) > 1 and all(one.field.kind == "checkbox" for one in own):
+        # Each answer is spoken after the question, which is what the line says; without one, all are its words.
+        said = " ".join(dict.fromkeys(one.spoken.label for one in own))
+        label = f"{label.partition('?')[0]}?" if "?" in label else said
+    return label

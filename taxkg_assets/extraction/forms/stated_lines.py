@@ -56,6 +56,7 @@ def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
         return []
     names = _names_of(match["number"], match["letter"])
     pieces: list[tuple[FormLine | None, Line]] = [(None, piece) for piece in found.rest]
+    pieces += [(None, piece) for piece in found.repeats if len(piece.text) == 1]
     pieces += [(unit, piece) for unit in found.lines for piece in unit.lines]
     places: list[_Place] = []
     for unit, piece in pieces:
@@ -96,8 +97,15 @@ def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> N
     is_part = not key[-1].isdigit()
     if unit is None:
         found.rest[:] = [piece for piece in found.rest if piece is not place.piece] + left
+        # A letter may have been taken for one that only repeats that of a line above.
+        found.repeats[:] = [piece for piece in found.repeats if piece is not place.piece]
         after = [] if not right else _rest_of_row(found, right[0])
         found.lines.append(FormLine(key, is_part, [*right, *after]))
+        return
+    if place.at == 0 and place.piece is unit.lines[0]:
+        # The whole line is meant: another one has the name that it was given by its print.
+        if sum(other.key == unit.key for other in found.lines) > 1:
+            unit.key = key
         return
     key = _key_in(unit, key)
     ix = next(ix for ix, piece in enumerate(unit.lines) if piece is place.piece)

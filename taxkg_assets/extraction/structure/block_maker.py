@@ -132,7 +132,7 @@ class BlockMaker:
         self.lines_end = None if unit.head else unit.y0 - 8
         if unit.head:
             label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
-            label.named = Key("part" if unit.key else "section", unit.key)
+            label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
         self.add_text(unit.notes, *edges, column_ix)
 
