@@ -15,6 +15,7 @@ import polars as pl
 from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
+from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
@@ -108,7 +109,7 @@ def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
 def extract(
     data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
 ) -> Extraction:
-    """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
+    """Read a document and make spans, elements, tables, anchors, faces, fields, sections and references of it.
 
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
     Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
@@ -154,6 +155,9 @@ def extract(
         "tables": tables,
         "anchors": anchors,
         "faces": build_faces(source, identity=identity, found=faces),
+        "fields": build_fields(
+            stated, anchors=anchors, faces=faces, document_id=document_id, is_trusted=form_fields.is_trusted
+        ),
         "sections": sections,
         "references": build_references(sections, anchors, identity=identity),
     }

@@ -19,7 +19,8 @@ _ROMANS = {"I": 1, "V": 5, "X": 10, "L": 50}
 class Spoken:
     """One spoken text, read; what it does not say is empty.
 
-    key: `4b`, `1ii`, `e`; kind: box, line or option as far as its words tell, else empty. number: the line that a row
+    key: `4b`, `1ii`, `e`; kind: box, line, option (a check box
+    with a capital letter) or letter (a letter alone) as far as its words tell, else empty. number: the line that a row
     belongs to. section: the heading said with the part. column: its letter; head: its words. row: as said.
     """
 
@@ -112,6 +113,8 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
     groups = {name: value for name, value in match.groupdict().items() if value}
     if "option" in groups:
         said = said | {"key": groups["option"], "kind": "option"}
+    elif "letter" in groups:
+        said = said | {"key": groups["letter"], "kind": "letter"}
     else:
         kind = "box" if groups.get("word", "").startswith("Box") else "line" if "word" in groups else ""
         row = groups.get("row", "")

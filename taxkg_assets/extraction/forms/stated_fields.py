@@ -82,6 +82,9 @@ def _follow(so_far: _Context, one: FormField, spoken: Spoken, *, is_boxed: bool)
     so_far.step = spoken.step or (so_far.step if not spoken.key.isdigit() else "")
     table = _table_of(one)
     key, row = spoken.key, spoken.row
+    if spoken.kind == "letter" and not is_boxed and not so_far.step:
+        digits = so_far.number.rstrip("abcdefghijklmnopqrstuvwxyz")
+        key = f"{digits}{key}" if digits else ""
     if key and spoken.kind != "option":
         so_far.number = key.removesuffix(row) if _ROMAN.fullmatch(row) else key
         so_far.table = table
@@ -91,8 +94,8 @@ def _follow(so_far: _Context, one: FormField, spoken: Spoken, *, is_boxed: bool)
         return ""
     if spoken.kind == "option":
         return f"box_{key}"
-    if spoken.step or (so_far.step and key.isalpha() and not is_boxed):
-        return f"step_{so_far.step}{key}"
+    if so_far.step and not is_boxed and (spoken.step or key.isalpha() or key == so_far.step):
+        return f"step_{so_far.step}{key if key.isalpha() else ''}"
     return f"{'box' if spoken.kind == 'box' or is_boxed else 'line'}_{key}"
 
 

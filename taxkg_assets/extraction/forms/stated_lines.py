@@ -21,12 +21,16 @@ _LINE = re.compile(r"(?:line_|step_|box_)(?P<number>\d*)(?P<letter>[A-Za-z]*)")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a number stands: a piece and the place in its text; `unit`: the line that holds it, None for a loose one."""
+    """Where a number stands: a piece and the place in its text; `unit`: the line that holds it, None for a loose one.
+
+    is_full: with its digits, and not by its letter alone.
+    """
 
     unit: FormLine | None
     piece: Line
     at: int
     distance: float
+    is_full: bool
 
 
 def add_stated_lines(found: FormLines, stated: Sequence[StatedField]) -> None:
@@ -67,7 +71,8 @@ def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
             x = _x_of(piece, name.start("number"))
             reach = one.field.x0 - x
             if reach >= -limits()["box_left_pt" if one.field.kind == "checkbox" else "field_drop_pt"] and _is_bold_at(piece, name.start("number")):
-                places.append(_Place(unit, piece, name.start("number"), abs(rise) * 4 + abs(reach)))
+                is_full = name["number"][0].isdigit()
+                places.append(_Place(unit, piece, name.start("number"), abs(rise) * 4 + abs(reach), is_full))
     return places
 
 
@@ -103,8 +108,8 @@ def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> N
         found.lines.append(FormLine(key, is_part, [*right, *after]))
         return
     if place.at == 0 and place.piece is unit.lines[0]:
-        # The whole line is meant: another one has the name that it was given by its print.
-        if sum(other.key == unit.key for other in found.lines) > 1:
+        # The whole line is meant: its number is printed in full, or its letter was given the number of another line.
+        if place.is_full or sum(other.key == unit.key for other in found.lines) > 1:
             unit.key = key
         return
     key = _key_in(unit, key)
