@@ -342,7 +342,9 @@ class Fields(dy.Schema):
 
     document_id = _key("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
-    field_ix = dy.Int32(primary_key=True, min=0, description="place among the fields of the page, as they are filled in")
+    field_ix = dy.Int32(
+        primary_key=True, min=0, description="place among the fields of the page, as they are filled in"
+    )
     name = _text("full name of the form field: the path of its names; the box's key where the face has no form fields")
     kind = dy.String(regex=_one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
     copy = _text("copy of the form that holds it: A, B, 1, …; empty where there are no copies")

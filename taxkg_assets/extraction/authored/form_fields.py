@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.authored.form_template import FormTemplate, TemplateField, read_form_template
+from taxkg_assets.extraction.authored.form_template import TemplateField, read_form_template
 from taxkg_assets.extraction.pdf.model import Source, Widget
 from taxkg_assets.rules.loader import load_family
 

@@ -52,7 +52,7 @@ class FormTemplate:
     reason: str = ""
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A template that is not read to its end."""
 
 
@@ -83,7 +83,7 @@ def read_form_template(data: bytes) -> FormTemplate:
     reader = _Reader(most_nodes=int(limits["template_nodes"]), most_depth=int(limits["template_depth"]))
     try:
         reader.read(data)
-    except _Refused as error:
+    except _RefusedError as error:
         return FormTemplate(reason=str(error))
     except (expat.ExpatError, ValueError, LookupError) as error:
         return FormTemplate(reason=f"The template is damaged ({error}).")
@@ -118,9 +118,9 @@ class _Reader:
         self._nodes += 1
         self._depth += 1
         if self._nodes > self._most_nodes:
-            raise _Refused(f"The template has more than {self._most_nodes} elements.")
+            raise _RefusedError(f"The template has more than {self._most_nodes} elements.")
         if self._depth > self._most_depth:
-            raise _Refused(f"The template is nested more than {self._most_depth} deep.")
+            raise _RefusedError(f"The template is nested more than {self._most_depth} deep.")
         tag = tag.rpartition(":")[2]
         if tag in _NAMED or tag == "field":
             self._enter(tag, attributes.get("name", ""))
@@ -183,4 +183,4 @@ class _Reader:
 
 
 def _refuse_doctype(*_: Any) -> None:
-    raise _Refused("The template declares a document type or entities.")
+    raise _RefusedError("The template declares a document type or entities.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -9,6 +10,8 @@ from taxkg_assets.extraction.forms.form_lines import FormLine
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.rules.loader import load_rules
+
+_WORD = re.compile(r"\w+")
 
 
 def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
@@ -19,18 +22,33 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
     Returns: a beginning of the text after the number; empty where only the number is printed.
     """
     start = _end_of_number(unit, text)
-    ends = _find_ends(unit, text, start)
     label = text[start:]
     if spoken:
-        want = _letters_of(spoken)
-        ranked = [(SequenceMatcher(None, _letters_of(text[start:end]), want, autojunk=False).ratio(), end) for end in ends]
-        ratio, end = max(ranked, default=(0.0, len(text)))
-        if ratio >= limits()["spoken_ratio"]:
-            return _trimmed(text[start:end])
+        ends = _find_ends(unit, text, start)
+        end, likeness = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
+        if likeness >= limits()["spoken_ratio"]:
+            return _trimmed(text[start : start + end])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
         label = text[start : _end_of_rows(unit, text, rows)]
     return _trimmed(label)
+
+
+def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, float]:
+    """Find the end that makes a text most like what is spoken; gives it and their likeness, from 0 to 1.
+
+    Both are compared once, word by word; each end counts what they share before it.
+    """
+    printed = list(_WORD.finditer(text))
+    want = [word.casefold() for word in _WORD.findall(spoken)]
+    blocks = SequenceMatcher(None, [word[0].casefold() for word in printed], want, autojunk=False).get_matching_blocks()
+    shared = {ix for block in blocks for ix in range(block.a, block.a + block.size)}
+    best = (len(text), 0.0)
+    for end in ends:
+        count = sum(word.end() <= end for word in printed)
+        likeness = 2 * sum(ix < count for ix in shared) / max(1, count + len(want))
+        best = max(best, (end, likeness), key=lambda one: one[1])
+    return best
 
 
 def _end_of_number(unit: FormLine, text: str) -> int:
@@ -46,9 +64,7 @@ def _end_of_number(unit: FormLine, text: str) -> int:
 def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
     """Find where a label may end: at the end of a row, or of a sentence."""
     rows = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
-    sentences = [
-        match.end() for rule in load_rules("form_lines", "titles") for match in rule.pattern.finditer(text)
-    ]
+    sentences = [match.end() for rule in load_rules("form_lines", "titles") for match in rule.pattern.finditer(text)]
     return sorted({end for end in (*rows, *sentences, len(text)) if end > start})
 
 

@@ -73,7 +73,9 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
     """Find bold words on a row of their own, right above a numbered line, that head some lines of a part."""
     heads: list[SideLabel] = []
     for piece in pieces:
-        if not piece.is_bold or not any(rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")):
+        if not piece.is_bold or not any(
+            rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")
+        ):
             continue
         is_alone = not any(
             other is not piece and abs(other.base - piece.base) <= limits()["row_pt"] for other in (*pieces, *starts)

@@ -64,8 +64,11 @@ def join_letters(text: str) -> str:
 
 def find_formula(text: str) -> str:
     """Find the sentences that say how an amount is figured, joined; empty for none."""
-    found = {match.start("formula"): match["formula"] for rule in load_rules("spoken", "formulas")
-             for match in rule.pattern.finditer(text)}
+    found = {
+        match.start("formula"): match["formula"]
+        for rule in load_rules("spoken", "formulas")
+        for match in rule.pattern.finditer(text)
+    }
     return " ".join(found[start] for start in sorted(found))
 
 

@@ -26,9 +26,7 @@ class _Column:
     y0: float
 
 
-def find_column_heads(
-    lines: Sequence[Line], stated: Sequence[StatedField]
-) -> tuple[list[FormLine], list[Line]]:
+def find_column_heads(lines: Sequence[Line], stated: Sequence[StatedField]) -> tuple[list[FormLine], list[Line]]:
     """Find the printed heads of the columns that the fields of a page say they are in.
 
     Args:    lines: the loose lines of the page. stated: its fields.

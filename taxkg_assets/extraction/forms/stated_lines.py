@@ -70,7 +70,9 @@ def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
         for name in names.finditer(piece.text):
             x = _x_of(piece, name.start("number"))
             reach = one.field.x0 - x
-            if reach >= -limits()["box_left_pt" if one.field.kind == "checkbox" else "field_drop_pt"] and _is_bold_at(piece, name.start("number")):
+            if reach >= -limits()["box_left_pt" if one.field.kind == "checkbox" else "field_drop_pt"] and _is_bold_at(
+                piece, name.start("number")
+            ):
                 is_full = name["number"][0].isdigit()
                 places.append(_Place(unit, piece, name.start("number"), abs(rise) * 4 + abs(reach), is_full))
     return places
@@ -135,7 +137,11 @@ def _key_in(unit: FormLine, key: str) -> str:
 def _rest_of_row(found: FormLines, piece: Line) -> list[Line]:
     """Take the loose words that go on from a number on its row."""
     row = sorted(
-        (other for other in found.rest if abs(other.base - piece.base) <= limits()["row_pt"] and other.x0 >= piece.x1 - 2),
+        (
+            other
+            for other in found.rest
+            if abs(other.base - piece.base) <= limits()["row_pt"] and other.x0 >= piece.x1 - 2
+        ),
         key=lambda other: other.x0,
     )
     taken: list[Line] = []

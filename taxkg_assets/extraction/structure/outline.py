@@ -91,8 +91,21 @@ class _Outline:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
             # Labels in one margin stand side by side, in whatever type.
-            mates = [self.headings[ix] for ix in self._stack if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")]
-            rank = min([rank, *(mate.rank for mate in mates if mate.block.named and mate.kind != "subsection" and mate.block.page == block.page)])
+            mates = [
+                self.headings[ix]
+                for ix in self._stack
+                if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")
+            ]
+            rank = min(
+                [
+                    rank,
+                    *(
+                        mate.rank
+                        for mate in mates
+                        if mate.block.named and mate.kind != "subsection" and mate.block.page == block.page
+                    ),
+                ]
+            )
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
