@@ -12,7 +12,6 @@ from functools import lru_cache
 from taxkg_assets.rules.loader import load_rules
 
 _ROMAN = re.compile(r"^[ivx]{1,5}$")
-_ROMANS = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +69,6 @@ def find_formula(text: str) -> str:
         for match in rule.pattern.finditer(text)
     }
     return " ".join(found[start] for start in sorted(found))
-
-
-def read_roman(numeral: str) -> int:
-    """Read a roman numeral of capitals, 0 for anything else."""
-    values = [_ROMANS.get(letter, 0) for letter in numeral]
-    if not values or 0 in values:
-        return 0
-    return sum(-value if value < max(values[ix:]) else value for ix, value in enumerate(values))
 
 
 def _read_fronts(text: str) -> tuple[dict[str, str], str]:
