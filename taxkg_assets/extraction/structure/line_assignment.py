@@ -57,7 +57,7 @@ def sort_lines(
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     parts = Parts()
     lines = _without_braces(lines, parts)
-    feet = _running_into_foot(page, lines, style)
+    feet = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
     is_face = is_face_page(page, box_count=len(boxes))
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
@@ -232,6 +232,14 @@ def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | 
         if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
     ]
     return min(held)[1] if held else None
+
+
+def _beside_fields(page: Page, lines: Sequence[Line]) -> set[int]:
+    """Find lines at the foot that stand on the row of a form field: they belong to what is filled in."""
+    low = [
+        line for line in lines if page.widgets and is_in_lone_foot(line, page) and not matches("artifacts", line.text)
+    ]
+    return {id(line) for line in low if any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)}
 
 
 def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
