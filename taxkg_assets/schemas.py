@@ -36,7 +36,9 @@ ROLES = (
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
 READING_SOURCES = ("tags", "layout", "both")
-ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "statute_section")
+FIELD_KINDS = ("text", "checkbox", "choice", "signature")
+FIELD_SOURCES = ("template", "layout")
+ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
 REFERENCE_KINDS = (
     "box",
     "line",
@@ -340,6 +342,30 @@ class Faces(dy.Schema):
     bbox = _bbox("the box's cell on that page")
     field_names = _strings("AcroForm field names inside the box")
     confidence = _frac("confidence that this is a box of the form")
+
+
+class Fields(dy.Schema):
+    """One fillable field of a form, with what its template says of it and the words printed for it."""
+
+    document_id = _key("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
+    field_ix = dy.Int32(
+        primary_key=True, min=0, description="place among the fields of the page, as they are filled in"
+    )
+    name = _text("full name of the form field: the path of its names; the box's key where the face has no form fields")
+    kind = dy.String(regex=_one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
+    copy = _text("copy of the form that holds it: A, B, 1, …; empty where there are no copies")
+    part = _text("part of the form: I, II, …; empty where the form has none")
+    section = _text("heading that its line stands under, as printed; may be empty")
+    key = _text("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
+    column = _text("letter of its column in a table, without brackets; may be empty")
+    row = _text("row of its table where rows are counted: 3, ii; may be empty")
+    label = _text("words printed for its line, box or column; the spoken ones where print is in pieces; may be empty")
+    spoken = _text("what the field says of itself to be heard, as stored; may be empty")
+    formula = _text("how the amount is figured, as stated; empty where it is not")
+    source = dy.String(regex=_one_of(FIELD_SOURCES), description="what told the key: " + " | ".join(FIELD_SOURCES))
+    anchor_id = _text("anchor of its line, box or column; null where none is printed", nullable=True)
+    bbox = _bbox("rectangle to be filled in, points from the top left")
 
 
 class Sections(dy.Schema):

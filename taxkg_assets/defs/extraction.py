@@ -39,6 +39,7 @@ from taxkg_assets.evaluation.extraction_scores import (
 from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.evaluation.reliability import find_unsure, find_unsure_owners, find_unsure_tables
 from taxkg_assets.extraction.forms.faces import build_faces
+from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.invariants import (
     find_boxes_without_face,
     find_broken_pieces,
@@ -90,6 +91,7 @@ elements = extracted(schemas.Elements, build_elements, upstream=("documents", "s
 tables = extracted(schemas.Tables, build_tables, upstream=("documents", "elements"))
 anchors = extracted(schemas.Anchors, build_anchors, upstream=("documents", "elements"))
 faces = extracted(schemas.Faces, build_faces, upstream=("documents", "spans"))
+fields = extracted(schemas.Fields, build_fields, upstream=("documents", "anchors", "faces"))
 sections = extracted(schemas.Sections, build_sections, upstream=("documents", "elements", "tables", "anchors"))
 references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors"))
 

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
 from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
+from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
+from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
     find_misowned_elements,
@@ -96,6 +99,13 @@ def _tables_of(page: Page, tables: list[FoundTable], *, lines: list[Line], is_fo
     ]
 
 
+def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
+    pages: dict[int, list[StatedField]] = {}
+    for one in stated:
+        pages.setdefault(one.field.page, []).append(one)
+    return pages
+
+
 @_collector_paused()
 def extract(
     data: bytes,
@@ -106,7 +116,7 @@ def extract(
     table_engine: str = "own",
     use_tags: bool = True,
 ) -> Extraction:
-    """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
+    """Read a document and make spans, elements, tables, anchors, faces, fields, sections and references of it.
 
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
             use_tags: read pages by their structure tags where these can be trusted.
@@ -124,6 +134,9 @@ def extract(
     text = read_printed_text(source)
     faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
+    form_fields = find_form_fields(source) if is_form else FormFields()
+    boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
+    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes}, text=text)
     found = {
@@ -136,6 +149,7 @@ def extract(
         regions={page: [table.region for table in tables] for page, tables in found.items()},
         face_boxes=faces,
         text=text,
+        stated=_by_page(stated) if form_fields.is_trusted else {},
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.
@@ -160,6 +174,9 @@ def extract(
         "tables": tables,
         "anchors": anchors,
         "faces": build_faces(source, identity=identity, found=faces),
+        "fields": build_fields(
+            stated, anchors=anchors, faces=faces, document_id=document_id, is_trusted=form_fields.is_trusted
+        ),
         "sections": sections,
         "references": build_references(sections, anchors, identity=identity),
     }

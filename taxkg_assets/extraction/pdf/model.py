@@ -62,7 +62,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """A field of the classic AcroForm (XFA is never resolved)."""
+    """A field of the classic AcroForm; `label` is what it says of itself to be spoken (TU)."""
 
     name: str
     label: str
@@ -106,6 +106,8 @@ class Source:
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
     hidden_texts: tuple[HiddenText, ...] = ()
+    # The XML of the form template (XFA) as stored, unread; empty for none.
+    template: bytes = b""
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import pymupdf
 
 from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
-from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters, read_widgets
+from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
+from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
 from taxkg_assets.extraction.pdf.rendered_text import find_misprints
@@ -22,7 +23,7 @@ from taxkg_assets.extraction.pdf.visibility import COVERED, FAR_PT, OFF_PAGE, UN
 from taxkg_assets.rules.loader import load_rules
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
-Shape = TypeVar("Shape", Rule, Fill, Widget)
+Shape = TypeVar("Shape", Rule, Fill)
 
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
@@ -118,7 +119,8 @@ def _read_page(
         hidden += unseen
         rules, fills = drawn.rules, drawn.fills
         if turn is not None:
-            rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
+            # Form fields are read as they are shown.
+            rules, fills = _turned(rules, turn), _turned(fills, turn)
         sideways = find_sideways(text.blocks, page.rotation_matrix if turn else None)
         return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways, text.tags)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.pdf.form_widgets import read_template
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
@@ -48,10 +49,11 @@ def read_source(
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     hidden: list[HiddenText] = []
+    template = b""
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden, policy=policy)
+        pages, metadata, warnings, template = _read_pdf(data, max_pages=max_pages, hidden=hidden, policy=policy)
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -62,7 +64,7 @@ def read_source(
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
         warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
-    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows))
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template)
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
@@ -77,8 +79,8 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 def _read_pdf(
     data: bytes, *, max_pages: int, hidden: list[HiddenText], policy: TagPolicy | None
-) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
-    """Read a PDF's pages, its own metadata and what had to be repaired."""
+) -> tuple[tuple[Page, ...], dict[str, str], list[str], bytes]:
+    """Read a PDF's pages, its own metadata, what had to be repaired, and the form template."""
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
@@ -97,7 +99,7 @@ def _read_pdf(
             )
             for ix in range(document.page_count)
         )
-        return pages, _metadata(document), warnings
+        return pages, _metadata(document), warnings, read_template(document) if has_fields else b""
     except _DAMAGE_OR_LOSS as error:
         # What is left of a truncated file can be repaired into something whose parts are missing.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."

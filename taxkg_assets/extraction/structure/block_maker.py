@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from taxkg_assets.extraction.forms.form_lines import FormLine, find_title
+from taxkg_assets.extraction.forms.form_lines import FormLine
 from taxkg_assets.extraction.forms.margin_labels import SideLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
@@ -126,14 +126,14 @@ class BlockMaker:
         """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
         if isinstance(unit, FormLine):
             block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
-            block.named = Key("line", unit.key)
-            block.is_part_of_line, block.heading = unit.is_part, find_title(unit, block.text)
+            block.named = Key(unit.kind, unit.key)
+            block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
             self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
         self.lines_end = None if unit.head else unit.y0 - 8
         if unit.head:
             label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
-            label.named = Key("part" if unit.key else "section", unit.key)
+            label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
         self.add_text(unit.notes, *edges, column_ix)
 

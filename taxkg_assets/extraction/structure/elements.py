@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import dataframely as dy
 import polars as pl
@@ -14,6 +15,7 @@ import polars as pl
 from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_walls
+from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import find_columns
 from taxkg_assets.extraction.layout.lines import Line, Words, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
@@ -48,11 +50,13 @@ def find_blocks(
     regions: Mapping[int, Sequence[TableRegion]],
     face_boxes: Mapping[int, Sequence[FaceBox]],
     text: PrintedText | None = None,
+    stated: Mapping[int, Sequence[StatedField]] = MappingProxyType({}),
 ) -> list[Block]:
     """Find every block of a document in reading order, with its role.
 
     Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
               text: the printed lines, where they are read already.
+              stated: what the fields of each page say of themselves, where that can be trusted.
     Returns:  blocks by page and reading order; page furniture comes last on its page.
     """
     text = text if text is not None else read_printed_text(source)
@@ -66,19 +70,28 @@ def find_blocks(
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
-        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes)
+        own = stated.get(page.page, ())
+        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes, stated=own)
     return blocks
 
 
 def _page_blocks(
-    page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+    page: Page,
+    lines: list[Line],
+    flow: Flow,
+    *,
+    regions: Sequence[TableRegion],
+    boxes: Sequence[FaceBox],
+    stated: Sequence[StatedField],
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
     if page.tags:
         return _tagged_blocks(page, lines, flow, regions=regions)
     parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
-    has_boxes, is_face = len(boxes) >= 2, is_face_page(page, box_count=len(boxes))
-    has_lines = (is_face or flow.is_form) and not has_boxes and claim_form_lines(page, parts, is_face=is_face)
+    has_boxes = len(boxes) >= 2
+    is_face = is_face_page(page, box_count=len(boxes)) or any(one.key for one in stated)
+    may_have_lines = (is_face or flow.is_form) and not has_boxes
+    has_lines = may_have_lines and claim_form_lines(page, parts, is_face=is_face, stated=stated)
     is_face = is_face or has_lines
     maker = BlockMaker(page, flow, is_face=is_face, has_boxes=has_boxes)
     maker.icons = parts.icons

@@ -23,8 +23,10 @@ _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "subtitle", "division", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
-# Of numbered lines, those with a letter stand under those with a number.
-_LINE_DEPTH, _LETTER_DEPTH = 0.2, 0.4
+# Of numbered lines, those with a letter stand under those with a number, and columns hold neither.
+_LINE_DEPTH, _LETTER_DEPTH, _COLUMN_DEPTH = 0.2, 0.4, 0.6
+# A heading between the lines of a part stands under the part, whatever its type.
+_INNER_RANK = (0, -1.0)
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
 Rank = tuple[int, float]
@@ -89,8 +91,21 @@ class _Outline:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
             # Labels in one margin stand side by side, in whatever type.
-            mates = [self.headings[ix] for ix in self._stack if self.headings[ix].kind != "line"]
-            rank = min([rank, *(mate.rank for mate in mates if mate.block.named and mate.block.page == block.page)])
+            mates = [
+                self.headings[ix]
+                for ix in self._stack
+                if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")
+            ]
+            rank = min(
+                [
+                    rank,
+                    *(
+                        mate.rank
+                        for mate in mates
+                        if mate.block.named and mate.kind != "subsection" and mate.block.page == block.page
+                    ),
+                ]
+            )
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
@@ -177,9 +192,12 @@ def _find_key(text: str, doc_type: str) -> Key | None:
 def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
     """Tell a heading's kind, key and rank."""
     if block.named is not None:
-        if block.named.kind != "line":
+        if block.named.kind == "subsection":
+            return block.named.kind, block.named.key, _INNER_RANK
+        if block.named.kind in ("part", "section"):
             return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
-        return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
+        depth = _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH
+        return block.named.kind, block.named.key, (_RUN_IN, _COLUMN_DEPTH if block.named.kind == "column" else depth)
     found = find_statute_key(block.text, is_code=block.is_code)
     if found is not None:
         return found.kind, found.key, (_SECTION_RANK, 0.0)
