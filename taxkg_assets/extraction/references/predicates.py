@@ -1,0 +1,159 @@
+"""Verbs that link a sentence to what it names: what they do, and whether they order, forbid, allow or report it.
+
+How far a clause reaches is decided in `clauses`; what follows for a target is decided in `relations`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+DUTY, BAN, RELIEF, PERMISSION, FACT = "duty", "ban", "relief", "permission", "fact"
+PURPOSE, MODIFIER = "purpose", "modifier"
+FINITE = (DUTY, BAN, RELIEF, PERMISSION, FACT)
+PLACE, DO, COMPUTE, SKIP, POINT = "place", "do", "compute", "skip", "point"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One verb of a clause.
+
+    `sense` says what the verb does (place an amount, do something with a form, compute, skip, point). `mood` is one of
+    FINITE, or PURPOSE for an infinitive, or MODIFIER for a participle that describes the noun before it. `is_negated`
+    belongs to a modifier; `head_end` is where the words before the verb and its auxiliaries end.
+    """
+
+    sense: str
+    mood: str
+    start: int
+    end: int
+    head_end: int
+    word: str
+    is_passive: bool = False
+    is_negated: bool = False
+
+
+def read_predicates(text: str) -> list[Predicate]:
+    """Read the verbs of a clause in order; `start`, `end` and `head_end` are characters in `text`."""
+    found: list[Predicate] = []
+    pattern, forms = _verbs()
+    for match in pattern.finditer(text):
+        sense, form = forms[match[0].lower()]
+        predicate = _read_predicate(text, match, sense=sense, form=form, before=found)
+        if predicate is not None:
+            found.append(predicate)
+    return found
+
+
+@cache
+def _verbs() -> tuple[re.Pattern[str], dict[str, tuple[str, str]]]:
+    """Give the pattern of all verb forms, and the sense and form of each."""
+    family = load_family("predicates")
+    irregular: dict[str, list[str]] = family["irregular"]
+    forms: dict[str, tuple[str, str]] = {}
+    for sense, verbs in family["verbs"].items():
+        for verb in verbs:
+            third, past, gerund = irregular.get(verb) or _inflect(verb)
+            forms[gerund] = (sense, "gerund")
+            forms[third] = (sense, "third")
+            forms[past] = (sense, "past")
+            forms[verb] = (sense, "base" if verb != past else "base_or_past")
+    words = "|".join(sorted(forms, key=lambda word: (-len(word), word)))
+    return re.compile(rf"(?i)(?<![\w’'-])(?:{words})(?![\w’'-])"), forms
+
+
+def _inflect(verb: str) -> tuple[str, str, str]:
+    """Give third person, past and gerund of a regular verb."""
+    if verb.endswith("e"):
+        return verb + "s", verb + "d", verb[:-1] + "ing"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
+    third = verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
+    return third, verb + "ed", verb + "ing"
+
+
+def _read_predicate(
+    text: str, match: re.Match[str], *, sense: str, form: str, before: list[Predicate]
+) -> Predicate | None:
+    head = text[: match.start()]
+    read = {"third": _read_third, "gerund": _read_gerund}.get(form, _read_base)
+    if form in ("past", "base_or_past"):
+        predicate = _read_participle(head, match, sense=sense)
+        if predicate is not None or form == "past":
+            return predicate
+    found = read(head, before)
+    if found is None:
+        return None
+    mood, at = found
+    return Predicate(sense, mood, match.start(), match.end(), at, match[0].lower())
+
+
+def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
+    """Find the first rule of a group that the words before a verb end with."""
+    near = head[-load_family("predicates")["reach_characters"] :]
+    for rule in load_rules("predicates", group):
+        match = rule.pattern.search(near)
+        if match is not None:
+            return rule, match
+    return None
+
+
+def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+    found = _find_mood(head, "moods")
+    if found is None:
+        return None
+    rule, match = found
+    at = len(head) - (match.end() - match.start())
+    mood = rule.extra["mood"]
+    if rule.id == "coordinated_verb":
+        return _inherit(head, before), at
+    return mood, at
+
+
+def _inherit(head: str, before: list[Predicate]) -> str:
+    """Take the mood of the verb that a coordinated verb goes on from; a new order stands for itself."""
+    last = next((one for one in reversed(before) if one.mood != MODIFIER), None)
+    if last is None:
+        return DUTY
+    is_new_order = last.mood == BAN and re.search(r"(?i)\band\W*$", head) is not None
+    return DUTY if last.mood == FACT or is_new_order else last.mood
+
+
+def _read_third(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+    if _find_mood(head, "nouns") is not None:
+        return None
+    found = _find_mood(head, "relative")
+    return (FACT if found else DUTY), len(head)
+
+
+def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+    found = _find_mood(head, "gerunds")
+    if found is None:
+        return None
+    rule, match = found
+    mood = rule.extra["mood"]
+    last = next((one.mood for one in reversed(before) if one.mood in FINITE), None)
+    return mood if mood != "inherit" else last or DUTY, len(head) - (match.end() - match.start())
+
+
+def _read_participle(head: str, match: re.Match[str], *, sense: str) -> Predicate | None:
+    """Read a past form: passive after a form of `be`, past after a pronoun, else a modifier of the noun before it."""
+    word = match[0].lower()
+    found = _find_mood(head, "passives")
+    if found is not None:
+        rule, aux = found
+        at = len(head) - (aux.end() - aux.start())
+        return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, is_passive=True)
+    relative = _find_mood(head, "relative")
+    if relative is not None:
+        is_negated = re.search(r"(?i)(?:\bnot|n[’']t)\W*$", head) is not None
+        return Predicate(sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated)
+    if word in _verbs()[1] and _verbs()[1][word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
+        return None
+    is_negated = re.search(r"(?i)(?:\bnot|n[’']t|\bnever)(?:\s+(?:otherwise|already|previously|also|\w+ly))*\W*$", head)
+    return Predicate(
+        sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated is not None
+    )
