@@ -97,9 +97,11 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
     if link == "holds":
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))
-    goes_on = text[after.group[1] : after.group[1] + 5].lstrip().startswith((",", "and ", "or "))
-    is_joined = "and" in text[before.group[1] : after.group[0]] or "or" in text[before.group[1] : after.group[0]]
-    return before.kind == after.kind and (is_joined or goes_on) or _are_parallel(before, after)
+    between = text[max(before.group[1], before.end) : after.group[0]].split()
+    is_joined = "and" in between or "or" in between or "and/or" in between
+    goes_on = between in ([","], [",", "the"]) and text[after.group[1] :].lstrip().startswith((",", "and ", "or "))
+    is_alike = before.kind == after.kind or _are_parallel(before, after)
+    return is_alike and (is_joined or goes_on)
 
 
 def _are_parallel(before: Mention, after: Mention) -> bool:

@@ -79,12 +79,15 @@ def _read_predicate(
     text: str, match: re.Match[str], *, sense: str, form: str, before: list[Predicate]
 ) -> Predicate | None:
     head = text[: match.start()]
-    read = {"third": _read_third, "gerund": _read_gerund}.get(form, _read_base)
     if form in ("past", "base_or_past"):
         predicate = _read_participle(head, match, sense=sense)
         if predicate is not None or form == "past":
             return predicate
-    found = read(head, before)
+    if form == "third":
+        is_label_verb = match[0].lower() in load_family("predicates")["label_verbs"]
+        found = _read_third(head, is_label_verb=is_label_verb)
+    else:
+        found = _read_gerund(head, before) if form == "gerund" else _read_base(head, before)
     if found is None:
         return None
     mood, at = found
@@ -122,8 +125,8 @@ def _inherit(head: str, before: list[Predicate]) -> str:
     return DUTY if last.mood == FACT or is_new_order else last.mood
 
 
-def _read_third(head: str, before: list[Predicate]) -> tuple[str, int] | None:
-    if _find_mood(head, "nouns") is not None:
+def _read_third(head: str, *, is_label_verb: bool) -> tuple[str, int] | None:
+    if _find_mood(head, "nouns") is not None or (_find_mood(head, "label_starts") is not None and not is_label_verb):
         return None
     found = _find_mood(head, "relative")
     return (FACT if found else DUTY), len(head)

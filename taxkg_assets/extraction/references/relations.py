@@ -196,6 +196,8 @@ def _match_cue(group: str, view: _View) -> Relation | None:
         text = texts[extra.get("scope", "clause")]
         if extra.get("needs_amount") and not view.asked.holds_amount:
             continue
+        if "named" in extra and not _matches(extra["named"], view.asked.name):
+            continue
         if view.asked.kind in extra.get("kinds", (view.asked.kind,)) and rule.pattern.search(text):
             return Relation(extra["relation"], extra["polarity"], rule.id)
     return None
@@ -212,8 +214,11 @@ def _test_fixed_cues(view: _View) -> Relation | None:
 
 def _test_pointer(view: _View) -> Relation | None:
     """A pointer only names its target, unless it points at an exception or turns against the rule before it."""
-    verb = view.governing
-    if verb is None or verb.sense != POINT or verb.mood not in (DUTY, PERMISSION):
+    verb = next((one for one in reversed(view.verbs) if one.sense == POINT and one.mood in (DUTY, PERMISSION)), None)
+    last = view.governing
+    if verb is None or last is None:
+        return None
+    if last is not verb and not _matches("complements", view.before[verb.end : last.start]):
         return None
     if view.asked.kind == "section" and _matches("names_of_limits", view.asked.name):
         return Relation("qualifies", "positive", "see_limit")
@@ -312,6 +317,8 @@ def _test_law_name(view: _View) -> Relation | None:
     """A law section that names the kind of an amount: the amount goes into the owner, or is kept out of it."""
     if view.asked.kind not in ("irc_section", "statute_section") or _matches("authorities", view.clause):
         return None
+    if _matches("other_places", view.before):
+        return None
     verb = view.governing
     lead_mood = _read_lead_mood(view)
     if not (view.asked.holds_amount or lead_mood):
@@ -384,7 +391,8 @@ def _read_destination(view: _View) -> tuple[Predicate | None, str]:
     last = view.verbs[-1] if view.verbs else None
     if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
         return None, ""
-    if last.mood == MODIFIER and _matches("source_prepositions", view.before[last.end :]):
+    is_described = last.mood == MODIFIER and _matches("source_prepositions", view.before[last.end :])
+    if is_described or _matches("described_places", view.before[verb.end :]):
         return None, ""
     said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
     return verb, said
@@ -411,9 +419,13 @@ def _test_object(view: _View) -> Relation | None:
 def _test_lead(view: _View) -> Relation | None:
     """The sentence that leads a list says what becomes of the targets that its items name."""
     verb = _find_lead_verb(view.asked.lead)
-    if verb is None or view.governing is not None or not _matches("item_heads", view.before):
+    if verb is None or view.governing is not None or not _is_label(view):
+        return None
+    if not _matches("item_heads", view.before):
         return None
     if verb.sense == DO and view.asked.kind in ("form", "publication", "section"):
+        if not _matches("item_starts", view.before):
+            return None
         if verb.mood in (DUTY, BAN, RELIEF):
             return Relation("requires", "positive" if verb.mood == DUTY else "negative", "listed_to_do")
         return None
