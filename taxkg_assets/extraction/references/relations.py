@@ -160,7 +160,11 @@ def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relat
     marked = before + after
     clause, sort = read_clause(marked, find_clauses(marked, held=held), at=len(before) - 1)
     head, _, tail = clause.partition("@")
-    view = _View(asked, marked, head, tail, sort, tuple(read_predicates(head)))
+    verbs = read_predicates(head)
+    if not verbs and _matches("bare_items", head):
+        # An item of a list that semicolons divide goes on with the verb of the first.
+        verbs = read_predicates(before[:-1])
+    view = _View(asked, marked, head, tail, sort, tuple(verbs))
     found = _decide(view)
     if asked.is_self and found.relation in ("includes", "portion_of", "excludes"):
         polarity = "negative" if found.relation == "excludes" else "positive"
@@ -234,8 +238,6 @@ def _test_condition(view: _View) -> Relation | None:
         return Relation("references", "positive", "aside")
     if view.sort != CONDITION:
         return _match_cue("leading_conditions", view)
-    if view.asked.kind in _LAW and _matches("mere_names", view.clause):
-        return Relation("references", "positive", "mere_name")
     near = " ".join(view.before.split()[-load_family("polarity")["denial_reach_words"] :])
     is_denied = is_negated(near) or any(rule.pattern.match(view.after) for rule in load_rules("polarity", "denials_after"))
     return Relation("applies_if", "negative" if is_denied else "positive", "condition_on_target")
@@ -288,7 +290,7 @@ def _find_source(view: _View) -> tuple[bool, Predicate | None] | None:
 def _is_placed(view: _View) -> bool:
     """Decide whether the verb puts an amount somewhere: `enter the total in` names a place, `includes the total in` none."""
     verb = view.governing
-    return verb is not None and verb.sense == PLACE and not verb.word.startswith("includ")
+    return verb is not None and verb.sense == PLACE and verb.word not in ("includes", "including")
 
 
 def _goes_elsewhere(view: _View) -> bool:
@@ -298,7 +300,8 @@ def _goes_elsewhere(view: _View) -> bool:
 
 def _is_label(view: _View) -> bool:
     """Decide whether the words are a printed label or an item of a list: a noun without a statement."""
-    return not _matches("statements", view.clause)
+    follows = any(verb.mood in FINITE and verb.sense != PLACE for verb in read_predicates(view.after))
+    return not follows and not _matches("statements", view.clause)
 
 
 def _read_lead_mood(view: _View) -> str:
