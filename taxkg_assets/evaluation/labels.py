@@ -52,7 +52,7 @@ class OwnershipLabel:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """One sentence and one thing that it points at; `is_hard` where two careful readers could differ on the relation."""
+    """One sentence and one thing that it points at; `is_hard` where careful readers could differ on the relation."""
 
     document_id: str
     page: int

@@ -91,10 +91,11 @@ def _read_link(text: str, before: Mention, after: Mention) -> str:
 
 def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
     if link == "held_in":
-        return (before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")) or (
-            after.kind == "url"
-        )
+        is_held = before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
+        return is_held or after.kind == "url"
     if link == "holds":
+        if load_rules("relations", "new_statements")[0].pattern.match(text, after.group[1]):
+            return False
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))
     between = text[max(before.group[1], before.end) : after.group[0]].split()
@@ -105,5 +106,5 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
 
 
 def _are_parallel(before: Mention, after: Mention) -> bool:
-    """Decide whether a form after a line begins a second place of the same sort: `Form A, line 1, or Form B, line 2`."""
+    """Decide whether a form after a line begins a second place of its sort: `Form A, line 1, or Form B, line 2`."""
     return before.kind in _HELD and after.kind == "form"

@@ -150,13 +150,7 @@ def _read_participle(head: str, match: re.Match[str], *, sense: str) -> Predicat
         rule, aux = found
         at = len(head) - (aux.end() - aux.start())
         return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, is_passive=True)
-    relative = _find_mood(head, "relative")
-    if relative is not None:
-        is_negated = re.search(r"(?i)(?:\bnot|n[’']t)\W*$", head) is not None
-        return Predicate(sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated)
-    if word in _verbs()[1] and _verbs()[1][word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
+    if _verbs()[1][word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
         return None
-    is_negated = re.search(r"(?i)(?:\bnot|n[’']t|\bnever)(?:\s+(?:otherwise|already|previously|also|\w+ly))*\W*$", head)
-    return Predicate(
-        sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated is not None
-    )
+    is_negated = _find_mood(head, "denied_modifiers") is not None
+    return Predicate(sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated)

@@ -15,9 +15,10 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.keys import expand_members
+from taxkg_assets.extraction.references.clause_view import Asked, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_held_words, find_mentions
-from taxkg_assets.extraction.references.relations import Asked, Relation, find_relations, find_sentence_at
+from taxkg_assets.extraction.references.relations import find_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
@@ -219,11 +220,11 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
     keys: set[str] = set()
     forms: set[str] = set()
     kinds: list[str] = []
-    is_example = is_worksheet = False
+    is_example = is_reckoned = False
     while anchor_id is not None and anchor_id in tree:
         row = tree[anchor_id]
         kinds.append(row["kind"])
-        is_worksheet |= context("worksheet_heading").search(row["heading"]) is not None
+        is_reckoned |= any(context(name).search(row["heading"]) for name in ("worksheet_heading", "column_heading"))
         is_example |= row["kind"] == "runin" and context("example_heading").match(row["heading"]) is not None
         if row["key"] and not keys:
             keys = _expand_key(row["key"])
@@ -231,7 +232,7 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
     inmost = next((kind for kind in kinds if kind != "runin"), "")
-    holds_amount = (inmost in _AMOUNT_KINDS or is_worksheet) and not is_example
+    holds_amount = (inmost in _AMOUNT_KINDS or is_reckoned) and not is_example
     return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount)
 
 
