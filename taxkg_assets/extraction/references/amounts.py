@@ -39,16 +39,28 @@ def read_source(view: View) -> Relation | None:
     if source is None or _goes_elsewhere(view):
         return None
     is_taken_off, modifier = source
-    verb = view.governing
+    verb = next((one for one in reversed(view.verbs) if one.mood in FINITE and one is not modifier), None)
+    if _is_part_of(verb):
+        return None
     mood = verb.mood if verb is not None else _read_lead_mood(view)
     if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
         return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
-    is_included = modifier is not None and modifier.word == "included" and kind in ("box", "line")
+    is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
     if is_included and view.asked.holds_amount and not view.asked.lead:
         return Relation("portion_of", "positive", "amount_included_in")
     is_equal = verb is None and matches("equations", view.before)
     is_taken = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
     return Relation("includes", "positive", "amount_from_target") if is_taken else None
+
+
+def _is_part_of(verb: Predicate | None) -> bool:
+    """Decide whether the clause says that something is included somewhere: the owner's amount, as a rule."""
+    return (
+        verb is not None
+        and verb.word == "included"
+        and verb.mood == DUTY
+        and verb.auxiliary.split()[0] in ("is", "are")
+    )
 
 
 def _takes_in(verb: Predicate) -> bool:
@@ -97,7 +109,7 @@ def read_law_name(view: View) -> Relation | None:
     lead_mood = _read_lead_mood(view)
     if not (view.asked.holds_amount or lead_mood):
         return None
-    if verb is None and _is_placed_after(view):
+    if verb is None and _is_placed_after(view) and not matches("statements", view.before):
         mood = DUTY
     elif verb is None:
         if not is_label(view) or not (lead_mood or view.asked.holds_amount):
@@ -142,6 +154,8 @@ def read_destination(view: View) -> Relation | None:
 
 def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
     """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
+    if _is_part_of(verb):
+        return not matches("partial_amounts", said)
     if verb.is_passive or not matches("bare_places", said):
         return matches("whole_amounts", said)
     return matches("nothing_more", after) or matches("whole_amounts", after)
@@ -165,8 +179,10 @@ def _find_destination(view: View) -> tuple[Predicate | None, str]:
     last = view.verbs[-1] if view.verbs else None
     if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
         return None, ""
-    is_described = last.mood == MODIFIER and matches("source_prepositions", view.before[last.end :])
-    if is_described or matches("described_places", view.before[verb.end :]):
+    is_described = (
+        last.mood == MODIFIER and not _is_part_of(verb) and matches("source_prepositions", view.before[last.end :])
+    )
+    if is_described or (not _is_part_of(verb) and matches("described_places", view.before[verb.end :])):
         return None, ""
     said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
     return verb, said

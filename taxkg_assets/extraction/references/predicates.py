@@ -23,7 +23,7 @@ class Predicate:
 
     `sense` says what the verb does (place an amount, do something with a form, compute, skip, point). `mood` is one of
     FINITE, or PURPOSE for an infinitive, or MODIFIER for a participle that describes the noun before it. `is_negated`
-    belongs to a modifier; `head_end` is where the words before the verb and its auxiliaries end.
+    belongs to a modifier, `auxiliary` to a passive; `head_end` is where the words before the verb and its auxiliaries end.
     """
 
     sense: str
@@ -32,8 +32,13 @@ class Predicate:
     end: int
     head_end: int
     word: str
-    is_passive: bool = False
+    auxiliary: str = ""
     is_negated: bool = False
+
+    @property
+    def is_passive(self) -> bool:
+        """Decide whether what is before the verb is what the verb is done to."""
+        return bool(self.auxiliary)
 
 
 def read_predicates(text: str) -> list[Predicate]:
@@ -149,7 +154,7 @@ def _read_participle(head: str, match: re.Match[str], *, sense: str) -> Predicat
     if found is not None:
         rule, aux = found
         at = len(head) - (aux.end() - aux.start())
-        return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, is_passive=True)
+        return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, aux[0].lower())
     if _verbs()[1][word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
         return None
     is_negated = _find_mood(head, "denied_modifiers") is not None

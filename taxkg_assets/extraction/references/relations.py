@@ -106,9 +106,10 @@ def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relat
     clause, sort = read_clause(marked, find_clauses(marked, held=held), at=len(before) - 1)
     head, _, tail = clause.partition("@")
     verbs = read_predicates(head)
-    if not verbs and matches("bare_items", head):
+    if not verbs and len(head) < len(before) - 1 and matches("bare_items", head):
         # An item of a list that semicolons divide goes on with the verb of the first.
-        verbs = read_predicates(before[:-1])
+        head = before[:-1]
+        verbs = read_predicates(head)
     view = View(asked, marked, head, tail, sort, tuple(verbs))
     found = _decide(view)
     if asked.is_self and found.relation in ("includes", "portion_of", "excludes"):
