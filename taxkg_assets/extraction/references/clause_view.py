@@ -96,7 +96,8 @@ def matches(group: str, text: str) -> bool:
 
 def is_label(view: View) -> bool:
     """Decide whether the words are a printed label or an item of a list: a noun without a statement."""
-    follows = any(verb.mood in FINITE and verb.sense != PLACE for verb in read_predicates(view.after))
+    verbs = read_predicates(f"{view.before}X{view.after}")
+    follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
     return not follows and not matches("statements", view.clause)
 
 

@@ -23,7 +23,8 @@ class Predicate:
 
     `sense` says what the verb does (place an amount, do something with a form, compute, skip, point). `mood` is one of
     FINITE, or PURPOSE for an infinitive, or MODIFIER for a participle that describes the noun before it. `is_negated`
-    belongs to a modifier, `auxiliary` to a passive; `head_end` is where the words before the verb and its auxiliaries end.
+    belongs to a modifier, `auxiliary` to a passive. `head_end` is where the words before the verb and its auxiliaries
+    end.
     """
 
     sense: str
@@ -133,8 +134,7 @@ def _inherit(head: str, before: list[Predicate]) -> str:
 def _read_third(head: str, *, is_label_verb: bool) -> tuple[str, int] | None:
     if _find_mood(head, "nouns") is not None or (_find_mood(head, "label_starts") is not None and not is_label_verb):
         return None
-    found = _find_mood(head, "relative")
-    return (FACT if found else DUTY), len(head)
+    return (FACT if _find_mood(head, "relative_pronouns") else DUTY), len(head)
 
 
 def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:

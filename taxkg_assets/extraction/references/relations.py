@@ -182,7 +182,7 @@ def _read_object(view: View) -> Relation | None:
     if verb is None or verb.mood not in FINITE or verb.is_passive:
         return match_cue("duties", view)
     said = view.before[verb.end :]
-    is_object = matches("objects", said) or (verb.sense in (COMPUTE, DO) and matches("applied_rules", said))
+    is_object = matches("objects", said) or (verb.sense == COMPUTE and matches("applied_rules", said))
     if not is_object or verb.sense == POINT:
         return match_cue("duties", view)
     if verb.sense == SKIP:
