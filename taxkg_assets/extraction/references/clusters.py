@@ -100,9 +100,11 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))
     between = text[max(before.group[1], before.end) : after.group[0]].split()
     is_joined = "and" in between or "or" in between or "and/or" in between
-    goes_on = between in ([","], [",", "the"]) and text[after.group[1] :].lstrip().startswith((",", "and ", "or "))
+    rest = text[after.group[1] :].lstrip()
+    goes_on = between in ([","], [",", "the"], [";"]) and rest.startswith((",", ";", "and ", "or "))
     is_alike = before.kind == after.kind or _are_parallel(before, after)
-    return is_alike and (is_joined or goes_on)
+    is_next_place = before.kind in _HOLDERS and after.kind in ("box", "line") and is_joined
+    return (is_alike and (is_joined or goes_on)) or is_next_place
 
 
 def _are_parallel(before: Mention, after: Mention) -> bool:
