@@ -77,7 +77,7 @@ def _find_source(view: View) -> tuple[bool, Predicate | None] | None:
     for rule in load_rules("relations", "sources"):
         if rule.extra.get("not_after_place") and is_placed:
             continue
-        if rule.pattern.search(view.before):
+        if rule.pattern.search(view.near):
             return rule.extra["is_taken_off"], None
     return None
 
@@ -173,7 +173,7 @@ def _find_fronted(view: View) -> tuple[Predicate, str] | None:
 
 def _find_destination(view: View) -> tuple[Predicate | None, str]:
     """Find the verb whose place is the target, and the words that name what is put there."""
-    if view.asked.kind in (*LAW_KINDS, "url") or not matches("destinations", view.before):
+    if view.asked.kind in (*LAW_KINDS, "url") or not matches("destinations", view.near):
         return None, ""
     verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
     last = view.verbs[-1] if view.verbs else None

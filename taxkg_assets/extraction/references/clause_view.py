@@ -70,6 +70,11 @@ class View:
         return f"{self.before}@{self.after}"
 
     @property
+    def near(self) -> str:
+        """The last words before the mention: patterns that end at it need no more."""
+        return self.before[-load_family("relations")["near_characters"] :]
+
+    @property
     def governing(self) -> Predicate | None:
         """The last verb before the mention that makes a statement."""
         return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
@@ -78,19 +83,23 @@ class View:
 def match_cue(group: str, view: View) -> Relation | None:
     """Find the first cue of a group that the clause or the sentence shows."""
     texts = {"clause": view.clause, "sentence": view.sentence}
+    small = {scope: text.lower() for scope, text in texts.items()}
     for rule in load_rules("relations", group):
         extra = rule.extra
-        text = texts[extra.get("scope", "clause")]
+        scope = extra.get("scope", "clause")
+        if not rule.may_match(small[scope]):
+            continue
         if extra.get("needs_amount") and not view.asked.holds_amount:
             continue
         if "named" in extra and not matches(extra["named"], view.asked.name):
             continue
-        if view.asked.kind in extra.get("kinds", (view.asked.kind,)) and rule.pattern.search(text):
+        if view.asked.kind in extra.get("kinds", (view.asked.kind,)) and rule.pattern.search(texts[scope]):
             return Relation(extra["relation"], extra["polarity"], rule.id)
     return None
 
 
 def matches(group: str, text: str) -> bool:
+    """Decide whether a text shows any of the patterns of a group."""
     return any(rule.pattern.search(text) for rule in load_rules("relations", group))
 
 
