@@ -135,7 +135,9 @@ def _decide(view: View) -> Relation:
         found = test(view)
         if found is not None:
             return found
-    return Relation("references", "positive", "plain_mention")
+    verbs = (*view.verbs, *read_predicates(view.after))
+    is_ordered = any(verb.mood in (DUTY, BAN, RELIEF) and verb.sense != POINT for verb in verbs)
+    return Relation("references", "positive", "unreached_mention" if is_ordered else "plain_mention")
 
 
 def _read_fixed_cue(view: View) -> Relation | None:
