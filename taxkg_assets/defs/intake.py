@@ -21,7 +21,8 @@ from taxkg_assets.defs.engine import open_engine
 from taxkg_assets.defs.looks import Look, inbox_of, look_at
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome
-from taxkg_assets.defs.resources import Home, reading_version
+from taxkg_assets.defs.reading import reading_version
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.defs.timing import keep_times, timed

@@ -11,23 +11,16 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import (
-    DOCUMENT_PARTITIONS,
-    GATED_BY,
-    GATES,
-    UPSTREAM,
-    DeltaIO,
-    ancestors,
-    built_tables,
-    find_ungated,
-    gate_fingerprint,
-    latest_evaluations,
-)
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
+from taxkg_assets.defs.extraction import READ_TABLES
+from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
@@ -88,9 +81,9 @@ def build(
     store = Store(home)
     started = time.monotonic()
     with store.exclusive():
-        if unknown := sorted(set(select) - UPSTREAM.keys()):
-            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
-        if missing := sorted(name for name in ancestors(select) - set(select) if not store.exists(name)):
+        if unknown := sorted(set(select) - set(PIPELINE)):
+            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(PIPELINE)}.")
+        if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
             raise SelectionError(
                 f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "
                 "Run `taxkg build` first, or select those too."
@@ -124,21 +117,24 @@ def build(
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
     """Whether a run would write nothing, and every gate has passed on these very tables by today's code and labels."""
-    tables = built_tables()
+    tables = PIPELINE.built()
     if find_stale(home, {name: home.store.state(name) for name in tables}):
         return False
     if find_ungated(instance, home.store, tables):
         return False
-    today = gate_fingerprint(home)
-    judged = [evaluation.metadata.get(GATED_BY) for evaluation in latest_evaluations(instance)]
-    return all(found is not None and found.value == today for found in judged)
+    for evaluation in latest_evaluations(instance):
+        judged = evaluation.metadata.get(GATED_BY)
+        today = PIPELINE[evaluation.asset_key.to_user_string()].gate_code[evaluation.check_name](home)
+        if judged is None or judged.value != today:
+            return False
+    return True
 
 
 def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
     """Tell what stands, with what the gates said of it; no run is needed."""
     for evaluation in latest_evaluations(instance):
         _record_gate(evaluation, result)
-    for name in built_tables():
+    for name in PIPELINE.built():
         result.rows[name] = store.count(name)
         result.unchanged.append(name)
 
@@ -153,9 +149,15 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
     if not select:
         return [BUILT]
-    above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
+    above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
     return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]
+
+
+def made_with(select: Sequence[str]) -> set[str]:
+    """These tables, with all that are made in one step with one of them."""
+    read = {one.name for one in READ_TABLES}
+    return set(select) | (read if read & set(select) else set())
 
 
 def run_selection(

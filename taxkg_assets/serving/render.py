@@ -43,7 +43,7 @@ def build_result(result: BuildResult, *, out: Console) -> None:
         )
     tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
     for name in result.rows:
-        seconds = result.step_seconds.get(name, result.step_seconds.get("intake", 0.0))
+        seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
         tables.add_row(name, str(result.rows[name]), f"{seconds:.1f}", "built" if name in result.built else "unchanged")
     out.print(tables)
     out.print(gates)
