@@ -92,11 +92,9 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     try:
         ledger = scan_sources(home)
     except SourceError as clash:
-        if context.cursor != str(clash):
-            send(Alert("sources", "a source cannot be looked at", (str(clash),)), settings=home.settings)
-        context.update_cursor(str(clash))
+        _tell_closed(context, home, [str(clash)])
         return dg.SkipReason(str(clash))
-    context.update_cursor("")
+    _tell_closed(context, home, ledger["closed"])
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
@@ -118,6 +116,14 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
             )
         ]
     )
+
+
+def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
+    """Tell once of the sources that cannot be looked at; the others go on."""
+    said = "; ".join(closed)
+    if said and context.cursor != said:
+        send(Alert("sources", "a source cannot be looked at", tuple(closed)), settings=home.settings)
+    context.update_cursor(said)
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:

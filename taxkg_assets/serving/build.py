@@ -25,7 +25,7 @@ from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
 from taxkg_assets.serving.instance import open_instance
-from taxkg_assets.serving.status import find_stale
+from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -44,6 +44,8 @@ class GateResult:
     check: str
     is_passed: bool
     figures: dict[str, Any]
+    word: str = ""
+    """passed, warned or blocked"""
 
 
 @dataclass(slots=True)
@@ -60,6 +62,9 @@ class BuildResult:
     step_seconds: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     quarantine: list[dict[str, Any]] = field(default_factory=list)
+    flagged: list[dict[str, Any]] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    """Sources that could not be looked at."""
 
 
 def build(
@@ -98,7 +103,7 @@ def build(
         with open_instance(store) as instance:
             report_dead_run(instance, store)
             sync_partitions(instance, set(ledger["files"]))
-            result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=ledger["closed"])
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
                 _report_unchanged(instance, store, result=result)
@@ -111,6 +116,7 @@ def build(
             prune_indexes(store)
             prune_journal(store)
         result.quarantine = store.read_or_empty("quarantine").to_dicts()
+        result.flagged = list_flagged(store)
         result.seconds = time.monotonic() - started
     return result
 
@@ -142,7 +148,9 @@ def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: Bui
 def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
     figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
     table = evaluation.asset_key.to_user_string()
-    result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
+    is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
+    word = "passed" if evaluation.passed else "warned" if is_warning else "blocked"
+    result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:

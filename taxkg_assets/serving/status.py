@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
 from taxkg_assets.defs.gates import find_ungated
 from taxkg_assets.defs.intake import PER_DOCUMENT, look_at_sources, tier_of
@@ -43,6 +44,12 @@ def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
     documents = store.read_or_empty("documents")
     # A home of an older version does not say; its next build will.
     return find_hidden_texts(documents).to_dicts() if "hidden_texts" in documents.columns else []
+
+
+def list_flagged(store: Store) -> list[dict[str, Any]]:
+    """The documents that are served with a flag, with each law that they do not keep, its message and its remedy."""
+    quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
+    return quality.select("document_id", "law", "rows", "message", "examples", "remedy").to_dicts()
 
 
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
