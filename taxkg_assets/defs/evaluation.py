@@ -172,6 +172,7 @@ eval_runs = table(
     schemas.EvalRuns,
     build_runs_on_index,
     group="evaluation",
+    after=("embeddings", "summaries"),
     optional=("model", "reranker"),
     handles={
         "encoder": open_encoder,

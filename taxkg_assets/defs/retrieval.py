@@ -135,6 +135,7 @@ index = table(
         "contents": _contents("chunks", "documents", "embeddings", "summaries"),
     },
     fingerprint=_index_fingerprint,
+    optional=("model",),
 )
 
 

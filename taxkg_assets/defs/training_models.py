@@ -204,6 +204,7 @@ model = table(
     build_model,
     group="training",
     handles={"workshop": open_workshop},
+    optional=("documents", "chunks", "edges"),
     code=(open_workshop,),
     fingerprint=lambda home: digest(weights_hash(home), home.settings.training(), *_lost(home, "model")),
 )
@@ -211,7 +212,7 @@ reranker = table(
     schemas.Reranker,
     build_reranker,
     group="training",
-    optional=("index",),
+    optional=("index", "edges"),
     handles={"bench": open_bench},
     code=(open_bench,),
     fingerprint=lambda home: digest(

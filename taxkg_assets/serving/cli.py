@@ -590,11 +590,12 @@ def ui(
 @app.command()
 def daemon(home: HomeOption = "") -> None:
     """Run sensors, schedules, automation and queued runs of this home, without the UI."""
+    from taxkg_assets.defs.compat import DAEMON_MODULE
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home))
     err.print(f"Dagster daemon for {store.uri}; stop it with Ctrl-C.")
-    _become(["dagster._daemon", "run", *WORKSPACE], store.home)
+    _become([DAEMON_MODULE, "run", *WORKSPACE], store.home)
 
 
 def _become(module: list[str], home: Path) -> None:

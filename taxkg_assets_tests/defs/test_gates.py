@@ -99,8 +99,10 @@ def instance(failed_home: Path) -> Iterator[dg.DagsterInstance]:
         yield opened
 
 
-def materialize_one(home: Path, instance: dg.DagsterInstance, name: str) -> dg.ExecuteInProcessResult:
-    """What a click on Materialize does: one asset, nothing else."""
+def materialize_one(
+    home: Path, instance: dg.DagsterInstance, name: str, *, tags: dict[str, str] | None = None
+) -> dg.ExecuteInProcessResult:
+    """What a click on Materialize does: one asset with those of its step, nothing else."""
     from taxkg_assets.definitions import defs
 
     resource = Home(home=str(home))
@@ -109,7 +111,8 @@ def materialize_one(home: Path, instance: dg.DagsterInstance, name: str) -> dg.E
         instance=instance,
         resources={"home": resource, "io_manager": DeltaIO(home=resource)},
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        selection=dg.AssetSelection.assets(name).without_checks(),
+        selection=dg.AssetSelection.assets(name).required_multi_asset_neighbors().without_checks(),
+        tags=tags,
         raise_on_error=False,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -32,27 +33,36 @@ def fault(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory, fault: str) -> tuple[Path, BuildResult]:
-    """A home of 200 documents, of which three break a corrupt law and thirty an incomplete one."""
-    home = tmp_path_factory.mktemp("quality") / "home"
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of 200 documents, of which three break a corrupt law and thirty an incomplete one."""
+    folder = tmp_path_factory.mktemp("pages")
     for number in range(ALL):
-        more = MARK if number < FEW else ORDER if number >= ALL - ORDERS else ""
-        write_page(home / "inbox", number, more=more)
+        write_page(folder, number, more=MARK if number < FEW else ORDER if number >= ALL - ORDERS else "")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory, pages: Path, fault: str) -> tuple[Path, BuildResult]:
+    """A home of those documents."""
+    home = tmp_path_factory.mktemp("quality") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", fault)
-        return home, build(str(home))
+        return home, build(str(home), roots=[pages])
 
 
 @pytest.fixture
 def home(few: tuple[Path, BuildResult], tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that home, free to be broken; its documents lie in its own inbox."""
+    """A copy of that home, free to be broken."""
     monkeypatch.setenv("PYTHONPATH", fault)
     return Path(shutil.copytree(few[0], tmp_path / "home"))
 
 
-def break_many(home: Path) -> list[str]:
-    """Revise documents so that thirty in all break the law."""
-    return [write_page(home / "inbox", number, more=f"It was revised. {MARK}") for number in range(FEW, MANY)]
+@pytest.fixture
+def revised(pages: Path) -> Iterator[Callable[[], list[str]]]:
+    """What revises documents so that thirty in all break the law; they are put back after the test."""
+    yield lambda: [write_page(pages, n, more=f"It was revised. {MARK}") for n in range(FEW, MANY)]
+    for number in range(FEW, MANY):
+        write_page(pages, number)
 
 
 def versions(store: Store) -> dict[str, int]:
@@ -105,8 +115,8 @@ def test_checks_warn_and_name_the_documents(few: tuple[Path, BuildResult]) -> No
     assert "data:image/png;base64,iVBOR" in str(plot)
 
 
-def test_many_broken_documents_stop_the_command_line_and_a_click(home: Path) -> None:
-    store, revised = Store(home), break_many(home)
+def test_many_broken_documents_stop_the_command_line_and_a_click(home: Path, revised: Callable[[], list[str]]) -> None:
+    store, names = Store(home), revised()
     before, served = versions(store), open_release(str(home)).row
     result = build(str(home))
     assert not result.is_done
@@ -115,8 +125,8 @@ def test_many_broken_documents_stop_the_command_line_and_a_click(home: Path) -> 
     ]
     assert versions(store) == before
     assert open_release(str(home)).row == served
-    held = store.read("documents").filter(pl.col("document_id").is_in(revised))
-    assert held.height == len(revised), "their old rows stay"
+    held = store.read("documents").filter(pl.col("document_id").is_in(names))
+    assert held.height == len(names), "their old rows stay"
     with open_instance(store) as instance:
         for name in ("document_quality", "nodes", "release"):
             clicked = materialize_one(home, instance, name)
@@ -125,22 +135,24 @@ def test_many_broken_documents_stop_the_command_line_and_a_click(home: Path) -> 
     assert versions(store) == before
 
 
-def test_a_share_that_is_set_higher_lets_them_be_withheld(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    break_many(home)
+def test_a_share_that_is_set_higher_lets_them_be_withheld(
+    home: Path, revised: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revised()
     monkeypatch.setenv("TAXKG_WITHHELD_SHARE", "0.2")
     result = build(str(home))
     assert result.is_done, result.errors
     assert open_release(str(home)).table("document_quality").filter(outcome="withheld").height == MANY
 
 
-def test_many_broken_documents_stop_the_daemon(home: Path, fault: str) -> None:
+def test_many_broken_documents_stop_the_daemon(home: Path, revised: Callable[[], list[str]], fault: str) -> None:
     store, log = Store(home), home.with_name("daemon.log")
     before = versions(store)
     with open_hook() as hook:
         environment = {"TAXKG_AUTOMATION": "true", "TAXKG_ALERT_WEBHOOK": hook.url, "PYTHONPATH": fault}
         with open_daemon(home, environment=environment) as process:
             await_truth(lambda: "sources_changed" in log.read_text(), seconds=DAEMON_SECONDS, process=process, log=log)
-            break_many(home)
+            revised()
             await_truth(lambda: "failed gate" in hook.kinds(), seconds=DAEMON_SECONDS, process=process, log=log)
     alert = next(alert for alert in hook.alerts if alert["kind"] == "failed gate")
     assert "documents:few_documents_withheld" in alert["text"]
