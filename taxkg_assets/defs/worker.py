@@ -89,7 +89,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
     if broken := find_broken_law(read.frames, LAWS):
         law, offending = broken
-        return _refusal(law.on, law.describe(offending.height), law.remedy, is_law=True)
+        return _refusal(law.on, law.refuse(offending), law.remedy, is_law=True)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),

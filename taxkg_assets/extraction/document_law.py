@@ -21,7 +21,7 @@ _CELL_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class DocumentLaw:
-    """One law. `broken` completes "4 …"; `find` returns the offending rows, each with its `document_id`.
+    """One law: `broken` says in the plural what offending rows do; `find` returns them, each with its `document_id`.
 
     The parameters of `find` name the tables that it reads. Without one, the law is checked while a document is read.
     """
@@ -52,8 +52,12 @@ class DocumentLaw:
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """The fault in one sentence, with its number of rows."""
-        return f"{count} {self.broken}."
+        """What to doubt of a document, with the number of its rows that break the law."""
+        return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
+
+    def refuse(self, offending: pl.DataFrame) -> str:
+        """Why a document is withheld, in the words that `_refuse` of extract.py uses."""
+        return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
 
 
 def column_law(

@@ -18,6 +18,7 @@ PAGE = """Title {number}. Pennies
 """
 
 _START = """
+import functools
 import importlib.abc
 import importlib.machinery
 import sys
@@ -36,6 +37,7 @@ class Fault(importlib.abc.MetaPathFinder):
             plain(module)
             sound = module.extract
 
+            @functools.wraps(sound)
             def extract(data, **how):
                 import polars as pl
 
