@@ -53,12 +53,13 @@ class Code:
     packages: set[str] = field(default_factory=set)
     pieces: set[tuple[str, str]] = field(default_factory=set)
 
-    def digest(self) -> str:
-        """One digest of all of it."""
+    def digest(self, schema: str = "") -> str:
+        """One digest of all of it, and of the schema that the rows keep."""
+        schemas = _close_schemas({*self.schemas, schema} - {""})
         return digest(
             *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),
             *(f"{name}={family_digest(name)}" for name in sorted(self.families)),
-            *(f"{name}={_schema_digest(name)}" for name in sorted(_close_schemas(self.schemas))),
+            *(f"{name}={_schema_digest(name)}" for name in sorted(schemas)),
             *(f"{name}={version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
             *(f"{name}={piece}" for name, piece in sorted(self.pieces)),
         )
@@ -83,13 +84,16 @@ def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
 
 @cache
 def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
-    read = read_code(*functions)
-    read.schemas |= {schema} - {""}
-    return read.digest()
+    return _read_code(functions).digest(schema)
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:
-    """What the code of some functions reads."""
+    """What the code of some functions reads; not to be changed."""
+    return _read_code(tuple(functions))
+
+
+@cache
+def _read_code(functions: tuple[Callable[..., Any], ...]) -> Code:
     found = Code()
     for function in functions:
         target = inspect.unwrap(function)
@@ -299,6 +303,7 @@ def _close_schemas(names: Iterable[str]) -> set[str]:
     return seen
 
 
+@cache
 def _schema_digest(name: str) -> str:
     return _digest_of(_schema_nodes()[name])
 

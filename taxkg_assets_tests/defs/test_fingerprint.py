@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,11 @@ def find_stale(home: Home, before: dict[str, str]) -> list[str]:
 @pytest.fixture
 def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
     """What gives a rule family another content than its file has."""
-    parse = fingerprint._parse_family.__wrapped__
+    parse = cache(fingerprint._parse_family.__wrapped__)
 
     def edit(family: str, content: Any) -> None:
         fingerprint._fingerprint.cache_clear()
-        changed = lambda name: content if name == family else parse(name)  # noqa: E731
-        changed.cache_clear = lambda: None  # type: ignore[attr-defined]
+        changed = cache(lambda name: content if name == family else parse(name))
         monkeypatch.setattr(fingerprint, "_parse_family", changed)
 
     return edit
