@@ -4,7 +4,7 @@ What a click makes is what the graph shows: a table of this stage is never made 
 function makes them all of a document's bytes. The edges inside the step are those of that function.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -58,12 +58,11 @@ from taxkg_assets.sources.quarantine import build_quarantine
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table that is made while a document is read, and the others of them that its builder is given."""
+    """A table that is made while a document is read, the others of them that its builder is given, and its page."""
 
     schema: type[dy.Schema]
-    build: Callable[..., Any]
-    made_from: tuple[str, ...] = ()
-    group: str = "extraction"
+    made_from: tuple[str, ...]
+    arguments: Mapping[str, Any]
 
     @property
     def name(self) -> str:
@@ -71,16 +70,23 @@ class ReadTable:
         return snake(self.schema.__name__)
 
 
+def read_table(
+    schema: type[dy.Schema], build: Callable[..., Any], *made_from: str, group: str = "extraction"
+) -> ReadTable:
+    """Wire a table of the reading; `made_from` are the tables of the same reading that its builder is given."""
+    return ReadTable(schema, made_from, asset_arguments(schema, build, group=group, reading=extract))
+
+
 READ_TABLES = (
-    ReadTable(schemas.Documents, build_documents, group="sources"),
-    ReadTable(schemas.Quarantine, build_quarantine, group="sources"),
-    ReadTable(schemas.Spans, build_spans, ("documents",)),
-    ReadTable(schemas.Tables, build_tables, ("documents",)),
-    ReadTable(schemas.Faces, build_faces, ("documents",)),
-    ReadTable(schemas.Elements, build_elements, ("documents", "tables", "faces")),
-    ReadTable(schemas.Anchors, build_anchors, ("documents", "elements")),
-    ReadTable(schemas.Sections, build_sections, ("documents", "elements", "anchors", "tables")),
-    ReadTable(schemas.References, build_references, ("documents", "sections", "anchors")),
+    read_table(schemas.Documents, build_documents, group="sources"),
+    read_table(schemas.Quarantine, build_quarantine, group="sources"),
+    read_table(schemas.Spans, build_spans, "documents"),
+    read_table(schemas.Tables, build_tables, "documents"),
+    read_table(schemas.Faces, build_faces, "documents"),
+    read_table(schemas.Elements, build_elements, "documents", "tables", "faces"),
+    read_table(schemas.Anchors, build_anchors, "documents", "elements"),
+    read_table(schemas.Sections, build_sections, "documents", "elements", "anchors", "tables"),
+    read_table(schemas.References, build_references, "documents", "sections", "anchors"),
 )
 """The tables of one reading, in the order in which `extract` makes them."""
 
@@ -90,10 +96,7 @@ for _table in READ_TABLES:
 
 @dg.multi_asset(
     name="extraction",
-    outs={
-        one.name: dg.AssetOut(**asset_arguments(one.schema, one.build, group=one.group, reading=extract))
-        for one in READ_TABLES
-    },
+    outs={one.name: dg.AssetOut(**one.arguments) for one in READ_TABLES},
     internal_asset_deps={one.name: {dg.AssetKey(n) for n in one.made_from} for one in READ_TABLES},
     partitions_def=DOCUMENT_PARTITIONS,
     backfill_policy=dg.BackfillPolicy.single_run(),
