@@ -33,6 +33,8 @@ ROLES = (
     "FormField",
     "PageArtifact",
 )
+LAW_STRENGTHS = ("corrupt", "incomplete")
+LAW_OUTCOMES = ("passed", "flagged", "withheld")
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
 READING_SOURCES = ("tags", "layout", "both")
@@ -245,6 +247,32 @@ class Quarantine(dy.Schema):
     is_law = dy.Bool(description="withheld because a law was broken (as opposed to an unreadable file)")
     code_version = _text("version of the extraction code and rules that refused it")
     first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
+
+
+class DocumentQuality(dy.Schema):
+    """One document and one law about documents: kept, broken but served with a flag, or broken and withheld."""
+
+    document_id = _key("document")
+    law = _key("name of the law")
+    strength = dy.String(
+        regex=_one_of(LAW_STRENGTHS),
+        description="what a broken law does: corrupt withholds the document, incomplete flags it",
+    )
+    outcome = dy.String(regex=_one_of(LAW_OUTCOMES), description=" | ".join(LAW_OUTCOMES))
+    rows = dy.Int32(min=0, description="rows that break the law")
+    message = _text("what was found, one sentence; empty where the law was kept")
+    examples = _strings("the first rows that break the law")
+    remedy = _text("what to do about it, one sentence; empty where the law was kept")
+
+    @dy.rule()
+    def a_kept_law_has_no_rows(cls) -> pl.Expr:
+        return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
+
+    @dy.rule()
+    def only_a_corrupt_document_is_withheld(cls) -> pl.Expr:
+        return (pl.col("outcome") == "passed") | (
+            (pl.col("outcome") == "withheld") == (pl.col("strength") == "corrupt")
+        )
 
 
 # ------------------------------------------------------------------------------------------------- extraction

@@ -58,6 +58,12 @@ class Settings(BaseSettings):
     )
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
     max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
+    withheld_share: float = Field(
+        default=0.1, ge=0, le=1, description="share of documents; if laws withhold more of them, the corpus is blocked"
+    )
+    withheld_least: int = Field(
+        default=5, ge=1, description="documents; if laws withhold fewer than these, the corpus is never blocked"
+    )
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own", description="who reads tables: our own, with PyMuPDF's second opinion, or docling"
@@ -202,6 +208,8 @@ _OPERATIONAL = (
     "document_seconds",
     "document_memory_mb",
     "max_pages",
+    "withheld_share",
+    "withheld_least",
     "tables_in_memory_mb",
     "tiers",
     "watch",

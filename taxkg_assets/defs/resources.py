@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +13,7 @@ import dagster as dg
 
 import taxkg_assets
 from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.store import BUILD, Store, digest
+from taxkg_assets.defs.store import BUILD, Store
 from taxkg_assets.settings import Settings
 
 PACKAGE = Path(taxkg_assets.__file__).parent
@@ -25,7 +21,6 @@ PROJECT = PACKAGE.parent
 WAIT_SECONDS = 3600.0
 WORK_TAG = "taxkg/work"
 """Tag of a run that holds the home for something else than a build."""
-PACKAGES = ("pymupdf", "polars", "lancedb", "bm25s", "sentence-transformers")
 
 
 class Home(dg.ConfigurableResource["Home"]):
@@ -63,39 +58,7 @@ class Home(dg.ConfigurableResource["Home"]):
         return Store(self.settings.home)
 
 
-@cache
-def code_version(stage: str) -> str:
-    """Digest of a stage's code, of the rules and schemas it reads, and of the packages that shape tables.
-
-    A change of code is a change of input: tables made by older code are rebuilt.
-    """
-    files = sorted((PACKAGE / stage).rglob("*.py")) + sorted((PACKAGE / "rules").glob("*.yaml"))
-    files += [PACKAGE / "schemas.py", *sorted((PACKAGE / "rules").glob("*.py"))]
-    hashed = hashlib.sha256()
-    for path in files:
-        hashed.update(path.relative_to(PACKAGE).as_posix().encode())
-        hashed.update(path.read_bytes())
-    return digest(hashed.hexdigest(), *(version(package) for package in PACKAGES))
-
-
-def stage_of(build: Callable[..., Any]) -> str:
-    """The stage whose code makes a table: `taxkg_assets.graph.edges` belongs to `graph`."""
-    return build.__module__.removeprefix("taxkg_assets.").split(".")[0]
-
-
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:
     """File and line of a function, for the link from the UI to the code."""
     module = importlib.import_module(target.__module__)
     return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]
-
-
-def reading_version(settings: Settings) -> str:
-    """Digest of all that shapes the reading of a document: code, rules, and the engine that reads tables.
-
-    An engine whose package comes or goes reads again.
-    """
-    code, engine = code_version("extraction"), settings.table_engine
-    if engine == "own":
-        return code
-    has_package = find_spec(engine) is not None
-    return hashlib.sha256(f"{code}{engine}{has_package}".encode()).hexdigest()

@@ -19,6 +19,7 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.release import find_current
+from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.schemas import Edges
@@ -51,6 +52,21 @@ class Released:
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     @cached_property
+    def flags(self) -> dict[str, list[Flag]]:
+        """What to doubt of each document that does not keep every law; releases of older homes do not say."""
+        if "document_quality" not in json.loads(self.row["table_versions"]):
+            return {}
+        doubted = self.table("document_quality").filter(pl.col("outcome") != "passed")
+        flags: dict[str, list[Flag]] = {}
+        for document, law, message, remedy in doubted.select("document_id", "law", "message", "remedy").iter_rows():
+            flags.setdefault(document, []).append(Flag(document=document, law=law, message=message, remedy=remedy))
+        return flags
+
+    def flags_of(self, *documents: str) -> list[dict[str, str]]:
+        """The flags of some documents as plain data."""
+        return [flag.model_dump() for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
+
+    @cached_property
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
         home = Home(home=str(self.store.home))
@@ -77,6 +93,7 @@ class Released:
                 sections=self.table("sections"),
             ),
             reranker=open_reranker(home, version=versions.get("reranker", -1)),
+            flags=self.flags,
         )
 
 

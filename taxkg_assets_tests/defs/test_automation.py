@@ -14,9 +14,10 @@ import pytest
 
 from taxkg_assets.definitions import defs
 from taxkg_assets.defs import automation
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, UPSTREAM
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
 from taxkg_assets.defs.recovery import report_dead_run
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
@@ -96,7 +97,7 @@ def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.Dagst
 
     def tick(cursor: object = None) -> tuple[object, set[str]]:
         result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)  # type: ignore[arg-type]
-        return result.cursor, {n for n in UPSTREAM if result.get_num_requested(dg.AssetKey(n))}
+        return result.cursor, {n for n in PIPELINE if result.get_num_requested(dg.AssetKey(n))}
 
     cursor, _ = tick()
     assert build(str(sample_home), select=["documents", "quarantine"]).is_done

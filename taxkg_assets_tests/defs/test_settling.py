@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
-from taxkg_assets.defs._table import MAKERS
 from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.intake import admit_documents, publish, scan_sources
 from taxkg_assets.defs.proposers import open_estimator
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
@@ -85,7 +85,7 @@ def test_unsure_references_are_settled_once_and_go_back_with_the_model(
 
     monkeypatch.setenv("TAXKG_LLM_BATCH", "24")
     estimator = open_estimator(home)
-    MAKERS["references"].make(home, proposer=estimator)
+    PIPELINE["references"].maker.make(home, proposer=estimator)
     assert [row.calls for row in estimator.estimates.values()] == [1]
     with loopback(_decide) as server:
         monkeypatch.setenv("TAXKG_LLM_URL", f"{server.url}/v1")

@@ -153,6 +153,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
     _MUPDF.TOOLS.reset_mupdf_warnings()
     try:
         document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
+        _ = document.page_count  # a tree of pages without an end is found out here
     except _DAMAGE as error:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
     if document.needs_pass:

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.structure.identity import Identity
-from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.schemas import Anchors, References, Sections
 
 _FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions", "")
@@ -125,7 +125,7 @@ def _build(
     )
     frame = Sections.validate(pl.DataFrame(list(sections), schema=Sections.create_empty().schema))
     references = build_references(frame, anchors, identity=identity)
-    assert find_reference_faults(references, frame).is_empty()
+    assert find_false_evidence(references, frame).is_empty()
     return references, frame
 
 
