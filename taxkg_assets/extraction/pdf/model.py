@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.visibility import HiddenText
 
 
@@ -97,6 +98,7 @@ class Source:
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
     hidden_texts: tuple[HiddenText, ...] = ()
+    navigation: Navigation = field(default_factory=Navigation)
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:

@@ -14,6 +14,8 @@ import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.pdf.navigation import Navigation
+from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
@@ -39,10 +41,11 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     hidden: list[HiddenText] = []
+    navigation = Navigation()
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden)
+        pages, metadata, warnings, navigation = _read_pdf(data, max_pages=max_pages, hidden=hidden)
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -53,7 +56,7 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
         warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
-    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows))
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), navigation)
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
@@ -68,18 +71,19 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 def _read_pdf(
     data: bytes, *, max_pages: int, hidden: list[HiddenText]
-) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
-    """Read a PDF's pages, its own metadata and what had to be repaired."""
+) -> tuple[tuple[Page, ...], dict[str, str], list[str], Navigation]:
+    """Read a PDF's pages, its own metadata, what had to be repaired, and its links and names."""
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
+        links = NavigationReader(document)
         pages = tuple(
-            _read_page(document, ix, page_ix=ix, has_fields=has_fields, is_text=False, hidden=hidden)
+            _read_page(document, ix, page_ix=ix, has_fields=has_fields, links=links, hidden=hidden)
             for ix in range(document.page_count)
         )
-        return pages, _metadata(document), warnings
+        return pages, _metadata(document), warnings, links.finish()
     except _DAMAGE_OR_LOSS as error:
         # What is left of a truncated file can be repaired into something whose parts are missing.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
@@ -100,7 +104,7 @@ def _read_text(
             metadata = metadata or _metadata(document)
             for ix in range(page_count):
                 page_ix = len(pages)
-                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, is_text=True, hidden=hidden))
+                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, links=None, hidden=hidden))
         finally:
             document.close()
     return tuple(pages), metadata, []
@@ -179,11 +183,14 @@ def _has_content(document: Any, ix: int) -> bool:
 
 
 def _read_page(
-    document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
+    document: Any, ix: int, *, page_ix: int, has_fields: bool, links: NavigationReader | None, hidden: list[HiddenText]
 ) -> Page:
-    """Read page `ix` of what is open as page `page_ix` of the whole document."""
+    """Read page `ix` of what is open as page `page_ix` of the whole document; a text file has no links."""
     try:
-        return read_page(document[ix], number=page_ix + 1, has_fields=has_fields, is_text=is_text, hidden=hidden)
+        page = document[ix]
+        if links is not None:
+            links.read_areas(page, number=page_ix + 1)
+        return read_page(page, number=page_ix + 1, has_fields=has_fields, is_text=links is None, hidden=hidden)
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
