@@ -54,6 +54,7 @@ from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements
+from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.sections import build_sections
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.graph.integrity import find_reference_faults
@@ -91,7 +92,8 @@ tables = extracted(schemas.Tables, build_tables, upstream=("documents", "element
 anchors = extracted(schemas.Anchors, build_anchors, upstream=("documents", "elements"))
 faces = extracted(schemas.Faces, build_faces, upstream=("documents", "spans"))
 sections = extracted(schemas.Sections, build_sections, upstream=("documents", "elements", "tables", "anchors"))
-references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors"))
+links = extracted(schemas.Links, build_links, upstream=("documents", "elements", "sections", "anchors"))
+references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors", "links"))
 
 # Whoever wants to know what a model would be asked makes the table aside.
 MAKERS["references"] = Maker(

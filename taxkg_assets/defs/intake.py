@@ -29,7 +29,7 @@ from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable
 
-PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "links", "references")
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]

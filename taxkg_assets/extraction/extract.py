@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.destinations import find_named_places
+from taxkg_assets.extraction.authored.links import find_links
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
@@ -25,7 +27,7 @@ from taxkg_assets.extraction.invariants import (
     find_unread_pages,
 )
 from taxkg_assets.extraction.layout.lines import find_lines
-from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
 from taxkg_assets.extraction.pdf.visibility import HiddenText
@@ -34,9 +36,14 @@ from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
 from taxkg_assets.extraction.structure.identity import Identity, read_identity
+from taxkg_assets.extraction.structure.links import build_links
+from taxkg_assets.extraction.structure.publisher_ids import add_publisher_ids
 from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.structure.targets import TargetFinder
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
+from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Tables, validated
 
 
@@ -50,6 +57,7 @@ class Extraction:
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
     hidden_texts: tuple[HiddenText, ...] = ()
+    addresses: Addresses = Addresses()
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -95,6 +103,20 @@ def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[F
     ]
 
 
+def _find_official(source: Source, identity: Identity) -> Addresses:
+    """Find a product's official addresses; a document whose pages do not name the publisher has none."""
+    pages = [*source.pages[: load_family("addresses")["limits"]["pages"]], source.pages[-1]]
+    if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
+        return Addresses()
+    return find_addresses(
+        identity.irs_name,
+        form=identity.form,
+        doc_type=identity.doc_type,
+        revision=identity.revision,
+        is_draft=identity.is_draft,
+    )
+
+
 @_collector_paused()
 def extract(
     data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
@@ -135,20 +157,38 @@ def extract(
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
     _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
     _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    addresses = _find_official(source, identity)
+    places = find_named_places(source.navigation)
+    found_links, reasons = find_links(source, places=places)
+    finder = TargetFinder(anchors, sections=sections, elements=elements)
+    numbered = add_publisher_ids(
+        anchors, sections, tables=tables, places=places.values(), finder=finder, page_url=addresses.page_url
+    )
+    links = build_links(
+        found_links,
+        sections,
+        elements=elements,
+        pages=source.pages,
+        places=places,
+        finder=finder,
+        document_id=document_id,
+    )
     frames = {
         "spans": spans,
         "elements": elements,
-        "tables": tables,
-        "anchors": anchors,
+        "tables": numbered.tables,
+        "anchors": numbered.anchors,
         "faces": build_faces(source, identity=identity, found=faces),
-        "sections": sections,
-        "references": build_references(sections, anchors, identity=identity),
+        "sections": numbered.sections,
+        "links": links,
+        "references": build_references(numbered.sections, numbered.anchors, identity=identity, links=links),
     }
     return Extraction(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
+        warnings=(*source.warnings, *source.navigation.reasons, *reasons, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
+        addresses=addresses,
     )

@@ -203,7 +203,7 @@ class NavigationReader:
         if isinstance(old, dict):
             yield from ((name[1:], value) for name, value in old.items())
         names = self._resolve(catalog.get("/Names"))
-        todo: list[Value] = [names.get("/Dests")] if isinstance(names, dict) else []
+        todo: list[Value] = [names["/Dests"]] if isinstance(names, dict) and "/Dests" in names else []
         seen: set[int] = set()
         while todo:
             node = todo.pop()

@@ -36,5 +36,7 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "element_id": [heading.block.element_id for heading in headings],
         "confidence": [read_confidence("anchors", f"{h.kind} {h.confidence:.2f}") for h in headings],
         "bbox": build_boxes([heading.block.bbox for heading in headings]),
+        "publisher_id": [None] * len(headings),
+        "official_url": [None] * len(headings),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)
