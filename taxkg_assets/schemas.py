@@ -379,6 +379,7 @@ class Links(dy.Schema):
     target_publisher_id = _text("the publisher's own number of the target", nullable=True)
     target_anchor_id = _text("heading that begins at the point, or that owns what does; null if unsure", nullable=True)
     target_element_id = _text("element that begins at the point, or has a line there; null if unsure", nullable=True)
+    target_table_id = _text("table whose caption begins at the point", nullable=True)
     target_irs_name = _text("the IRS's own file stem of the document that it leads to", nullable=True)
     url = _text("address of the web or of mail; null inside the document", nullable=True)
 
@@ -409,6 +410,7 @@ class References(dy.Schema):
     )
     target_anchor_id = _text("heading that the link leads to", nullable=True)
     target_element_id = _text("element that the link leads to", nullable=True)
+    target_table_id = _text("table that the link leads to", nullable=True)
     target_publisher_id = _text("the publisher's own number of the link's target", nullable=True)
     target_url = _text("address that the link leads to", nullable=True)
 

@@ -16,7 +16,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 RULE_ID = "link"
 _LED = ("section", "table")
-_COLUMNS = ("target_anchor_id", "target_element_id", "target_publisher_id")
+_COLUMNS = ("target_anchor_id", "target_element_id", "target_table_id", "target_publisher_id")
 LED_COLUMNS = ("resolved_by", "target_url", *_COLUMNS)
 """Columns of `references` that say where a link leads."""
 

@@ -210,6 +210,7 @@ def _frame(
         ],
         "target_anchor_id": [target.anchor_id if target else None for target in targets],
         "target_element_id": [target.element_id if target else None for target in targets],
+        "target_table_id": [target.table_id if target and target.is_start else None for target in targets],
         "target_irs_name": [find_product(row.link.url) if row.link.url else None for row in rows],
         "url": [row.link.url or None for row in rows],
     }
@@ -243,4 +244,4 @@ def _name_kind(row: _Row, target: Target | None) -> str:
         return "document" if find_product(row.link.url) else "url"
     if row.entry is not None:
         return row.entry.kind
-    return "table" if target is not None and target.table_id is not None else "section"
+    return "table" if target is not None and target.is_start and target.table_id is not None else "section"
