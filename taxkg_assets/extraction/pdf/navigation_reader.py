@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import pymupdf
+
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
@@ -29,6 +31,9 @@ _NUMBER = re.compile(r"(\d+) \d+ R")
 _HEIGHT_AT = {"/XYZ": 3, "/FitH": 2, "/FitBH": 2, "/FitR": 5}
 _LEFT_AT = {"/XYZ": 2, "/FitR": 2}
 _MOST_COORDINATE = 1e6
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+_DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
 
 
 class NavigationReader:
@@ -276,7 +281,7 @@ class NavigationReader:
             return ""
         try:
             text: str = self._document.xref_object(number, compressed=True)
-        except (RuntimeError, ValueError):
+        except _DAMAGE:
             self._say("Some objects that links or names lead to are damaged.")
             return ""
         self._chars += len(text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 Value = object
 """None, bool, int, float, str (a name, with its slash), bytes (a string), Ref, list or dict of values by name."""
 
-MOST_CHARS = 8_000_000
+MOST_CHARS = 2_000_000
 _MOST_DEPTH = 32
 _TOKEN = re.compile(
     r"\s*(?:(?P<ref>\d+\s+\d+\s+R(?![\w.]))|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))|(?P<name>/[^\s()<>\[\]{}/%]*)"

@@ -16,6 +16,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 RULE_ID = "link"
 _LED = ("section", "table")
+_KEYED = ("box", "line")
 _COLUMNS = ("target_anchor_id", "target_element_id", "target_table_id", "target_publisher_id")
 LED_COLUMNS = ("resolved_by", "target_url", *_COLUMNS)
 """Columns of `references` that say where a link leads."""
@@ -84,6 +85,9 @@ def covers(words: LinkedWords, mention: Mention) -> bool:
     """Decide whether a mention is what a link covers, and not only a word of a longer title or beside it."""
     limits = load_family("navigation")["covering"]
     shared = _count_shared(words, mention)
+    if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits["lead_chars"]:
+        # `Box 3—Amount paid`: the key names what its title says once more.
+        return True
     whole = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
     in_link = shared >= limits["mention_share"] * (mention.end - mention.start)
     # Of a list, each item may be a mention while the link covers them all.
