@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -57,7 +57,7 @@ class Extraction:
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
     hidden_texts: tuple[HiddenText, ...] = ()
-    addresses: Addresses = Addresses()
+    addresses: Addresses = field(default_factory=Addresses)
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -187,7 +187,14 @@ def extract(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(*source.warnings, *source.navigation.reasons, *reasons, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
+        warnings=(
+            *source.warnings,
+            *source.navigation.reasons,
+            *reasons,
+            *read.warnings,
+            *_name_engine(engine.name),
+            *_name_misread(misread),
+        ),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
         addresses=addresses,

@@ -77,9 +77,17 @@ def make_booklet() -> Booklet:
     )
     booklet.turn()
     booklet.set(("Early Harvest", "b"), size=14, gap=14)
-    booklet.lines("Honey that is taken before the frost is of the first kind", "and is weighed on the day when it is taken.", gap=4)
+    booklet.lines(
+        "Honey that is taken before the frost is of the first kind",
+        "and is weighed on the day when it is taken.",
+        gap=4,
+    )
     booklet.set(("Late Harvest", "b"), size=14, gap=14)
-    booklet.lines("Honey that is taken after the frost is of the second kind", "and is weighed in the week when it is taken.", gap=4)
+    booklet.lines(
+        "Honey that is taken after the frost is of the second kind",
+        "and is weighed in the week when it is taken.",
+        gap=4,
+    )
     return booklet
 
 

@@ -6,10 +6,9 @@ next, and the whole name is the fragment of the official web page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.pdf.navigation import Navigation, Place
+from taxkg_assets.extraction.pdf.navigation import Bookmark, LinkArea, Navigation, Place
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -27,7 +26,8 @@ def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
     """Find the named places of a document, with the words that links and bookmarks to them have for them."""
     titles: dict[str, list[str]] = {}
     most = load_family("navigation")["limits"]["title_chars"]
-    for pointer in (*navigation.bookmarks, *navigation.areas):
+    pointers: list[Bookmark | LinkArea] = [*navigation.bookmarks, *navigation.areas]
+    for pointer in pointers:
         if pointer.name and pointer.title and len(pointer.title) <= most:
             titles.setdefault(pointer.name, []).append(pointer.title)
     return {
@@ -45,8 +45,3 @@ def read_publisher_id(name: str) -> str:
         if match is not None:
             return match["id"]
     return ""
-
-
-def find_page_of(name: str, places: Mapping[str, NamedPlace]) -> int | None:
-    """Tell on which page a named place is."""
-    return places[name].place.page if name in places else None

@@ -72,7 +72,9 @@ def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
     rest = [ix for ix in numbers if ix not in found]
     inner = sum(not link.url for link in links) - len(found)
     if len(rest) >= limits["least_links"] and len(rest) >= limits["least_share"] * inner:
-        found |= _read_index(lines, {ix: links[ix].first_span for ix, link in enumerate(links) if ix not in found and not link.url})
+        found |= _read_index(
+            lines, {ix: links[ix].first_span for ix, link in enumerate(links) if ix not in found and not link.url}
+        )
     return found
 
 
@@ -114,7 +116,9 @@ def _find_lefts(lines: Sequence[_Printed]) -> list[float]:
 def _read_contents(link: Link, by_span: Mapping[int, _Printed], lines: Sequence[_Printed]) -> Entry | None:
     """Read an entry of a list of contents: its words stand before the dots, or the file has them for its target."""
     line = by_span.get(link.first_span)
-    leader = next((rule.pattern.search(line.text) for rule in load_rules("navigation", "leaders")), None) if line else None
+    leader = (
+        next((rule.pattern.search(line.text) for rule in load_rules("navigation", "leaders")), None) if line else None
+    )
     if line is None or leader is None:
         return None
     words = line.text[: leader.start()].strip()

@@ -154,7 +154,9 @@ def _find_part(span: Span, left: float, right: float) -> tuple[int, int]:
 
 def _find_edge(text: str, edges: Sequence[float], at: float) -> int:
     """Find the word's edge nearest to a distance from the page's left."""
-    cuts = [ix for ix in range(len(text) + 1) if not (0 < ix < len(text) and text[ix - 1].isalnum() and text[ix].isalnum())]
+    cuts = [
+        ix for ix in range(len(text) + 1) if not (0 < ix < len(text) and text[ix - 1].isalnum() and text[ix].isalnum())
+    ]
     return min(cuts, key=lambda ix: abs(edges[ix] - at))
 
 

@@ -24,7 +24,9 @@ _USUAL_AREA = re.compile(
     r"/Border\[[\d ]*\](?:/Contents(?:\((?P<title>[^()\\]*)\)|(?P<written>\((?:[^()\\]|\\.)*\)|<[0-9A-F]*>)))?(?:/F \d+)?(?:/M\([^()\\]*\))?"
     r"(?:/QuadPoints\[\])?/Rect\[(?P<box>[-\d. ]+)\](?:/StructParent \d+)?>>"
 )
-_USUAL_TARGET = re.compile(r"(?:<</D)?\[(?P<page>\d+) 0 R/XYZ (?P<x>null|[-\d.]+) (?P<y>null|[-\d.]+)[^\[\]<>()]*\](?:>>)?")
+_USUAL_TARGET = re.compile(
+    r"(?:<</D)?\[(?P<page>\d+) 0 R/XYZ (?P<x>null|[-\d.]+) (?P<y>null|[-\d.]+)[^\[\]<>()]*\](?:>>)?"
+)
 _REFS = re.compile(r"\[(?:\d+ \d+ R ?)*\]")
 _NUMBER = re.compile(r"(\d+) \d+ R")
 # Which operand of a destination is its height, and which its distance from the left.

@@ -51,18 +51,17 @@ def _turned(page: Page) -> Page:
 def _navigation_turned(navigation: Navigation, turned: Mapping[int, Page]) -> Navigation:
     """Turn the link areas of turned pages, and the points on them that links, names and bookmarks lead to."""
 
-    def aimed(place: Place | None) -> Place | None:
-        return place if place is None or place.page not in turned else _place_turned(place, turned[place.page])
+    def aimed(place: Place) -> Place:
+        return _place_turned(place, turned[place.page]) if place.page in turned else place
 
-    areas = (
-        _shape_turned(area, turned[area.page]) if area.page in turned else area
-        for area in navigation.areas
-    )
+    areas = (_shape_turned(area, turned[area.page]) if area.page in turned else area for area in navigation.areas)
     return replace(
         navigation,
         areas=tuple(replace(area, place=aimed(area.place)) if area.place else area for area in areas),
         destinations=tuple(replace(named, place=aimed(named.place)) for named in navigation.destinations),
-        bookmarks=tuple(replace(mark, place=aimed(mark.place)) for mark in navigation.bookmarks),
+        bookmarks=tuple(
+            replace(mark, place=aimed(mark.place)) if mark.place else mark for mark in navigation.bookmarks
+        ),
     )
 
 

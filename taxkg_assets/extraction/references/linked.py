@@ -48,9 +48,7 @@ class LinkedTexts:
         """Collect the links that text points with: no entry of an index or of contents, no target that is unsure."""
         if links is None:
             return cls()
-        leads = pl.col("url").is_not_null() | (
-            pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null()
-        )
+        leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())
         used = links.filter(leads & pl.col("start").is_not_null() & pl.col("term").is_null())
         found: dict[str, list[LinkedWords]] = {}
         for row in used.select("element_id", "start", "end", "text", "url", *_COLUMNS).iter_rows(named=True):
@@ -83,7 +81,7 @@ class LinkedTexts:
 
 def covers(words: LinkedWords, mention: Mention) -> bool:
     """Decide whether a mention is what a link covers, and not only a word of a longer title or beside it."""
-    limits = load_family("navigation")["covering"]
+    limits: dict[str, float] = load_family("navigation")["covering"]
     shared = _count_shared(words, mention)
     if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits["lead_chars"]:
         # `Box 3—Amount paid`: the key names what its title says once more.
@@ -91,7 +89,9 @@ def covers(words: LinkedWords, mention: Mention) -> bool:
     whole = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
     in_link = shared >= limits["mention_share"] * (mention.end - mention.start)
     # Of a list, each item may be a mention while the link covers them all.
-    return in_link and max(shared, min(whole, words.end - words.start)) >= limits["link_share"] * (words.end - words.start)
+    return in_link and max(shared, min(whole, words.end - words.start)) >= limits["link_share"] * (
+        words.end - words.start
+    )
 
 
 def _count_shared(words: LinkedWords, mention: Mention) -> int:

@@ -91,14 +91,13 @@ def _find_spots(links: Sequence[Link], sections: pl.DataFrame, elements: pl.Data
     schema = {"link": pl.Int32, "box": pl.Int32, "page": pl.Int32} | dict.fromkeys(("x0", "y0", "x1", "y1"), pl.Float64)
     asked = pl.DataFrame(boxes, schema=schema, orient="row")
     on_page = pl.col("page").is_in(asked["page"].unique().to_list())
-    pieces = (
-        sections.select("element_id", "text", "pieces")
-        .explode("pieces")
-        .unnest("pieces")
-        .filter(on_page)
-    )
+    pieces = sections.select("element_id", "text", "pieces").explode("pieces").unnest("pieces").filter(on_page)
     headings = elements.filter(on_page & pl.col("role").str.ends_with("Header")).select(
-        "element_id", "text", pl.lit(0, pl.Int32).alias("start"), pl.lit(-1, pl.Int32).alias("end"), "page",
+        "element_id",
+        "text",
+        pl.lit(0, pl.Int32).alias("start"),
+        pl.lit(-1, pl.Int32).alias("end"),
+        "page",
         pl.col("bbox").struct.unnest(),
     )
     middle, height = (pl.col("x0") + pl.col("x1")) / 2, (pl.col("y0") + pl.col("y1")) / 2
@@ -108,7 +107,9 @@ def _find_spots(links: Sequence[Link], sections: pl.DataFrame, elements: pl.Data
         & (height >= pl.col("y0_pt"))
         & (height <= pl.col("y1_pt"))
     )
-    met = met.with_columns(off=(height - (pl.col("y0_pt") + pl.col("y1_pt")) / 2).abs()).sort("link", "box", "off", "element_id")
+    met = met.with_columns(off=(height - (pl.col("y0_pt") + pl.col("y1_pt")) / 2).abs()).sort(
+        "link", "box", "off", "element_id"
+    )
     found: list[dict[int, _Placed]] = [{} for _ in links]
     for row in met.iter_rows(named=True):
         kept = found[row["link"]]
@@ -158,7 +159,8 @@ def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
     open_row: _Row | None = None
     for row in rows:
         if open_row is not None and _goes_on(open_row, row, texts):
-            assert open_row.spot is not None and row.spot is not None
+            assert open_row.spot is not None
+            assert row.spot is not None
             spot = _Placed(open_row.spot.element_id, open_row.spot.start, row.spot.end)
             text = join_words([open_row.text, row.text])
             open_row = replace(open_row, boxes=(*open_row.boxes, *row.boxes), text=text, spot=spot)
@@ -208,9 +210,9 @@ def _frame(
         "target_publisher_id": [
             (places[row.link.name].publisher_id or None) if row.link.name in places else None for row in rows
         ],
-        "target_anchor_id": [target.anchor_id if target else None for target in targets],
+        "target_anchor_id": [target.anchor_id if target and not _is_table(target) else None for target in targets],
         "target_element_id": [target.element_id if target else None for target in targets],
-        "target_table_id": [target.table_id if target and target.is_start else None for target in targets],
+        "target_table_id": [target.table_id if target and _is_table(target) else None for target in targets],
         "target_irs_name": [find_product(row.link.url) if row.link.url else None for row in rows],
         "url": [row.link.url or None for row in rows],
     }
@@ -232,8 +234,11 @@ def _find_target(
         return None
     named = places.get(row.link.name)
     titles = named.titles if named is not None else ()
+    if row.entry is None and titles:
+        return finder.find(place, titles=titles)
     if row.entry is None:
-        return finder.find(place, titles=titles or (row.text,))
+        # The words of a link are no title for sure: what begins at its point comes first.
+        return finder.find(place, hints=row.text) or finder.find(place, titles=(row.text,))
     if row.entry.kind == "contents":
         return finder.find(place, titles=(*titles, row.entry.term))
     return finder.find(place, hints=f"{row.entry.term} {row.entry.subterm}")
@@ -244,4 +249,9 @@ def _name_kind(row: _Row, target: Target | None) -> str:
         return "document" if find_product(row.link.url) else "url"
     if row.entry is not None:
         return row.entry.kind
-    return "table" if target is not None and target.is_start and target.table_id is not None else "section"
+    return "table" if target is not None and _is_table(target) else "section"
+
+
+def _is_table(target: Target) -> bool:
+    """Decide whether a target is a table: the heading before it is not what its point names."""
+    return target.is_start and target.table_id is not None

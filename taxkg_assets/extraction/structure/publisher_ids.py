@@ -73,6 +73,4 @@ def _find_keys(target: Target) -> list[tuple[str, str]]:
 
 def _filled(frame: pl.DataFrame, key: str, named: Mapping[str, NamedPlace]) -> pl.DataFrame:
     ids = {value: place.publisher_id for value, place in named.items()}
-    return frame.with_columns(
-        publisher_id=pl.col(key).replace_strict(ids, default=None, return_dtype=pl.String)
-    )
+    return frame.with_columns(publisher_id=pl.col(key).replace_strict(ids, default=None, return_dtype=pl.String))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 
 _NO_LETTER = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
@@ -56,7 +56,9 @@ class TargetFinder:
         self._limits = limits
         self._above: tuple[float, float] = tuple(limits["text_above_sizes"])
         self.headings: dict[str, str] = dict(anchors.select("anchor_id", "heading").iter_rows())
-        owned = sections.filter(pl.col("anchor_id").is_not_null()).unique("anchor_id", keep="first", maintain_order=True)
+        owned = sections.filter(pl.col("anchor_id").is_not_null()).unique(
+            "anchor_id", keep="first", maintain_order=True
+        )
         self._first_text: dict[str, str] = dict(owned.select("anchor_id", "text").iter_rows())
         self._texts: dict[str, str] = dict(sections.select("element_id", "text").iter_rows())
         lines = _collect_lines(anchors, sections=sections, elements=elements)
@@ -87,7 +89,11 @@ class TargetFinder:
             ):
                 titled = [target for target in group if _is_titled(target, names)]
                 if titled:
-                    return _only(titled, place)
+                    # A table's title is its own row, and a paragraph where it is printed.
+                    return _only([target for target in titled if target.table_id is not None] or titled, place)
+            chapter = _find_chapter(at_point, titles)
+            if chapter is not None:
+                return chapter
         if names or hints:
             return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
         for group in (
@@ -109,7 +115,7 @@ class TargetFinder:
         return [self._target(row) for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
 
     def _target(self, row: tuple[object, ...]) -> Target:
-        page, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row
+        _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row
         words = self.headings[anchor_id] if is_heading else self._texts[element_id]  # type: ignore[index]
         return Target(anchor_id, element_id, table_id, is_heading, is_start, words, y0, x0, x1, size)  # type: ignore[arg-type]
 
@@ -184,6 +190,18 @@ def _is_titled(target: Target, names: Iterable[str]) -> bool:
         return words in names
     # A chapter's heading is printed without its number, which its title has.
     return any(words.startswith(name) or name.startswith(words) or name.endswith(words) for name in names)
+
+
+def _find_chapter(found: Iterable[Target], titles: Sequence[str]) -> Target | None:
+    """Find the title of a chapter that is called by its number alone: the one heading of far the largest type."""
+    rules = load_rules("navigation", "chapters")
+    if not all(any(rule.pattern.search(title) for rule in rules) for title in titles):
+        return None
+    headings = sorted((target for target in found if target.is_heading), key=lambda target: -target.size)
+    least = load_family("navigation")["targets"]["chapter_pt"]
+    if not headings or headings[0].size < least or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0):
+        return None
+    return headings[0]
 
 
 def _only(found: Sequence[Target], place: Place) -> Target | None:
