@@ -19,13 +19,15 @@ from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
 from taxkg_assets.rules.loader import load_family
 
+_NUMERAL = r"-?\d+(?:\.\d+)?"
 _USUAL_AREA = re.compile(
     r"<</Type/Annot/Subtype/Link/A<<(?:/D\((?P<name>[\w.:-]+)\)/S/GoTo|/S/URI/URI\((?P<url>[^()\\]+)\))>>"
-    r"/Border\[[\d ]*\](?:/Contents(?:\((?P<title>[^()\\]*)\)|(?P<written>\((?:[^()\\]|\\.)*\)|<[0-9A-F]*>)))?(?:/F \d+)?(?:/M\([^()\\]*\))?"
-    r"(?:/QuadPoints\[\])?/Rect\[(?P<box>[-\d. ]+)\](?:/StructParent \d+)?>>"
+    r"/Border\[[\d ]*\](?:/Contents(?:\((?P<title>[^()\\]*)\)|(?P<written>\((?:[^()\\]|\\.)*\)|<[0-9A-F]*>)))?"
+    r"(?:/F \d+)?(?:/M\([^()\\]*\))?(?:/QuadPoints\[\])?"
+    rf"/Rect\[(?P<box>{_NUMERAL}(?: {_NUMERAL}){{3}})\](?:/StructParent \d+)?>>"
 )
 _USUAL_TARGET = re.compile(
-    r"(?:<</D)?\[(?P<page>\d+) 0 R/XYZ (?P<x>null|[-\d.]+) (?P<y>null|[-\d.]+)[^\[\]<>()]*\](?:>>)?"
+    rf"(?:<</D)?\[(?P<page>\d+) 0 R/XYZ (?P<x>null|{_NUMERAL}) (?P<y>null|{_NUMERAL})[^\[\]<>()]*\](?:>>)?"
 )
 _REFS = re.compile(r"\[(?:\d+ \d+ R ?)*\]")
 _NUMBER = re.compile(r"(\d+) \d+ R")
