@@ -166,8 +166,6 @@ def extract(
     )
     links = build_links(
         found_links,
-        sections,
-        elements=elements,
         pages=source.pages,
         places=places,
         finder=finder,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -18,11 +17,10 @@ from taxkg_assets.extraction.authored.index_entries import Entry, find_entries
 from taxkg_assets.extraction.authored.links import Link, join_words
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.extraction.structure.targets import Target, TargetFinder
+from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder
 from taxkg_assets.rules.addresses import find_product
-from taxkg_assets.schemas import Elements, Links, Sections, dtypes, validated
+from taxkg_assets.schemas import Links, dtypes, validated
 
-_PAD_PT = 2.0
 _HYPHENS = "-\u00ad\u2010"
 
 
@@ -48,9 +46,7 @@ class _Row:
 
 def build_links(
     links: Sequence[Link],
-    sections: dy.DataFrame[Sections],
     *,
-    elements: dy.DataFrame[Elements],
     pages: Sequence[Page],
     places: Mapping[str, NamedPlace],
     finder: TargetFinder,
@@ -58,19 +54,18 @@ def build_links(
 ) -> dy.DataFrame[Links]:
     """Build one row per link of a document.
 
-    Args:    links: as read from the authored layer. sections, elements: where their words are. places: its named
-             places. finder: what its points name.
+    Args:    links: as read from the authored layer. pages: its pages, upright. places: its named places.
+             finder: what its points name, and where its words are.
     Returns: rows by page and order; a link that runs over a page's end is one row. A target is null where nothing
              begins at its point or several things do and no words tell which.
     """
-    spots = _find_spots(links, sections, elements)
+    spots = [_find_spots(link, finder) for link in links]
     entries = _find_entries(links, pages)
     rows = [
         _Row(link, tuple((link.page, box.box) for box in link.boxes), link.text, _span(found), entry)
         for link, found, entry in zip(links, spots, entries, strict=True)
     ]
-    texts = dict(sections.select("element_id", "text").iter_rows())
-    return _frame(list(_joined(rows, texts)), places=places, finder=finder, document_id=document_id)
+    return _frame(list(_joined(rows, finder.texts)), places=places, finder=finder, document_id=document_id)
 
 
 def _find_entries(links: Sequence[Link], pages: Sequence[Page]) -> list[Entry | None]:
@@ -85,54 +80,33 @@ def _find_entries(links: Sequence[Link], pages: Sequence[Page]) -> list[Entry | 
     return found
 
 
-def _find_spots(links: Sequence[Link], sections: pl.DataFrame, elements: pl.DataFrame) -> list[list[_Placed]]:
-    """Find for each rectangle of each link the element that prints it, and where in its text."""
-    boxes = [(ix, order, link.page, *box.box) for ix, link in enumerate(links) for order, box in enumerate(link.boxes)]
-    schema = {"link": pl.Int32, "box": pl.Int32, "page": pl.Int32} | dict.fromkeys(("x0", "y0", "x1", "y1"), pl.Float64)
-    asked = pl.DataFrame(boxes, schema=schema, orient="row")
-    on_page = pl.col("page").is_in(asked["page"].unique().to_list())
-    pieces = sections.select("element_id", "text", "pieces").explode("pieces").unnest("pieces").filter(on_page)
-    headings = elements.filter(on_page & pl.col("role").str.ends_with("Header")).select(
-        "element_id",
-        "text",
-        pl.lit(0, pl.Int32).alias("start"),
-        pl.lit(-1, pl.Int32).alias("end"),
-        "page",
-        pl.col("bbox").struct.unnest(),
-    )
-    middle, height = (pl.col("x0") + pl.col("x1")) / 2, (pl.col("y0") + pl.col("y1")) / 2
-    met = asked.join(pl.concat([pieces, headings]), on="page").filter(
-        (middle >= pl.col("x0_pt") - _PAD_PT)
-        & (middle <= pl.col("x1_pt") + _PAD_PT)
-        & (height >= pl.col("y0_pt"))
-        & (height <= pl.col("y1_pt"))
-    )
-    met = met.with_columns(off=(height - (pl.col("y0_pt") + pl.col("y1_pt")) / 2).abs()).sort(
-        "link", "box", "off", "element_id"
-    )
-    found: list[dict[int, _Placed]] = [{} for _ in links]
-    for row in met.iter_rows(named=True):
-        kept = found[row["link"]]
-        if row["box"] not in kept or kept[row["box"]].start < 0:
-            spot = _find_words(row, links[row["link"]].boxes[row["box"]].text)
-            if row["box"] not in kept or spot.start >= 0:
-                kept[row["box"]] = spot
-    return [[spot for _, spot in sorted(of_link.items())] for of_link in found]
+def _find_spots(link: Link, finder: TargetFinder) -> list[_Placed]:
+    """Find for each rectangle of a link the element that prints it, and where in its text."""
+    spots = []
+    for box in link.boxes:
+        x0, y0, x1, y1 = box.box
+        tried = [
+            _find_words(line, box.text, left=x0, text=finder.texts.get(line.element_id, ""))
+            for line in finder.find_lines_at(link.page, (x0 + x1) / 2, (y0 + y1) / 2)
+        ]
+        found = next((spot for spot in tried if spot.start >= 0), next(iter(tried), None))
+        if found is not None:
+            spots.append(found)
+    return spots
 
 
-def _find_words(row: Mapping[str, Any], words: str) -> _Placed:
+def _find_words(line: PrintedLine, words: str, *, left: float, text: str) -> _Placed:
     """Find the words of a rectangle in the line that prints them, the ones nearest to its place."""
-    if row["end"] < 0 or not words:
-        return _Placed(row["element_id"])
-    line: str = row["text"][row["start"] : row["end"]]
-    wide = (row["x1_pt"] - row["x0_pt"]) or 1.0
-    guess = len(line) * (row["x0"] - row["x0_pt"]) / wide
+    if line.end < 0 or not words:
+        return _Placed(line.element_id)
+    printed = text[line.start : line.end]
+    guess = len(printed) * (left - line.x0) / ((line.x1 - line.x0) or 1.0)
     for tried in (words, words.rstrip(_HYPHENS), words.replace("\u00a0", " ")):
-        starts = list(_find_all(line, tried)) if tried else []
+        starts = list(_find_all(printed, tried)) if tried else []
         if starts:
-            start = row["start"] + min(starts, key=lambda at: abs(at - guess))
-            return _Placed(row["element_id"], start, start + len(tried))
-    return _Placed(row["element_id"])
+            start = line.start + min(starts, key=lambda at: abs(at - guess))
+            return _Placed(line.element_id, start, start + len(tried))
+    return _Placed(line.element_id)
 
 
 def _find_all(text: str, words: str) -> Iterator[int]:
@@ -192,12 +166,11 @@ def _frame(
         numbers.append(orders.get(row.link.page, 0))
         orders[row.link.page] = numbers[-1] + 1
     spots = [row.spot if row.spot is not None and row.spot.start >= 0 else None for row in rows]
-    corners = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
     columns = {
         "document_id": [document_id] * len(rows),
         "page": [row.link.page for row in rows],
         "link_ix": numbers,
-        "bboxes": [[{"page": page, **dict(zip(corners, box, strict=True))} for page, box in row.boxes] for row in rows],
+        "bboxes": _nest_boxes(rows),
         "element_id": [row.spot.element_id if row.spot else None for row in rows],
         "start": [spot.start if spot else None for spot in spots],
         "end": [spot.end if spot else None for spot in spots],
@@ -218,6 +191,14 @@ def _frame(
     }
     frame = pl.DataFrame(columns, schema=dtypes(Links))
     return validated(frame.sort("document_id", "page", "link_ix"), Links)
+
+
+def _nest_boxes(rows: Sequence[_Row]) -> pl.Series:
+    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries."""
+    flat = [(ix, page, *box) for ix, row in enumerate(rows) for page, box in row.boxes]
+    corners = dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)
+    frame = pl.DataFrame(flat, schema={"row": pl.Int64, "page": pl.Int32, **corners}, orient="row")
+    return frame.group_by("row", maintain_order=True).agg(pl.struct("page", *corners).alias("bboxes"))["bboxes"]
 
 
 def _find_place(link: Link, places: Mapping[str, NamedPlace]) -> Place | None:

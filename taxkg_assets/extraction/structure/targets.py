@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -21,6 +22,7 @@ _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _LARGEST_PT = 40.0
 _COMPARED_CHARS = 200
 _MARGIN_PT = 12.0
+_PAD_PT = 2.0
 
 
 # Not frozen: a booklet's points meet thousands of them.
@@ -47,6 +49,16 @@ class Target:
         return f"#{self.anchor_id}" if self.is_heading else self.element_id
 
 
+class PrintedLine(NamedTuple):
+    """One printed line of an element: the range of its text that it prints, −1 for a heading, and its ends."""
+
+    element_id: str
+    start: int
+    end: int
+    x0: float
+    x1: float
+
+
 class TargetFinder:
     """Finds what begins at the points of one document."""
 
@@ -60,7 +72,7 @@ class TargetFinder:
             "anchor_id", keep="first", maintain_order=True
         )
         self._first_text: dict[str, str] = dict(owned.select("anchor_id", "text").iter_rows())
-        self._texts: dict[str, str] = dict(sections.select("element_id", "text").iter_rows())
+        self.texts: dict[str, str] = dict(sections.select("element_id", "text").iter_rows())
         lines = _collect_lines(anchors, sections=sections, elements=elements)
         self._rows = lines.rows()
         self._heights = [row[1] for row in self._rows]
@@ -76,21 +88,15 @@ class TargetFinder:
 
         Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
         """
-        below = self._find_window(place)
-        at_point = [target for target in below if self._is_at(target, place.y)]
+        at_point = self._find_near(place, below=_LARGEST_PT * self._limits["below_sizes"])
+        at_point = [target for target in at_point if self._is_at(target, place.y)]
         least = self._limits["title_letters"]
         names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]
         if names:
-            for group in (
-                [target for target in at_point if target.is_heading],
-                [target for target in below if target.is_heading],
-                [target for target in at_point if target.is_start],
-                [target for target in below if target.is_start],
-            ):
-                titled = [target for target in group if _is_titled(target, names)]
-                if titled:
-                    # A table's title is its own row, and a paragraph where it is printed.
-                    return _only([target for target in titled if target.table_id is not None] or titled, place)
+            titled = self._find_titled(at_point, names, place)
+            if titled:
+                # A table's title is its own row, and a paragraph where it is printed.
+                return _only([target for target in titled if target.table_id is not None] or titled, place)
             chapter = _find_chapter(at_point, titles)
             if chapter is not None:
                 return chapter
@@ -105,18 +111,46 @@ class TargetFinder:
                 return _only(group, place)
         return None
 
-    def _find_window(self, place: Place) -> list[Target]:
-        """Give what begins about a point or not far below it."""
+    def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
+        """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
+        first, last = self._pages.get(page, (0, 0))
+        low = bisect_left(self._heights, y - _LARGEST_PT, first, last)
+        high = bisect_left(self._heights, y, first, last)
+        found = []
+        for row in self._rows[low:high]:
+            if row[2] - _PAD_PT <= x <= row[3] + _PAD_PT and y <= row[10]:
+                off = abs(y - (row[1] + row[10]) / 2)
+                found.append((row[11] < 0, off, row[6], PrintedLine(row[6], row[11], row[12], row[2], row[3])))
+        return [line for *_, line in sorted(found, key=lambda one: one[:3])]
+
+    def _find_titled(self, at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
+        """Find what has the words of a place: a heading at the point or not far below it, else a text or a table."""
+        found = [target for target in at_point if target.is_heading and _is_titled(target, names)]
+        if found:
+            return found
+        below = self._find_near(place, below=self._limits["near_pt"])
+        for group in (
+            [target for target in below if target.is_heading],
+            [target for target in at_point if target.is_start],
+            [target for target in below if target.is_start],
+        ):
+            found = [target for target in group if _is_titled(target, names)]
+            if found:
+                return found
+        return []
+
+    def _find_near(self, place: Place, *, below: float) -> list[Target]:
+        """Give what begins about a point, or so far below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
         above = limits["above_sizes"]
         low = bisect_left(self._heights, place.y - _LARGEST_PT * above, start, end)
-        high = bisect_left(self._heights, place.y + limits["near_pt"], start, end)
+        high = bisect_left(self._heights, place.y + below, start, end)
         return [self._target(row) for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
 
     def _target(self, row: tuple[object, ...]) -> Target:
-        _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row
-        words = self.headings[anchor_id] if is_heading else self._texts[element_id]  # type: ignore[index]
+        _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row[:10]
+        words = self.headings[anchor_id] if is_heading else self.texts[element_id]  # type: ignore[index]
         return Target(anchor_id, element_id, table_id, is_heading, is_start, words, y0, x0, x1, size)  # type: ignore[arg-type]
 
     def _is_at(self, target: Target, y: float) -> bool:
@@ -159,6 +193,7 @@ def fold_words(text: str) -> str:
 def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> pl.DataFrame:
     """Give the first line of each heading and all lines of each text, by page and height."""
     columns = ["page", "y0_pt", "x0_pt", "x1_pt", "anchor_id", "element_id", "table_id", "is_heading", "is_start"]
+    columns += ["y1_pt", "start", "end"]
     headings = anchors.select(
         "page",
         "anchor_id",
@@ -167,6 +202,8 @@ def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: p
         table_id=pl.lit(None, pl.String),
         is_heading=pl.lit(True),
         is_start=pl.lit(True),
+        start=pl.lit(-1, pl.Int32),
+        end=pl.lit(-1, pl.Int32),
     ).select(columns)
     texts = (
         sections.select("element_id", "anchor_id", "table_id", "pieces")
