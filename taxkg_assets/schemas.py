@@ -53,6 +53,7 @@ REFERENCE_KINDS = (
     "url",
     "statute_section",
 )
+LINK_KINDS = ("section", "index", "contents", "table", "document", "url")
 RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
 NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
 PLAIN_RELATIONS = tuple(f"references_{kind}" for kind in REFERENCE_KINDS)
@@ -232,6 +233,8 @@ class Documents(dy.Schema):
         ),
         description="text that nobody can see, left out of all tables, and text that gives orders to programs",
     )
+    page_url = _text("official web page of the product; null where it is none of the IRS's", nullable=True)
+    pdf_url = _text("official address of the PDF of this revision", nullable=True)
     fetched_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first seen")
 
 
@@ -336,6 +339,7 @@ class Tables(dy.Schema):
     )
     bbox = _bbox()
     has_headers = dy.Bool(description="the table has a header row or column")
+    publisher_id = _text("the publisher's own number of the table, the same over editions", nullable=True)
 
 
 class Anchors(dy.Schema):
@@ -355,6 +359,8 @@ class Anchors(dy.Schema):
     confidence = _frac("confidence that this is a heading of this kind")
     source = _reading_source()
     bbox = _bbox()
+    publisher_id = _text("the publisher's own number of the section, the same over editions", nullable=True)
+    official_url = _text("the section on the publisher's web page", nullable=True)
 
 
 class Faces(dy.Schema):
@@ -413,6 +419,31 @@ class Sections(dy.Schema):
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **_corners()}),
         description="ranges of `text` and the rectangle each stands in, one per printed line",
     )
+    publisher_id = _text("the publisher's own number of the paragraph, the same over editions", nullable=True)
+
+
+class Links(dy.Schema):
+    """One link as the publisher set it: its words, its rectangles, and what it leads to."""
+
+    document_id = _key("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page where it begins")
+    link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
+    bboxes = _placed_boxes("its rectangles: one in each line that it runs over")
+    element_id = _text("content element, or heading, that prints it; null where none does", nullable=True)
+    start = dy.Int32(min=0, nullable=True, description="first character of its words in the element's text")
+    end = dy.Int32(min=1, nullable=True, description="one past the last character")
+    text = _text("the words that its rectangles cover")
+    kind = dy.String(regex=_one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
+    term = _text("term of the index, or entry of the contents, that it belongs to; null in running text", nullable=True)
+    subterm = _text("terms of the index below that, joined with ', '; may be empty", nullable=True)
+    target_page = _page("page that it leads to; null outside the document", nullable=True)
+    target_y_pt = dy.Float64(nullable=True, description="height of the point there, from the top of the page")
+    target_publisher_id = _text("the publisher's own number of the target", nullable=True)
+    target_anchor_id = _text("heading that begins at the point, or that owns what does; null if unsure", nullable=True)
+    target_element_id = _text("element that begins at the point, or has a line there; null if unsure", nullable=True)
+    target_table_id = _text("table whose caption begins at the point", nullable=True)
+    target_irs_name = _text("the IRS's own file stem of the document that it leads to", nullable=True)
+    url = _text("address of the web or of mail; null inside the document", nullable=True)
 
 
 class References(dy.Schema):
@@ -436,6 +467,14 @@ class References(dy.Schema):
     confidence = _frac("confidence of kind, target and relation together")
     rule_id = _text("rule that decided the relation")
     created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    resolved_by = dy.String(
+        nullable=True, regex=_one_of(("link",)), description="link: the publisher's link says where it leads"
+    )
+    target_anchor_id = _text("heading that the link leads to", nullable=True)
+    target_element_id = _text("element that the link leads to", nullable=True)
+    target_table_id = _text("table that the link leads to", nullable=True)
+    target_publisher_id = _text("the publisher's own number of the link's target", nullable=True)
+    target_url = _text("address that the link leads to", nullable=True)
 
     @dy.rule()
     def end_is_after_start(cls) -> pl.Expr:

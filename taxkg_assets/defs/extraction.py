@@ -50,6 +50,7 @@ from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements
+from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.sections import build_sections
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.rules.floors import load_floors
@@ -88,7 +89,8 @@ READ_TABLES = (
     read_table(schemas.Anchors, build_anchors, "documents", "elements"),
     read_table(schemas.Fields, build_fields, "documents", "elements", "anchors", "faces"),
     read_table(schemas.Sections, build_sections, "documents", "elements", "anchors", "tables"),
-    read_table(schemas.References, build_references, "documents", "sections", "anchors"),
+    read_table(schemas.Links, build_links, "documents", "elements", "sections", "anchors"),
+    read_table(schemas.References, build_references, "documents", "sections", "anchors", "links"),
 )
 """The tables of one reading, in the order in which `extract` makes them."""
 

@@ -37,7 +37,7 @@ from taxkg_assets.sources.scan import (
     printable,
 )
 
-PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "sections", "references")
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "sections", "links", "references")
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]

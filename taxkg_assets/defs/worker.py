@@ -95,6 +95,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         **asdict(read.identity),
         **facts,
         "page_count": read.page_count,
+        **asdict(read.addresses),
         "warnings": list(read.warnings),
         "image_only_pages": list(read.image_only_pages),
         "hidden_texts": [

@@ -8,11 +8,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.destinations import find_named_places
 from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
+from taxkg_assets.extraction.authored.links import find_links
 from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
@@ -30,7 +32,7 @@ from taxkg_assets.extraction.invariants import (
 )
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
-from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
 from taxkg_assets.extraction.pdf.visibility import HiddenText
@@ -39,9 +41,14 @@ from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
 from taxkg_assets.extraction.structure.identity import Identity, read_identity
+from taxkg_assets.extraction.structure.links import build_links
+from taxkg_assets.extraction.structure.publisher_ids import add_publisher_ids
 from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.structure.targets import TargetFinder
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
+from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Tables, validated
 
 
@@ -55,6 +62,7 @@ class Extraction:
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
     hidden_texts: tuple[HiddenText, ...] = ()
+    addresses: Addresses = field(default_factory=Addresses)
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -104,6 +112,20 @@ def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
     for one in stated:
         pages.setdefault(one.field.page, []).append(one)
     return pages
+
+
+def _find_official(source: Source, identity: Identity) -> Addresses:
+    """Find a product's official addresses; a document whose pages do not name the publisher has none."""
+    pages = [*source.pages[: load_family("addresses")["limits"]["pages"]], source.pages[-1]]
+    if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
+        return Addresses()
+    return find_addresses(
+        identity.irs_name,
+        form=identity.form,
+        doc_type=identity.doc_type,
+        revision=identity.revision,
+        is_draft=identity.is_draft,
+    )
 
 
 @_collector_paused()
@@ -168,23 +190,46 @@ def extract(
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
     _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
     _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    addresses = _find_official(source, identity)
+    places = find_named_places(source.navigation)
+    found_links, reasons = find_links(source, places=places)
+    finder = TargetFinder(anchors, sections=sections, elements=elements)
+    numbered = add_publisher_ids(
+        anchors, sections, tables=tables, places=places.values(), finder=finder, page_url=addresses.page_url
+    )
+    links = build_links(
+        found_links,
+        pages=source.pages,
+        places=places,
+        finder=finder,
+        document_id=document_id,
+    )
     frames = {
         "spans": spans,
         "elements": elements,
-        "tables": tables,
-        "anchors": anchors,
+        "tables": numbered.tables,
+        "anchors": numbered.anchors,
         "faces": build_faces(source, identity=identity, found=faces),
         "fields": build_fields(
             stated, anchors=anchors, faces=faces, document_id=document_id, is_trusted=form_fields.is_trusted
         ),
-        "sections": sections,
-        "references": build_references(sections, anchors, identity=identity),
+        "sections": numbered.sections,
+        "links": links,
+        "references": build_references(numbered.sections, numbered.anchors, identity=identity, links=links),
     }
     return Extraction(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
+        warnings=(
+            *source.warnings,
+            *source.navigation.reasons,
+            *reasons,
+            *read.warnings,
+            *_name_engine(engine.name),
+            *_name_misread(misread),
+        ),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
+        addresses=addresses,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.tags import Tag
 from taxkg_assets.extraction.pdf.visibility import HiddenText
 
@@ -108,6 +109,7 @@ class Source:
     hidden_texts: tuple[HiddenText, ...] = ()
     # The XML of the form template (XFA) as stored, unread; empty for none.
     template: bytes = b""
+    navigation: Navigation = field(default_factory=Navigation)
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pymupdf
@@ -15,6 +16,8 @@ import pymupdf
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.form_widgets import read_template
 from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.pdf.navigation import Navigation
+from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
@@ -33,6 +36,15 @@ _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the pages of one PDF are read: whether it has form fields, its links, and who decides on its tags."""
+
+    has_fields: bool
+    links: NavigationReader
+    policy: TagPolicy | None
+
+
 def read_source(
     data: bytes,
     *,
@@ -49,11 +61,13 @@ def read_source(
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     hidden: list[HiddenText] = []
-    template = b""
+    template, navigation = b"", Navigation()
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings, template = _read_pdf(data, max_pages=max_pages, hidden=hidden, policy=policy)
+        pages, metadata, warnings, template, navigation = _read_pdf(
+            data, max_pages=max_pages, hidden=hidden, policy=policy
+        )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -64,7 +78,7 @@ def read_source(
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
         warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
-    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template)
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
@@ -79,27 +93,20 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 def _read_pdf(
     data: bytes, *, max_pages: int, hidden: list[HiddenText], policy: TagPolicy | None
-) -> tuple[tuple[Page, ...], dict[str, str], list[str], bytes]:
-    """Read a PDF's pages, its own metadata, what had to be repaired, and the form template."""
+) -> tuple[tuple[Page, ...], dict[str, str], list[str], bytes, Navigation]:
+    """Read a PDF's pages, its own metadata, what had to be repaired, its form template, its links and names."""
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
+        reading = _Reading(has_fields, NavigationReader(document), policy if is_tagged else None)
         pages = tuple(
-            _read_page(
-                document,
-                ix,
-                page_ix=ix,
-                has_fields=has_fields,
-                is_text=False,
-                hidden=hidden,
-                policy=policy if is_tagged else None,
-            )
-            for ix in range(document.page_count)
+            _read_page(document, ix, page_ix=ix, reading=reading, hidden=hidden) for ix in range(document.page_count)
         )
-        return pages, _metadata(document), warnings, read_template(document) if has_fields else b""
+        template = read_template(document) if has_fields else b""
+        return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
         # What is left of a truncated file can be repaired into something whose parts are missing.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
@@ -120,7 +127,7 @@ def _read_text(
             metadata = metadata or _metadata(document)
             for ix in range(page_count):
                 page_ix = len(pages)
-                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, is_text=True, hidden=hidden))
+                pages.append(_read_page(document, ix, page_ix=page_ix, reading=None, hidden=hidden))
         finally:
             document.close()
     return tuple(pages), metadata, []
@@ -199,25 +206,20 @@ def _has_content(document: Any, ix: int) -> bool:
     return all(document.xref_is_stream(number) for number in streams)
 
 
-def _read_page(
-    document: Any,
-    ix: int,
-    *,
-    page_ix: int,
-    has_fields: bool,
-    is_text: bool,
-    hidden: list[HiddenText],
-    policy: TagPolicy | None = None,
-) -> Page:
-    """Read page `ix` of what is open as page `page_ix` of the whole document."""
+def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None, hidden: list[HiddenText]) -> Page:
+    """Read page `ix` of what is open as page `page_ix` of the whole document; a text file has no links."""
     try:
+        page = document[ix]
+        if reading is None:
+            return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden=hidden)
+        reading.links.read_areas(page, number=page_ix + 1)
         return read_page(
-            document[ix],
+            page,
             number=page_ix + 1,
-            has_fields=has_fields,
-            is_text=is_text,
+            has_fields=reading.has_fields,
+            is_text=False,
             hidden=hidden,
-            policy=policy,
+            policy=reading.policy,
         )
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."

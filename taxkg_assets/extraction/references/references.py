@@ -17,12 +17,13 @@ import polars as pl
 from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import Asked, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
+from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_held_words, find_mentions
 from taxkg_assets.extraction.references.relations import find_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, References, Sections, dtypes, validated
+from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, validated
 
 _AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
@@ -58,11 +59,16 @@ class _Pointed:
 
 
 def build_references(
-    sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors], *, identity: Identity
+    sections: dy.DataFrame[Sections],
+    anchors: dy.DataFrame[Anchors],
+    *,
+    identity: Identity,
+    links: dy.DataFrame[Links] | None = None,
 ) -> dy.DataFrame[References]:
     """Point at every target that a document's text names: one row per sentence and target.
 
     Args:     sections: content elements of one document. anchors: its headings. identity: what the document is.
+              links: its links; what one covers leads where the link leads.
     Returns:  rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own
               form or of the box that owns the text is kept and marked `is_self`.
     Units:    start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
@@ -70,6 +76,7 @@ def build_references(
     """
     tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
     headings = Headings(_collect_headings(tree))
+    linked = LinkedTexts.collect(links)
     found: list[_Pointed] = []
     led_by, lead = None, ""
     separators = _find_separators(tree)
@@ -81,6 +88,7 @@ def build_references(
             led_by, lead = section["anchor_id"], section["text"]
             is_item = False
         mentions = find_mentions(section["text"], headings=headings, held=held)
+        mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue
         readings = [
@@ -93,7 +101,7 @@ def build_references(
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
         is_led = is_item and led_by == section["anchor_id"]
         found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
-    return validated(_frame(found).sort(_KEY), References)
+    return validated(_frame(found, linked).sort(_KEY), References)
 
 
 def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
@@ -161,7 +169,7 @@ def _find_masks(
     return tuple(sorted(masks))
 
 
-def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
+def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
     """Make rows of what was found, once it is known what each sentence says of its mentions.
 
     Where a sentence names a target twice, the place whose relation comes first in the guide's order counts; a place
@@ -176,15 +184,16 @@ def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
         now = said_of[id(one.asked)]
         if key not in best or _weigh(one, now) < _weigh(*best[key]):
             best[key] = (one, now)
-    return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()])
+    return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)
 
 
 def _weigh(one: _Pointed, said: Relation) -> tuple[bool, bool, int]:
     return said.relation == "references", one.asked.is_container, said.rank
 
 
-def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation]) -> pl.DataFrame:
+def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
     mentions = [one.mention for one in found]
+    leads = [linked.find_target(one.section["element_id"], one.mention) for one in found]
     columns = {
         "document_id": [one.section["document_id"] for one in found],
         "page": [_find_page(one.section, one.mention.start) for one in found],
@@ -204,6 +213,7 @@ def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation]) -> pl.DataFr
         "confidence": [min(one.confidence, of.confidence) for one, of in zip(mentions, said, strict=True)],
         "rule_id": [f"{one.rule_id}.{of.rule_id}" for one, of in zip(mentions, said, strict=True)],
         "created_by": ["regex"] * len(found),
+        **{name: [lead[name] for lead in leads] for name in LED_COLUMNS},
     }
     return pl.DataFrame(columns, schema=dtypes(References))
 

@@ -37,6 +37,8 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "confidence": [read_confidence("anchors", _name_evidence(heading)) for heading in headings],
         "source": [heading.block.source for heading in headings],
         "bbox": build_boxes([heading.block.bbox for heading in headings]),
+        "publisher_id": [None] * len(headings),
+        "official_url": [None] * len(headings),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)
 

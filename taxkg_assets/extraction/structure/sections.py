@@ -223,6 +223,7 @@ def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
         "source": [row.block.source for row in rows],
         "element_ids": _element_ids(rows),
         "pieces": _pieces(rows),
+        "publisher_id": [None] * len(rows),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
 

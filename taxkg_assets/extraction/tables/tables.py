@@ -263,6 +263,7 @@ def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
         ],
         "bbox": _bbox(region),
         "has_headers": any(table.headers),
+        "publisher_id": None,
     }
 
 
