@@ -56,7 +56,7 @@ def _tables(
         "confidence": [confidence],
         "rule_id": ["box.plain_mention"],
         "created_by": ["regex"],
-        **dict.fromkeys(LED_COLUMNS, [None]),
+        **{name: [None] for name in LED_COLUMNS},
     }
     frame = pl.DataFrame(row, schema=References.create_empty().schema)
     return References.validate(frame), sections, anchors
