@@ -36,7 +36,7 @@ class TagTrust:
 
     def wants_tags(self, *, widget_count: int) -> bool:
         """Decide whether the tags of a page are worth reading: on the face of a form its template says more."""
-        return widget_count < load_family("roles")["thresholds"]["face_widgets"]
+        return bool(widget_count < load_family("roles")["thresholds"]["face_widgets"])
 
     def find_distrust(self, page: Page) -> str:
         """Decide why a page must not be read by its structure tags.

@@ -97,9 +97,8 @@ class TargetFinder:
             if titled:
                 # A table's title is its own row, and a paragraph where it is printed.
                 return _only([target for target in titled if target.table_id is not None] or titled, place)
-            chapter = _find_chapter(at_point, titles)
-            if chapter is not None:
-                return chapter
+            if any(rule.pattern.search(title) for title in titles for rule in load_rules("navigation", "chapters")):
+                return _find_chapter(at_point)
         if names or hints:
             return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
         for group in (
@@ -168,7 +167,7 @@ class TargetFinder:
         stems = {word.lower()[:few] for word in _WORD.findall(words)}
         if is_sure:
             found = [target for target in found if target.is_heading]
-        scores = [self._count_shared(target, stems) for target in found]
+        scores = [self._count_shared(target, stems, is_alone=is_sure) for target in found]
         best = max(scores, default=0)
         if is_sure and 2 * best < max(1, len(stems)):
             return None
@@ -177,9 +176,10 @@ class TargetFinder:
         chosen = [target for target, score in zip(found, scores, strict=True) if score == best]
         return _only([target for target in chosen if target.is_heading] or chosen, place)
 
-    def _count_shared(self, target: Target, stems: Iterable[str]) -> int:
+    def _count_shared(self, target: Target, stems: Iterable[str], *, is_alone: bool) -> int:
+        """Count the words that a target shares; with those of a heading count, unless it is alone, what it opens."""
         text = target.words
-        if target.is_heading:
+        if target.is_heading and not is_alone:
             text = f"{text} {self._first_text.get(target.anchor_id or '', '')}"
         text = text.lower()
         return sum(stem in text for stem in stems)
@@ -229,11 +229,8 @@ def _is_titled(target: Target, names: Iterable[str]) -> bool:
     return any(words.startswith(name) or name.startswith(words) or name.endswith(words) for name in names)
 
 
-def _find_chapter(found: Iterable[Target], titles: Sequence[str]) -> Target | None:
+def _find_chapter(found: Iterable[Target]) -> Target | None:
     """Find the title of a chapter that is called by its number alone: the one heading of far the largest type."""
-    rules = load_rules("navigation", "chapters")
-    if not all(any(rule.pattern.search(title) for rule in rules) for title in titles):
-        return None
     headings = sorted((target for target in found if target.is_heading), key=lambda target: -target.size)
     least = load_family("navigation")["targets"]["chapter_pt"]
     if not headings or headings[0].size < least or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0):

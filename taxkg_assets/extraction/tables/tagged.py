@@ -90,7 +90,7 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
         lead = _count_lead_rows(rows)
         body = rows[lead:]
         if is_tagged_worksheet(body):
-            table = read_worksheet(page, body)
+            table: FoundTable | None = read_worksheet(page, body)
         else:
             grid = build_grid(page, body, ruling)
             table = read_grid(page, grid, least_headers=_count_header_rows(body)) if grid is not None else None
@@ -127,7 +127,8 @@ def _complete(
     table: FoundTable, lead: Sequence[TagRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
     """Give a table its title, and its leading notes as cells of no column."""
-    titles, notes = [], []
+    titles: list[TagCell] = []
+    notes: list[TagCell] = []
     limits = load_family("tables")["tagged"]
     for row in lead:
         is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits["title_chars"]
