@@ -41,7 +41,7 @@ def section_of(lines: Sequence[str], *, number: int = 1) -> dict[str, Any]:
         start = end + 1
     return {
         "element_id": f"d:p{number:04d}:e0001", "anchor_id": None, "document_id": "d", "page": number,
-        "paragraph_ix": number, "role": "BodyText", "table_id": None, "text": text,
+        "paragraph_ix": number, "source": "layout", "role": "BodyText", "table_id": None, "text": text,
         "element_ids": [f"d:p{number:04d}:e0001"], "pieces": pieces,
     }  # fmt: skip
 

@@ -33,6 +33,7 @@ def _section(number: int, text: str, **columns: Any) -> dict[str, Any]:
         "document_id": "d",
         "page": 1,
         "paragraph_ix": number,
+        "source": "layout",
         "role": "BodyText",
         "table_id": None,
         "text": text,
@@ -46,7 +47,7 @@ def _build(sections: list[dict[str, Any]], tables: list[dict[str, Any]] | None =
     box = {"y0_pt": 80.0, "y1_pt": 90.0, **CORNERS}
     anchor = {
         "document_id": "d", "page": 1, "kind": "section", "key": None, "parent_anchor_id": None, "form": "",
-        "perspective": "filer", "repeat_ix": 0, "element_id": "d:h", "confidence": 1.0, "bbox": box,
+        "perspective": "filer", "repeat_ix": 0, "source": "layout", "element_id": "d:h", "confidence": 1.0, "bbox": box,
     }  # fmt: skip
     anchors = [
         {**anchor, "anchor_id": "d#0", "heading": "Specific Instructions"},

@@ -45,6 +45,7 @@ def _anchors(*headings: tuple[str, str, str, str]) -> Any:
             "form": "",
             "perspective": "filer",
             "repeat_ix": 0,
+            "source": "layout",
             "element_id": f"e{i}",
             "confidence": 1.0,
             "bbox": _BBOX,

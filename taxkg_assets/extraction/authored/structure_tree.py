@@ -57,6 +57,11 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     return places
 
 
+def tags_heading(tags: Sequence[Tag]) -> bool:
+    """Decide whether any tag of a page is a heading."""
+    return any(tag.kind in _HEADINGS for tag in tags)
+
+
 def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:
     """Place a block-level tag below the one that holds it."""
     place = TagPlace(

@@ -55,6 +55,8 @@ class Flow:
     open_lead: Block | None = None
     ruled_list: tuple[int, int] | None = None
     open_path: tuple[int, ...] = ()
+    # Some makers tag paragraphs and tables, and no heading in a whole document.
+    has_heading_tags: bool = False
 
 
 def letters_of(text: str) -> str:

@@ -129,7 +129,8 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
-    tells_headings = _tells_headings(units, body=maker.flow.style.body(page.page))
+    flow = maker.flow
+    tells_headings = flow.has_heading_tags and _tells_headings(units, body=flow.style.body(page.page))
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, regions).items():

@@ -101,6 +101,7 @@ def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText
         "document_id": "doc",
         "page": 3,
         "paragraph_ix": ix,
+        "source": "layout",
         "role": role,
         "table_id": None,
         "text": text,
