@@ -16,5 +16,7 @@ _BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
 def build_frame(schema: type[S], rows: Sequence[dict[str, Any]], **shared: Any) -> dy.DataFrame[S]:
     """A validated table: `rows` and `shared` name what matters, the rest is filled in."""
     plain = {name: _PLAIN.get(type(dtype), _BBOX) for name, dtype in schema.create_empty().schema.items()}
+    if "source" in plain:
+        plain["source"] = "layout"
     filled = [{**plain, **shared, **row} for row in rows]
     return schema.validate(pl.DataFrame(filled, schema=schema.create_empty().schema), cast=True)

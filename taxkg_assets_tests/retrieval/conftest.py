@@ -72,6 +72,9 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "image_only_pages": [],
         "hidden_texts": [],
         "tier": 1,
+        "page_url": None,
+        "pdf_url": None,
+        "page_sources": [],
         "fetched_at": None,
         **columns,
     }
