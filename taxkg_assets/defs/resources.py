@@ -7,25 +7,21 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-import taxkg_assets
+from taxkg_assets.defs.code import PACKAGE as PACKAGE
+from taxkg_assets.defs.code import code_version as code_version
 from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.store import BUILD, Store, digest
+from taxkg_assets.defs.store import BUILD, Store
 from taxkg_assets.settings import Settings
 
-PACKAGE = Path(taxkg_assets.__file__).parent
 PROJECT = PACKAGE.parent
 WAIT_SECONDS = 3600.0
 WORK_TAG = "taxkg/work"
 """Tag of a run that holds the home for something else than a build."""
-PACKAGES = ("pymupdf", "polars", "lancedb", "bm25s", "sentence-transformers")
 
 
 class Home(dg.ConfigurableResource["Home"]):
@@ -61,21 +57,6 @@ class Home(dg.ConfigurableResource["Home"]):
     def store(self) -> Store:
         """The home's tables and files."""
         return Store(self.settings.home)
-
-
-@cache
-def code_version(stage: str) -> str:
-    """Digest of a stage's code, of the rules and schemas it reads, and of the packages that shape tables.
-
-    A change of code is a change of input: tables made by older code are rebuilt.
-    """
-    files = sorted((PACKAGE / stage).rglob("*.py")) + sorted((PACKAGE / "rules").glob("*.yaml"))
-    files += [PACKAGE / "schemas.py", *sorted((PACKAGE / "rules").glob("*.py"))]
-    hashed = hashlib.sha256()
-    for path in files:
-        hashed.update(path.relative_to(PACKAGE).as_posix().encode())
-        hashed.update(path.read_bytes())
-    return digest(hashed.hexdigest(), *(version(package) for package in PACKAGES))
 
 
 def stage_of(build: Callable[..., Any]) -> str:

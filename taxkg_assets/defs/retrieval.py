@@ -11,6 +11,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
 from taxkg_assets.defs.progress import stage_meter
@@ -170,11 +171,28 @@ def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> 
     return Verdict(find_unindexed_terms(connection, rows), rows.height)
 
 
+def build_release_of_exports(
+    index: dy.DataFrame[schemas.Index],
+    eval_report: dy.DataFrame[schemas.EvalReport],
+    *,
+    old: dy.DataFrame[schemas.Release],
+    table_versions: dict[str, int],
+    now: datetime,
+    export: Callable[[], None],
+) -> dy.DataFrame[schemas.Release]:
+    """One release, once the models that answer for it are exported: a question's path loads no torch."""
+    export()
+    return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
+
+
 release = table(
     schemas.Release,
-    build_release,
+    build_release_of_exports,
     group="retrieval",
+    stages=("retrieval",),
+    fingerprint=lambda home: digest(*lost_exports(home)),
     handles={
+        "export": lambda home: lambda: export_served(home),
         "old": lambda home: home.store.read_or_empty("release"),
         "table_versions": lambda home: {name: home.store.version(name) for name in SERVED if home.store.exists(name)},
         "now": lambda home: datetime.now(UTC),

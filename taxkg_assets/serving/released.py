@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,18 +11,22 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.defs.home import HomeFolder
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder, open_encoder_of
 from taxkg_assets.defs.proposers import open_reader
-from taxkg_assets.defs.rerankers import open_reranker
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
+from taxkg_assets.defs.rerankers import open_served_reranker
 from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.release import find_current
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 from taxkg_assets.schemas import Edges
+
+_log = logging.getLogger("taxkg.serving")
 
 
 class NotReleasedError(Exception):
@@ -53,20 +58,12 @@ class Released:
     @cached_property
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
-        home = Home(home=str(self.store.home))
-        encoder = open_encoder_of(home, self.row["model_hash"])
-        if encoder is None:
-            own = open_encoder(home)
-            raise NotReleasedError(
-                f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
-                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
-                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
-            )
+        home = HomeFolder(home=str(self.store.home))
         index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
         versions = json.loads(self.row["table_versions"])
         return Searcher(
             index=index,
-            encoder=encoder,
+            encoder=self._open_encoder(home),
             edges=Edges.cast(self.table("edges")),
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=open_reader(home),
@@ -76,8 +73,28 @@ class Released:
                 nodes=self.table("nodes"),
                 sections=self.table("sections"),
             ),
-            reranker=open_reranker(home, version=versions.get("reranker", -1)),
+            reranker=open_served_reranker(
+                home, version=versions.get("reranker", -1), served=self.row["model_hash"]
+            ),
         )
+
+
+    def _open_encoder(self, home: HomeFolder) -> Encoder:
+        """The encoder of the index as it was exported; where it was not, by torch, and a line that says so."""
+        hashed = self.row["model_hash"]
+        exported = open_question_encoder(home, hashed)
+        if exported is not None:
+            return exported
+        _log.warning("questions are encoded with torch, which takes seconds: %s", why_not_exported(self.store, hashed))
+        encoder = open_encoder_of(home, hashed)
+        if encoder is None:
+            own = open_encoder(home)
+            raise NotReleasedError(
+                f"The release was made with the encoder {self.row['model_name']} ({hashed}), this "
+                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
+                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
+            )
+        return encoder
 
 
 def open_release(home: str) -> Released:
