@@ -25,6 +25,7 @@ BENCHMARKS = (
     "answers",
     "chunking",
     "claims",
+    "cold_start",
     "extraction",
     "fuzz",
     "graph",

@@ -73,6 +73,11 @@ class Settings(BaseSettings):
         default="torch", description="what runs the encoder: torch, or ONNX Runtime, whole or in 8 bits (extra `onnx`)"
     )
 
+    index_memory_rows: int = Field(
+        default=200_000,
+        ge=0,
+        description="passages up to which an index on a disk is searched in memory; LanceDB answers beyond it",
+    )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
     )
@@ -195,6 +200,7 @@ _OPERATIONAL = (
     "home",
     "work",
     "model_runtime",
+    "index_memory_rows",
     "gold",
     "workers",
     "engine",

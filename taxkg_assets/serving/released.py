@@ -7,24 +7,29 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from taxkg_assets.defs.home import HomeFolder
+from taxkg_assets.defs.index_files import has_index_files, open_search_index
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder, open_encoder_of
-from taxkg_assets.defs.proposers import open_reader
 from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.rerankers import open_served_reranker
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.store import Store, schema_of
 from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
-from taxkg_assets.retrieval.release import find_current
+from taxkg_assets.retrieval.passage_index import PassageIndex
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.current import find_current
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
-from taxkg_assets.schemas import Edges
+
+if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
+    import dataframely as dy
+
+    from taxkg_assets.schemas import Edges
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -59,14 +64,14 @@ class Released:
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
         home = HomeFolder(home=str(self.store.home))
-        index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
+        index = self._open_index(home)
         versions = json.loads(self.row["table_versions"])
         return Searcher(
             index=index,
             encoder=self._open_encoder(home),
-            edges=Edges.cast(self.table("edges")),
+            open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
-            proposer=open_reader(home),
+            proposer=_open_proposer(home),
             open_tables=lambda: build_catalogue(
                 tables=self.table("tables"),
                 documents=self.table("documents"),
@@ -78,6 +83,19 @@ class Released:
             ),
         )
 
+
+    def _open_index(self, home: HomeFolder) -> PassageIndex:
+        """The released index from its files; one of an older version from LanceDB, all of it."""
+        path, hashed = self.row["index_path"], self.row["model_hash"]
+        if has_index_files(self.store, path):
+            most = home.settings.index_memory_rows
+            return open_search_index(self.store, path, model_hash=hashed, most_rows=most)
+        from taxkg_assets.retrieval.index import read_index  # loaded here: an index of this version needs no LanceDB
+
+        return read_index(open_index(self.store, path), model_hash=hashed)
+
+    def _read_edges(self) -> dy.DataFrame[Edges]:
+        return schema_of("edges").cast(self.table("edges"))
 
     def _open_encoder(self, home: HomeFolder) -> Encoder:
         """The encoder of the index as it was exported; where it was not, by torch, and a line that says so."""
@@ -97,10 +115,19 @@ class Released:
         return encoder
 
 
+def _open_proposer(home: HomeFolder) -> Proposer | None:
+    """Whom readers ask; nobody where rules propose."""
+    if home.settings.llm_provider == "rules":
+        return None
+    from taxkg_assets.defs.proposers import open_reader  # loaded here: few homes ask a model
+
+    return open_reader(home)
+
+
 def open_release(home: str) -> Released:
     """Open the current release of a home."""
     store = Store(home)
-    row = find_current(store.read("release")) if store.exists("release") else None  # type: ignore[arg-type]
+    row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:
         raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and mind its gates.")
     return Released(store, row)

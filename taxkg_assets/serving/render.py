@@ -14,11 +14,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from taxkg_assets.evaluation.metrics import render_metrics
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.schemas import Metrics
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
     from taxkg_assets.defs.retention import Freed
@@ -117,6 +115,9 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
     """Figures of the pipeline: those of all documents, and shares of retrieval with the results that they look at."""
     if rows.is_empty():
         return
+    from taxkg_assets.evaluation.metrics import render_metrics  # loaded here: answers show no metrics
+    from taxkg_assets.schemas import Metrics
+
     shown = Table("metric", "of", "figure", "K", "n", "", title="Metrics", title_justify="left")
     for row in render_metrics(Metrics.cast(rows)).iter_rows():
         shown.add_row(*(escape(str(cell)) for cell in row))
