@@ -32,6 +32,7 @@ BENCHMARKS = (
     "reliability",
     "retrieval",
     "rules",
+    "served_index",
     "serving",
     "sizing",
 )

@@ -256,7 +256,11 @@ class Store:
 
     def read_as_written(self, name: str) -> pl.DataFrame:
         """All rows of a table in no promised order, without its schema."""
-        return self._scan(name).collect()
+        table = self.open_table(name)
+        if table is None:
+            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+        files = table.file_uris()
+        return pl.read_parquet(files, storage_options=self._options()) if files else self.read(name)
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""

@@ -29,6 +29,8 @@ from taxkg_assets.settings import Settings
 DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
 PASSAGES, DIRECTIONS = "passages", "directions"
 """Tables of an index besides those of its larger units."""
+WRITTEN_AT_ONCE = 50_000
+"""Passages in one write: with their vectors about 120 MB."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
 CHECK_K = 10
@@ -89,7 +91,7 @@ def build_index(
              units: from `build_units`.
     Raises:  ValueError if the tables do not give back what was written.
     """
-    _write_table(connection, PASSAGES, _number_rows(rows))
+    write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
     for level in UNIT_LEVELS:
         if (of_level := units.filter(pl.col("level") == level)).height:
             _write_table(connection, level, of_level)
@@ -141,19 +143,42 @@ def write_directions(connection: Any, directions: Vectors) -> None:
     connection.create_table(DIRECTIONS, data=rows.with_columns(vector=vectors).to_arrow(), mode="overwrite")
 
 
-def _write_table(connection: Any, name: str, rows: pl.DataFrame) -> None:
-    from lancedb.index import FTS
+def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> None:
+    """Write the table of passages with its indexes, a part of the rows at a time.
 
+    Args: rows: in reading order, without vectors. vectors: one for each row.
+    """
+    numbered, table = _number_rows(rows), None
+    for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
+        part = slice(first, first + WRITTEN_AT_ONCE)
+        own = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))
+        data = numbered[part].with_columns(own).to_arrow()
+        if table is None:
+            table = connection.create_table(PASSAGES, data=data, mode="overwrite")
+        else:
+            table.add(data)
+    if rows.height > WRITTEN_AT_ONCE:
+        table.optimize()
+    _index_terms(table)
+    if rows.height > load_family("ranking")["approximate"]["above"]:
+        build_neighbour_index(table)
+        build_filter_indexes(table)
+
+
+def _write_table(connection: Any, name: str, rows: pl.DataFrame) -> None:
     dimension = len(rows["vector"][0])
     data = rows.with_columns(pl.col("vector").cast(pl.Array(pl.Float32, dimension))).to_arrow()
-    table = connection.create_table(name, data=data, mode="overwrite")
+    _index_terms(connection.create_table(name, data=data, mode="overwrite"))
+
+
+def _index_terms(table: Any) -> None:
+    """Index the search terms as they are: they were cut and stemmed when the row was made."""
+    from lancedb.index import FTS
+
     analyzer = FTS(
         base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False, ascii_folding=False
     )
     table.create_index("terms", config=analyzer)
-    if name == PASSAGES and rows.height > load_family("ranking")["approximate"]["above"]:
-        build_neighbour_index(table)
-        build_filter_indexes(table)
 
 
 def build_neighbour_index(table: Any) -> None:

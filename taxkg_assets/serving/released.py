@@ -68,7 +68,7 @@ class Released:
         versions = json.loads(self.row["table_versions"])
         return Searcher(
             index=index,
-            encoder=self._open_encoder(home),
+            encoder=self.question_encoder,
             open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
@@ -97,9 +97,10 @@ class Released:
     def _read_edges(self) -> dy.DataFrame[Edges]:
         return schema_of("edges").cast(self.table("edges"))
 
-    def _open_encoder(self, home: HomeFolder) -> Encoder:
+    @cached_property
+    def question_encoder(self) -> Encoder:
         """The encoder of the index as it was exported; where it was not, by torch, and a line that says so."""
-        hashed = self.row["model_hash"]
+        home, hashed = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
         exported = open_question_encoder(home, hashed)
         if exported is not None:
             return exported
