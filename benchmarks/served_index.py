@@ -98,7 +98,8 @@ def render(report: Report) -> str:
         ),
         "",
         f"LanceDB's tables were written in {report.build_s:.0f} s. Of the ten best candidates of the exact index "
-        f"LanceDB's ten hold {report.candidate_recall:.3f}, of the ten passages handed over {report.pipeline_recall:.3f}.",
+        f"LanceDB's ten hold {report.candidate_recall:.3f}, of the ten passages handed over "
+        f"{report.pipeline_recall:.3f}.",
     ]
     return "\n".join(lines) + "\n"
 

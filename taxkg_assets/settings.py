@@ -70,7 +70,8 @@ class Settings(BaseSettings):
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
     model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
-        default="torch", description="what runs the encoder: torch, or ONNX Runtime, whole or in 8 bits (extra `onnx`)"
+        default="torch",
+        description="what embeds passages: torch, or ONNX Runtime, whole or in 8 bits; questions run on ONNX",
     )
 
     index_memory_rows: int = Field(

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -50,9 +50,9 @@ def write_index_files(
     if is_flat:
         flat = folder / FLAT
         flat.mkdir()
-        rows.write_ipc(flat / "passages.arrow")
+        rows.rechunk().write_ipc(flat / "passages.arrow")
         units.write_ipc(flat / "units.arrow")
-        matrices = {
+        matrices: dict[str, Any] = {
             "vectors": vectors,
             "unit_vectors": unit_vectors,
             "section_vectors": known.section_vectors,
@@ -99,22 +99,22 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
 def _open_in_memory(folder: Path, card: Mapping[str, Any], *, model_hash: str) -> SearchIndex:
     flat, facts = folder / FLAT, folder / FACTS
     _check_sizes(flat)
-    vocabulary = read_vocabulary(_map_frame(facts / "terms.arrow"))
+    vocabulary = read_vocabulary(_read_frame(facts / "terms.arrow"))
     starts, rows, scores = (_map_matrix(flat / f"posting_{name}.npy") for name in ("starts", "rows", "scores"))
     known = read_known(
-        _map_frame(facts / "rows.arrow"),
-        _map_frame(facts / "documents.arrow"),
-        forms=_map_frame(facts / "forms.arrow"),
+        _read_frame(facts / "rows.arrow"),
+        _read_frame(facts / "documents.arrow"),
+        forms=_read_frame(facts / "forms.arrow"),
         sides=card["sides"],
         document_vectors=_map_matrix(facts / "document_vectors.npy"),
         section_vectors=_map_matrix(flat / "section_vectors.npy"),
         lexical=LexicalLeg(vocabulary, starts, rows, scores, card["height"]),
     )
     return SearchIndex(
-        rows=_map_frame(flat / "passages.arrow"),
+        rows=_read_frame(flat / "passages.arrow"),
         vectors=_map_matrix(flat / "vectors.npy"),
         model_hash=model_hash,
-        units=_map_frame(flat / "units.arrow"),
+        units=_read_frame(flat / "units.arrow"),
         unit_vectors=_map_matrix(flat / "unit_vectors.npy"),
         known=known,
     )
@@ -126,9 +126,9 @@ def _open_lance(store: Store, path: str, card: Mapping[str, Any], *, model_hash:
     table = connection.open_table("passages")
     rows: RowStore = LanceRows(table, connection.open_table("directions")) if not is_local else _flat_rows(store, path)
     known = read_known(
-        _map_frame(facts / "rows.arrow"),
-        _map_frame(facts / "documents.arrow"),
-        forms=_map_frame(facts / "forms.arrow"),
+        _read_frame(facts / "rows.arrow"),
+        _read_frame(facts / "documents.arrow"),
+        forms=_read_frame(facts / "forms.arrow"),
         sides=card["sides"],
         document_vectors=_map_matrix(facts / "document_vectors.npy"),
     )
@@ -144,7 +144,7 @@ def _open_lance(store: Store, path: str, card: Mapping[str, Any], *, model_hash:
         table,
         store=rows,
         known=known,
-        vocabulary=read_vocabulary(_map_frame(facts / "terms.arrow")),
+        vocabulary=read_vocabulary(_read_frame(facts / "terms.arrow")),
         mean_length=card["mean_length"],
         model_hash=model_hash,
         read_units=read_units,
@@ -155,11 +155,20 @@ def _flat_rows(store: Store, path: str) -> FrameRows:
     flat = store.place.copy_of(f"{path}/{FLAT}")
     _check_sizes(flat)
     matrices = (VectorFile(flat / f"{name}.npy") for name in ("vectors", "section_vectors"))
-    return FrameRows(_map_frame(flat / "passages.arrow"), *matrices)
+    return FrameRows(_map_pages(flat / "passages.arrow"), *matrices)
 
 
-def _map_frame(path: Path) -> pl.DataFrame:
+def _read_frame(path: Path) -> pl.DataFrame:
     return pl.read_ipc(path)
+
+
+def _map_pages(path: Path) -> pl.DataFrame:
+    """A frame whose pages are read from the disk when a cell of theirs is, and given back when memory is short."""
+    import pyarrow.ipc  # loaded here: LanceDB has loaded it, and who asks no LanceDB does not need it
+
+    with pyarrow.memory_map(str(path)) as source:
+        mapped = pyarrow.ipc.open_file(source).read_all()
+    return cast(pl.DataFrame, pl.from_arrow(mapped, rechunk=False))
 
 
 def _map_matrix(path: Path) -> Any:

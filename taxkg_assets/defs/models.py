@@ -178,8 +178,8 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """The model with a session of ONNX Runtime in place of its transformer."""
     own = _read(name, _stored_hash(name, TORCH))
     try:
-        from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
         from taxkg_assets.retrieval.export import SMALL, WHOLE, export_onnx
+        from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
 
         path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
         if not path.is_file():
@@ -187,7 +187,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
-            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): pip install -e .[onnx], or set it to torch."
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
         ) from missing
     return replace(
         own,

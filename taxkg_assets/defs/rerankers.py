@@ -19,7 +19,9 @@ _log = logging.getLogger("taxkg.serving")
 def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | None:
     """The chosen reranker as it stood in a version of its table; None where training has chosen to do without."""
     row = read_reranker(home, version=version)
-    return None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    return (
+        None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    )
 
 
 def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:

@@ -16,11 +16,11 @@ from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.index_files import find_damaged_files, has_index_files, write_index_files
 from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
+from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.retrieval.index import (

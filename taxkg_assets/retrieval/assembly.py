@@ -75,7 +75,9 @@ class Assembly:
             block = ranked[first : first + _BLOCK]
             vectors = self.gathered.index.read_vectors([candidate.row for candidate in block])
             for candidate, vector in zip(block, vectors, strict=True):
-                close = [row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]]
+                close = [
+                    row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]
+                ]
                 if any(self._overlap(candidate.row, other) >= limits["overlap"] for other in close):
                     demoted.append(candidate)
                 else:

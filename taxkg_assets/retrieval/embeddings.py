@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 import dataframely as dy
-import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas

@@ -132,7 +132,9 @@ def _trace(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: str, 
     sample = tokenizer(texts, texts if pairs else None, return_tensors="pt", padding=True)
     known = ("input_ids", "attention_mask", "token_type_ids") if pairs else ("input_ids", "attention_mask")
     names = [name for name in known if name in sample]
-    axes = {name: {0: "text", 1: "token"} for name in names} | {output: {0: "text"} if pairs else {0: "text", 1: "token"}}
+    axes = {name: {0: "text", 1: "token"} for name in names} | {
+        output: {0: "text"} if pairs else {0: "text", 1: "token"}
+    }
     try:
         with warnings.catch_warnings(), torch.inference_mode():
             warnings.simplefilter("ignore")

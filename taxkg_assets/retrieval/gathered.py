@@ -13,8 +13,8 @@ import numpy as np
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.expand import Neighbours, build_neighbours
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts, find_owners
-from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level
+from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.router import Catalog, build_catalog
 from taxkg_assets.rules.forms import split_forms
 

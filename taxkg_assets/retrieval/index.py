@@ -1,7 +1,7 @@
 """Accepted chunks to search tables in LanceDB, checked against brute force after every write, and back.
 
-The LanceDB table `passages`, and one for each larger unit, hold text, context, search terms, vector and the columns that searches filter by. The
-caller opens the connection; nothing here knows where it lies.
+The LanceDB table `passages`, and one for each larger unit, hold text, context, search terms, vector and the columns
+that searches filter by. The caller opens the connection; nothing here knows where it lies.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> Non
 
     Args: rows: in reading order, without vectors. vectors: one for each row.
     """
-    numbered, table = _number_rows(rows), None
+    numbered = _number_rows(rows)
+    table: Any = None
     for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
         part = slice(first, first + WRITTEN_AT_ONCE)
         own = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))

@@ -45,7 +45,7 @@ def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) ->
     """
     facts, about = PassageFacts(rows), DocumentFacts(rows)
     sides = sorted(set(facts.perspectives.tolist()))
-    columns = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
+    columns: dict[str, Any] = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
     columns |= {name: np.asarray(getattr(facts, name)) > 0 for name in _FLAGS}
     columns["is_labelled"] = facts.is_labelled
     columns["side"] = np.searchsorted(np.array(sides), facts.perspectives).astype(np.int32)

@@ -107,9 +107,7 @@ def speaks_of(route: Route, gathered: Gathered) -> Mask:
     return np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms], dtype=np.bool_)
 
 
-def _find_preferred(
-    documents: dict[str, Floats], route: Route, *, allowed: RowFilter, gathered: Gathered
-) -> RowFilter:
+def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: RowFilter, gathered: Gathered) -> RowFilter:
     """Rows of current documents of the year, place and form asked for."""
     doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
     return allowed.narrow(documents=~doubtful, forms=speaks_of(route, gathered) if route.forms else None)

@@ -180,4 +180,4 @@ def score_text(weights: Mapping[str, float], text: Sequence[str], *, mean_length
     settings = load_family("lexical")["bm25"]
     norm = settings["k1"] * (1 - settings["b"] + settings["b"] * len(text) / mean_length)
     counts = ((weight, text.count(term)) for term, weight in weights.items())
-    return sum(weight * count / (count + norm) for weight, count in counts if count)
+    return float(sum(weight * count / (count + norm) for weight, count in counts if count))

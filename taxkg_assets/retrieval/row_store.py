@@ -187,7 +187,8 @@ def _take(table: Any, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFra
     asked = np.asarray(rows, dtype=np.int64)
     once = np.unique(asked)
     found = pl.DataFrame(table.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
-    return found.drop("row")[np.searchsorted(once, asked).tolist()]
+    ordered: pl.DataFrame = found.drop("row")[np.searchsorted(once, asked).tolist()]
+    return ordered
 
 
 def _stack(frame: pl.DataFrame) -> Vectors:

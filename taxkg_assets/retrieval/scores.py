@@ -93,17 +93,22 @@ class LanceLegs:
 
     def nearest(self, meaning: Vectors, *, count: int, where: str) -> Ints:
         """Rows near to a vector, about in order."""
-        query = self.table.search(meaning, vector_column_name="vector").distance_type("dot").nprobes(_limits()["looked_into"])
+        query = (
+            self.table.search(meaning, vector_column_name="vector")
+            .distance_type("dot")
+            .nprobes(_limits()["looked_into"])
+        )
         return self._run(query, column="_distance", count=count, where=where)
 
     def matching(self, question: Question, *, count: int, where: str) -> Ints:
         """Rows that hold a question's terms, about in order of their scores."""
         from lancedb.query import BooleanQuery, MatchQuery, Occur  # loaded here: an index in memory needs no LanceDB
 
-        parts = [(Occur.SHOULD, MatchQuery(" ".join(question.terms), "terms"))] if question.terms else []
-        if question.extra and question.extra_weight > 0:
-            added = MatchQuery(" ".join(question.extra), "terms", boost=question.extra_weight)
-            parts.append((Occur.SHOULD, added))
+        match: Any = MatchQuery  # its arguments have defaults, which its types do not tell
+        asked = [(question.terms, 1.0), (question.extra, question.extra_weight)]
+        parts: list[Any] = [
+            (Occur.SHOULD, match(" ".join(terms), "terms", boost=weight)) for terms, weight in asked if terms and weight
+        ]
         if not parts:
             return np.zeros(0, dtype=np.int64)
         query = self.table.search(parts[0][1] if len(parts) == 1 else BooleanQuery(parts), query_type="fts")
@@ -135,7 +140,9 @@ class LanceScores:
     def start(self, first: RowFilter, *, count: int) -> None:
         """Ask both legs side by side for the rows that pass the first filter."""
         where = self._where(first)
-        asked = {kind: self.threads.submit(self._ask, kind, self._wide_count(count), where) for kind in ("terms", "meaning")}
+        asked = {
+            kind: self.threads.submit(self._ask, kind, self._wide_count(count), where) for kind in ("terms", "meaning")
+        }
         for kind, found in asked.items():
             self._wide[kind, where] = found.result()
 

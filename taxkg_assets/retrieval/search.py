@@ -18,10 +18,10 @@ from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.fuse import fuse_rankings
 from taxkg_assets.retrieval.gathered import Gathered
-from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.legs import Legs, expand_query, score_legs, speaks_of
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic

@@ -17,12 +17,12 @@ from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder, open_encoder_of
 from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.rerankers import open_served_reranker
-from taxkg_assets.defs.store import Store, schema_of
+from taxkg_assets.defs.store import Store
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.current import find_current
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.passage_index import PassageIndex
-from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.current import find_current
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 
@@ -78,11 +78,8 @@ class Released:
                 nodes=self.table("nodes"),
                 sections=self.table("sections"),
             ),
-            reranker=open_served_reranker(
-                home, version=versions.get("reranker", -1), served=self.row["model_hash"]
-            ),
+            reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
         )
-
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:
         """The released index from its files; one of an older version from LanceDB, all of it."""
@@ -95,7 +92,9 @@ class Released:
         return read_index(open_index(self.store, path), model_hash=hashed)
 
     def _read_edges(self) -> dy.DataFrame[Edges]:
-        return schema_of("edges").cast(self.table("edges"))
+        from taxkg_assets.schemas import Edges  # loaded here: see above
+
+        return Edges.cast(self.table("edges"))
 
     @cached_property
     def question_encoder(self) -> Encoder:

@@ -19,9 +19,9 @@ def test_each_name_is_that_of_an_error(name: str) -> None:
 
 
 def test_a_class_made_of_an_expected_one_is_expected() -> None:
-    class Narrower(SettingError):
+    class NarrowerError(SettingError):
         pass
 
-    assert is_one_of(Narrower("home"), EXPECTED)
-    assert explained(Narrower("TAXKG_HOME is wrong")) == "TAXKG_HOME is wrong"
+    assert is_one_of(NarrowerError("home"), EXPECTED)
+    assert explained(NarrowerError("TAXKG_HOME is wrong")) == "TAXKG_HOME is wrong"
     assert explained(RuntimeError("a defect")) is None
