@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
     model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
         default="torch",
-        description="what embeds passages: torch, or ONNX Runtime, whole or in 8 bits; questions run on ONNX",
+        description="what embeds passages: torch, or ONNX Runtime, whole or in 8 bits",
     )
 
     index_memory_rows: int = Field(
