@@ -26,7 +26,7 @@ import polars as pl
 import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables
-from taxkg_assets.defs._table import built_tables
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
 
@@ -88,9 +88,9 @@ def render(report: Report) -> str:
         f"| kills | {sum(r.kills for r in rounds)} |",
         f"| the process alone, with its children | {sum(r.is_alone for r in rounds)}, "
         f"{sum(not r.is_alone for r in rounds)} |",
-        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(built_tables())} |",
+        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(PIPELINE.built())} |",
         f"| rounds by tables that stood: none, some, all | {stood.count(0)}, "
-        f"{sum(0 < s < len(built_tables()) for s in stood)}, {stood.count(len(built_tables()))} |",
+        f"{sum(0 < s < len(PIPELINE.built()) for s in stood)}, {stood.count(len(PIPELINE.built()))} |",
         f"| processor seconds of a clean build | {report.clean_s:.0f} |",
     ]
     lines += [
@@ -142,7 +142,7 @@ def kill_and_build(
         seconds = chance.uniform(0.0, within_s)
         if not _kill(corpus, home, after_s=seconds, is_alone=is_alone):
             return None
-        stood = sum(Store(home).exists(name) for name in built_tables())
+        stood = sum(Store(home).exists(name) for name in PIPELINE.built())
     again = subprocess.run(
         [*BUILD, "--corpus", str(corpus), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
     )
@@ -183,7 +183,7 @@ def _used(pid: int) -> float:
 
 def find_unequal(home: Path, clean: Path, names: Sequence[str] = ()) -> list[str]:
     """Tables whose rows differ, sorted by key and without the columns that end in `_at`."""
-    wanted = names or [name for name in built_tables() if name not in HISTORY]
+    wanted = names or [name for name in PIPELINE.built() if name not in HISTORY]
     return [name for name in wanted if not _rows(home, name).equals(_rows(clean, name))]
 
 

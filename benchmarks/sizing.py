@@ -28,7 +28,7 @@ import psutil
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from benchmarks.documents import Document, load_documents
 from benchmarks.sizing_inside import LAST, READING, Size, open_inside
-from taxkg_assets.defs._table import GATES, ancestors
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import open_instance
@@ -172,7 +172,7 @@ def measure(unit: Sequence[Document], *, times: int) -> Size:
                 (corpus / f"{name}c{number}--{revision}.pdf").write_bytes(document.data + b"\n%% copy %d\n" % number)
         command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json"]
         command += ["--corpus", str(corpus), "--home", str(home)]
-        command += [word for name in sorted(ancestors(LAST)) for word in ("--select", name)]
+        command += [word for name in sorted(PIPELINE.ancestors(LAST)) for word in ("--select", name)]
         with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE) as process:
             watch = Watch(process)
             result = json.loads(process.communicate()[0])
@@ -223,7 +223,7 @@ def find_slopes(sizes: Sequence[Size]) -> list[Slope]:
 
 def by_table(seconds: Mapping[str, float]) -> dict[str, float]:
     """Steps as they are, the gates of a table together."""
-    gates = {f"{table}_{check}": f"{table}: gates" for table, checks in GATES.items() for check in checks}
+    gates = {f"{table}_{check}": f"{table}: gates" for table in PIPELINE for check in PIPELINE.gates(table)}
     grouped: dict[str, float] = {}
     for step, spent in seconds.items():
         name = gates.get(step, step)

@@ -20,8 +20,8 @@ import taxkg_assets.definitions  # noqa: F401 - registers the tables and their g
 from benchmarks.documents import Document
 from benchmarks.graph import rename
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import GATES, JUDGES, MAKERS, ancestors, pipeline_order
 from taxkg_assets.defs.intake import PER_DOCUMENT
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import empty_frame, schema_of
 from taxkg_assets.extraction.extract import extract
@@ -104,22 +104,22 @@ def measure_inside(
             with clock.step(f"{name}: commit"):
                 store.replace_documents(name, repeated, documents=states)
             rows[name] = repeated.height
-        for name in set(pipeline_order()) - frames.keys():
+        for name in set(PIPELINE) - frames.keys():
             store.write(name, known.get(name, empty_frame(schema_of(name))), inputs="")
-        wanted = ancestors(LAST)
-        for name in pipeline_order():
+        wanted = PIPELINE.ancestors(LAST)
+        for name in PIPELINE.order():
             if name not in wanted:
                 continue
-            if name not in frames and name in MAKERS:
+            if name not in frames and (maker := PIPELINE[name].maker):
                 with clock.step(name):
-                    made = MAKERS[name].make(home)
+                    made = maker.make(home)
                 with clock.step(f"{name}: commit"):
                     store.write(name, made, inputs="")
                 rows[name] = made.height
-            for check in GATES.get(name, ()):
+            for check in PIPELINE.gates(name):
                 # What the gates say of repeated documents is not looked at.
                 with clock.step(f"{name}_{check}"):
-                    JUDGES[name, check](home)
+                    PIPELINE[name].gates[check](home)
         known["embeddings"] = store.read("embeddings")
         pages = int(store.read(READING)["page_count"].sum())
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -15,7 +15,7 @@ import typer
 from pydantic import SecretStr
 
 import taxkg_assets.definitions as definitions
-from taxkg_assets.defs._table import GATES, UPSTREAM, pipeline_order
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import schema_of
 from taxkg_assets.serving.cli import app
 from taxkg_assets.settings import Settings
@@ -28,12 +28,12 @@ def write_tables() -> str:
     """Every table: what a row is, its columns, what it is made from, its gates."""
     groups = {spec.key.to_user_string(): spec.group_name for spec in definitions.defs.resolve_all_asset_specs()}
     lines = ["# Tables", "", WRITTEN, ""]
-    for name in pipeline_order():
+    for name in PIPELINE.order():
         schema = schema_of(name)
         keys = schema.primary_key()
         lines += [f"## {name}", "", " ".join(str(inspect.getdoc(schema)).split()), ""]
-        above = ", ".join(f"`{n}`" for n in UPSTREAM[name]) or "the sources"
-        gates = ", ".join(f"`{g}`" for g in GATES.get(name, ())) or "none"
+        above = ", ".join(f"`{n}`" for n in (*PIPELINE[name].upstream, *PIPELINE[name].optional)) or "the sources"
+        gates = ", ".join(f"`{g}`" for g in PIPELINE.gates(name)) or "none"
         lines += [
             f"Group {groups[name]}; made from {above}; gates: {gates}.",
             "",

@@ -12,15 +12,16 @@ import taxkg_assets.defs.extraction as extraction
 import taxkg_assets.defs.fetching as fetching
 import taxkg_assets.defs.graph as graph
 import taxkg_assets.defs.llm as llm
+import taxkg_assets.defs.quality as quality
 import taxkg_assets.defs.retention as retention
 import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
 import taxkg_assets.defs.training as training
 import taxkg_assets.defs.training_models as training_models
-from taxkg_assets.defs._table import DeltaIO
+from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.resources import Home
 
-_stages = [sources, extraction, graph, chunking, retrieval, evaluation, llm, training, training_models]
+_stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]
 
 defs = dg.Definitions(
     assets=automation.followed(dg.load_assets_from_modules(_stages)),

@@ -33,9 +33,14 @@ ROLES = (
     "FormField",
     "PageArtifact",
 )
+LAW_STRENGTHS = ("corrupt", "incomplete")
+LAW_OUTCOMES = ("passed", "flagged", "withheld")
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
-ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "statute_section")
+READING_SOURCES = ("tags", "layout", "both")
+FIELD_KINDS = ("text", "checkbox", "choice", "signature")
+FIELD_SOURCES = ("template", "layout")
+ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
 REFERENCE_KINDS = (
     "box",
     "line",
@@ -48,6 +53,7 @@ REFERENCE_KINDS = (
     "url",
     "statute_section",
 )
+LINK_KINDS = ("section", "index", "contents", "table", "document", "url")
 RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
 NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
 PLAIN_RELATIONS = tuple(f"references_{kind}" for kind in REFERENCE_KINDS)
@@ -187,6 +193,11 @@ def _placed_boxes(description: str) -> dy.List:
     return dy.List(dy.Struct({"page": dy.Int32(), **_corners()}), description=description)
 
 
+def _reading_source() -> dy.String:
+    text = "what tells it: the publisher's structure tags, the layout of the page, or both, which agree"
+    return dy.String(regex=_one_of(READING_SOURCES), description=text)
+
+
 def _strings(description: str) -> dy.List:
     return dy.List(dy.String(), description=description)
 
@@ -222,6 +233,8 @@ class Documents(dy.Schema):
         ),
         description="text that nobody can see, left out of all tables, and text that gives orders to programs",
     )
+    page_url = _text("official web page of the product; null where it is none of the IRS's", nullable=True)
+    pdf_url = _text("official address of the PDF of this revision", nullable=True)
     fetched_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first seen")
 
 
@@ -237,6 +250,32 @@ class Quarantine(dy.Schema):
     is_law = dy.Bool(description="withheld because a law was broken (as opposed to an unreadable file)")
     code_version = _text("version of the extraction code and rules that refused it")
     first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
+
+
+class DocumentQuality(dy.Schema):
+    """One document and one law about documents: kept, broken but served with a flag, or broken and withheld."""
+
+    document_id = _key("document")
+    law = _key("name of the law")
+    strength = dy.String(
+        regex=_one_of(LAW_STRENGTHS),
+        description="what a broken law does: corrupt withholds the document, incomplete flags it",
+    )
+    outcome = dy.String(regex=_one_of(LAW_OUTCOMES), description=" | ".join(LAW_OUTCOMES))
+    rows = dy.Int32(min=0, description="rows that break the law")
+    message = _text("what was found, one sentence; empty where the law was kept")
+    examples = _strings("the first rows that break the law")
+    remedy = _text("what to do about it, one sentence; empty where the law was kept")
+
+    @dy.rule()
+    def a_kept_law_has_no_rows(cls) -> pl.Expr:
+        return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
+
+    @dy.rule()
+    def only_a_corrupt_document_is_withheld(cls) -> pl.Expr:
+        return (pl.col("outcome") == "passed") | (
+            (pl.col("outcome") == "withheld") == (pl.col("strength") == "corrupt")
+        )
 
 
 # ------------------------------------------------------------------------------------------------- extraction
@@ -300,6 +339,7 @@ class Tables(dy.Schema):
     )
     bbox = _bbox()
     has_headers = dy.Bool(description="the table has a header row or column")
+    publisher_id = _text("the publisher's own number of the table, the same over editions", nullable=True)
 
 
 class Anchors(dy.Schema):
@@ -317,7 +357,10 @@ class Anchors(dy.Schema):
     repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
     element_id = _text("element that prints the heading")
     confidence = _frac("confidence that this is a heading of this kind")
+    source = _reading_source()
     bbox = _bbox()
+    publisher_id = _text("the publisher's own number of the section, the same over editions", nullable=True)
+    official_url = _text("the section on the publisher's web page", nullable=True)
 
 
 class Faces(dy.Schema):
@@ -335,6 +378,30 @@ class Faces(dy.Schema):
     confidence = _frac("confidence that this is a box of the form")
 
 
+class Fields(dy.Schema):
+    """One fillable field of a form, with what its template says of it and the words printed for it."""
+
+    document_id = _key("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
+    field_ix = dy.Int32(
+        primary_key=True, min=0, description="place among the fields of the page, as they are filled in"
+    )
+    name = _text("full name of the form field: the path of its names; the box's key where the face has no form fields")
+    kind = dy.String(regex=_one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
+    copy = _text("copy of the form that holds it: A, B, 1, …; empty where there are no copies")
+    part = _text("part of the form: I, II, …; empty where the form has none")
+    section = _text("heading that its line stands under, as printed; may be empty")
+    key = _text("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
+    column = _text("letter of its column in a table, without brackets; may be empty")
+    row = _text("row of its table where rows are counted: 3, ii; may be empty")
+    label = _text("words printed for its line, box or column; the spoken ones where print is in pieces; may be empty")
+    spoken = _text("what the field says of itself to be heard, as stored; may be empty")
+    formula = _text("how the amount is figured, as stated; empty where it is not")
+    source = dy.String(regex=_one_of(FIELD_SOURCES), description="what told the key: " + " | ".join(FIELD_SOURCES))
+    anchor_id = _text("anchor of its line, box or column; null where none is printed", nullable=True)
+    bbox = _bbox("rectangle to be filled in, points from the top left")
+
+
 class Sections(dy.Schema):
     """One content element (paragraph, list item, callout, table caption), whole across breaks, and its owner."""
 
@@ -346,11 +413,37 @@ class Sections(dy.Schema):
     role = dy.String(regex=_one_of(ROLES), description="role of the element where it begins")
     table_id = _text("table that this row captions or stands for, if any", nullable=True)
     text = _text("text with lines joined and hyphenation undone; without a run-in heading's own words")
+    source = _reading_source()
     element_ids = _strings("all elements joined into this one, in order")
     pieces = dy.List(
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **_corners()}),
         description="ranges of `text` and the rectangle each stands in, one per printed line",
     )
+    publisher_id = _text("the publisher's own number of the paragraph, the same over editions", nullable=True)
+
+
+class Links(dy.Schema):
+    """One link as the publisher set it: its words, its rectangles, and what it leads to."""
+
+    document_id = _key("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page where it begins")
+    link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
+    bboxes = _placed_boxes("its rectangles: one in each line that it runs over")
+    element_id = _text("content element, or heading, that prints it; null where none does", nullable=True)
+    start = dy.Int32(min=0, nullable=True, description="first character of its words in the element's text")
+    end = dy.Int32(min=1, nullable=True, description="one past the last character")
+    text = _text("the words that its rectangles cover")
+    kind = dy.String(regex=_one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
+    term = _text("term of the index, or entry of the contents, that it belongs to; null in running text", nullable=True)
+    subterm = _text("terms of the index below that, joined with ', '; may be empty", nullable=True)
+    target_page = _page("page that it leads to; null outside the document", nullable=True)
+    target_y_pt = dy.Float64(nullable=True, description="height of the point there, from the top of the page")
+    target_publisher_id = _text("the publisher's own number of the target", nullable=True)
+    target_anchor_id = _text("heading that begins at the point, or that owns what does; null if unsure", nullable=True)
+    target_element_id = _text("element that begins at the point, or has a line there; null if unsure", nullable=True)
+    target_table_id = _text("table whose caption begins at the point", nullable=True)
+    target_irs_name = _text("the IRS's own file stem of the document that it leads to", nullable=True)
+    url = _text("address of the web or of mail; null inside the document", nullable=True)
 
 
 class References(dy.Schema):
@@ -374,6 +467,14 @@ class References(dy.Schema):
     confidence = _frac("confidence of kind, target and relation together")
     rule_id = _text("rule that decided the relation")
     created_by = dy.String(regex=_one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    resolved_by = dy.String(
+        nullable=True, regex=_one_of(("link",)), description="link: the publisher's link says where it leads"
+    )
+    target_anchor_id = _text("heading that the link leads to", nullable=True)
+    target_element_id = _text("element that the link leads to", nullable=True)
+    target_table_id = _text("table that the link leads to", nullable=True)
+    target_publisher_id = _text("the publisher's own number of the link's target", nullable=True)
+    target_url = _text("address that the link leads to", nullable=True)
 
     @dy.rule()
     def end_is_after_start(cls) -> pl.Expr:

@@ -88,7 +88,7 @@ def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncod
         return ways
     import torch
 
-    from taxkg_assets.retrieval.export import SMALL, WHOLE, export_onnx
+    from taxkg_assets.retrieval.onnx_graph import SMALL, WHOLE, export_onnx
     from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
 
     export_onnx(encoder.model, folder)

@@ -17,7 +17,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.chunking.coverage import split_sentences
 from taxkg_assets.chunking.micro_blocks import find_micro_blocks
-from taxkg_assets.chunking.rows import Owner, Owners, after_heading, make_row, place_boxes
+from taxkg_assets.chunking.rows import Owner, Owners, after_heading, begins_with_heading, make_row, place_boxes
 from taxkg_assets.chunking.semantic import Encode, find_semantic_units, find_weak_layouts
 from taxkg_assets.chunking.semantic_rows import prefer_semantic
 from taxkg_assets.chunking.table_units import split_table
@@ -112,7 +112,7 @@ def _paragraph_rows(
         text = "\n".join(part.text for part in unit)
         boxes = place_boxes(piece for part in unit for piece in part.pieces)
         anchor = owner.anchor
-        if number == 0 and with_heading and anchor is not None and not text.startswith(anchor["heading"]):
+        if number == 0 and with_heading and anchor is not None and not begins_with_heading(text, anchor):
             text = f"{anchor['heading']}{after_heading(anchor)}{text}"
             boxes = place_boxes([{**anchor["bbox"], "page": anchor["page"]}]) + boxes
         first = unit[0]

@@ -11,6 +11,9 @@ from taxkg_assets.rules.loader import load_family
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
+_NUMBERED = ("line", "box", "column")
+# A printed number with its brackets, an arrow and the blanks after them.
+_NUMBER_CHARS = 8
 _RUN_IN_ENDS = (".", ":", "—", "–")
 _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
@@ -89,6 +92,14 @@ _PERSPECTIVE_OF = {
     "statute": "statute",
     "other": "other",
 }
+
+
+def begins_with_heading(text: str, anchor: Mapping[str, Any]) -> bool:
+    """Decide whether a text prints the heading that owns it: a numbered line prints its number before it."""
+    heading = str(anchor["heading"])
+    if anchor["kind"] in _NUMBERED:
+        return heading in text[: len(heading) + _NUMBER_CHARS]
+    return text.startswith(heading)
 
 
 def after_heading(anchor: Mapping[str, Any]) -> str:

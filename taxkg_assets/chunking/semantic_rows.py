@@ -10,7 +10,7 @@ from typing import Any
 from taxkg_assets.chunking.coverage import lies_in
 from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.chunking.reviews import REVIEWED, hash_text
-from taxkg_assets.chunking.rows import Owners, after_heading, make_row, place_boxes
+from taxkg_assets.chunking.rows import Owners, after_heading, begins_with_heading, make_row, place_boxes
 from taxkg_assets.chunking.semantic import SemanticUnit
 
 Decisions = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -88,6 +88,6 @@ def _find_heading(
     if anchor is None or block.anchor_id in headed:
         return "", []
     headed.add(block.anchor_id)
-    if text.startswith(anchor["heading"]):
+    if begins_with_heading(text, anchor):
         return "", []
     return f"{anchor['heading']}{after_heading(anchor)}", [{**anchor["bbox"], "page": anchor["page"]}]

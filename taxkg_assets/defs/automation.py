@@ -7,11 +7,12 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING, UPSTREAM, ancestors
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
 from taxkg_assets.defs.looks import look_at
 from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import BUILD, Store, digest
 from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
@@ -34,16 +35,17 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
 
     `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
     ignored: `index` is made from `documents` too, but not before `embeddings` is. Training does not follow by itself:
-    it takes long, and is asked for.
+    it takes long, and is asked for. The extraction follows the sensor, which knows the documents.
     """
-    upstream = UPSTREAM[spec.key.to_user_string()]
-    if not upstream or spec.group_name == TRAINING:
+    record = PIPELINE[spec.key.to_user_string()]
+    upstream = record.upstream
+    if not upstream or spec.group_name == TRAINING or record.fingerprint is None:
         return spec
-    earlier = {n for n in upstream if any(n in ancestors([other]) for other in upstream if other != n)}
-    waiting = dg.AutomationCondition.eager().ignore(dg.AssetSelection.assets(*sorted(earlier)))
-    return spec.replace_attributes(
-        automation_condition=waiting & dg.AutomationCondition.all_deps_blocking_checks_passed()
-    )
+    earlier = {n for n in upstream if any(n in PIPELINE.ancestors([other]) for other in upstream if other != n)}
+    optional = dg.AssetSelection.assets(*record.optional)
+    waiting = dg.AutomationCondition.eager().ignore(dg.AssetSelection.assets(*sorted(earlier)) | optional)
+    passed = dg.AutomationCondition.all_deps_blocking_checks_passed().ignore(optional)
+    return spec.replace_attributes(automation_condition=waiting & passed)
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
@@ -90,11 +92,9 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     try:
         ledger = scan_sources(home)
     except SourceError as clash:
-        if context.cursor != str(clash):
-            send(Alert("sources", "a source cannot be looked at", (str(clash),)), settings=home.settings)
-        context.update_cursor(str(clash))
+        _tell_closed(context, home, [str(clash)])
         return dg.SkipReason(str(clash))
-    context.update_cursor("")
+    _tell_closed(context, home, ledger["closed"])
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
@@ -116,6 +116,14 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
             )
         ]
     )
+
+
+def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
+    """Tell once of the sources that cannot be looked at; the others go on."""
+    said = "; ".join(closed)
+    if said and context.cursor != said:
+        send(Alert("sources", "a source cannot be looked at", tuple(closed)), settings=home.settings)
+    context.update_cursor(said)
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:

@@ -9,12 +9,15 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import table
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest, frame_digest
 from taxkg_assets.defs.timing import TimedProposer, timed_call
+from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.retrieval.encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
@@ -42,17 +45,16 @@ reviews = table(
     fingerprint=_decided,
 )
 
-# Decisions are opened and no upstream table: where nobody has decided anything, there is nothing to wait for.
 chunks = table(
     schemas.Chunks,
     build_chunks,
     group="chunking",
     handles={
-        "reviews": lambda home: home.store.read_or_empty("reviews"),
         "proposer": lambda home: TimedProposer(open_proposer(home)),
         "encode": lambda home: timed_call("cohesion", open_cohesion(home)),
     },
-    fingerprint=lambda home: digest(base_hash(home), proposer_fingerprint(home), _decided(home)),
+    fingerprint=lambda home: digest(base_hash(home), proposer_fingerprint(home)),
+    code=(SentenceEncoder,),
 )
 
 

@@ -8,7 +8,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
+from taxkg_assets.defs._table import table
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import is_tuned, model_hash, open_base, open_encoder
@@ -17,6 +18,7 @@ from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.timing import read_times
+from taxkg_assets.defs.verdicts import Verdict, table_metadata
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
@@ -172,7 +174,8 @@ eval_runs = table(
     schemas.EvalRuns,
     build_runs_on_index,
     group="evaluation",
-    stages=("evaluation", "retrieval"),
+    after=("embeddings", "summaries"),
+    optional=("model", "reranker"),
     handles={
         "encoder": open_encoder,
         "store": lambda home: home.store,
@@ -248,7 +251,6 @@ eval_report = table(
     schemas.EvalReport,
     build_report_and_pages,
     group="evaluation",
-    stages=("evaluation",),
     handles={"store": lambda home: home.store},
 )
 
@@ -259,12 +261,8 @@ metrics = table(
     group="evaluation",
     handles={"times": lambda home: read_times(home.store)},
     after=("index",),
+    show=lambda store: {"figures": table_metadata(render_metrics(schemas.Metrics.cast(store.read("metrics"))))},
 )
-
-
-SHOWN["metrics"] = lambda store: {
-    "figures": table_metadata(render_metrics(schemas.Metrics.cast(store.read("metrics"))))
-}
 
 
 @gate(on="eval_report")

@@ -1,6 +1,11 @@
-"""Assets of the stage `extraction`: each publishes its frames of the documents that were read; and their gates."""
+"""The extraction: one step reads documents and makes all their tables, as `extract` does; and their gates.
 
-from collections.abc import Callable, Mapping
+What a click makes is what the graph shows: a table of this stage is never made without the others, for one pure
+function makes them all of a document's bytes. The edges inside the step are those of that function.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,25 +14,16 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import (
-    DOCUMENT_PARTITIONS,
-    MAKERS,
-    OFFENDING_ROWS,
-    UPSTREAM,
-    DocumentBatches,
-    Handle,
-    Maker,
-    Rows,
-    Verdict,
-    asset_arguments,
-    gate,
-    snake,
-)
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, asset_arguments, snake
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.intake import folder_of, publish
+from taxkg_assets.defs.intake import PER_DOCUMENT, admit_documents, folder_of, publish
+from taxkg_assets.defs.io_manager import DocumentBatches
 from taxkg_assets.defs.proposers import open_proposer
+from taxkg_assets.defs.registry import PIPELINE, Maker, TableRecord
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import build_settled_references
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import (
     LabelledScore,
@@ -38,63 +34,95 @@ from taxkg_assets.evaluation.extraction_scores import (
 )
 from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.evaluation.reliability import find_unsure, find_unsure_owners, find_unsure_tables
+from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.forms.faces import build_faces
+from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.invariants import (
-    find_boxes_without_face,
     find_broken_pieces,
-    find_invented_boxes,
+    find_false_evidence,
     find_misowned_elements,
     find_orphan_anchors,
     find_silent_pages,
     find_strayed_sections,
     find_twin_anchors,
-    find_unanchored_boxes,
 )
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements
+from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.sections import build_sections
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
-from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.rules.floors import load_floors
-from taxkg_assets.sources.quarantine import are_too_many
+from taxkg_assets.sources.documents import build_documents
+from taxkg_assets.sources.quarantine import build_quarantine
 
 
-def extracted(schema: type[dy.Schema], build: Callable[..., Any], *, upstream: tuple[str, ...]) -> dg.AssetsDefinition:
-    """Make the asset of a per-document table.
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table that is made while a document is read, the others of them that its builder is given, and its page."""
 
-    Its rows were made when the document was read (one pure function from bytes to all frames); the step commits those
-    of the run's partitions, batch by batch, and skips documents whose reading the table already holds.
+    schema: type[dy.Schema]
+    made_from: tuple[str, ...]
+    arguments: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return snake(self.schema.__name__)
+
+
+def read_table(
+    schema: type[dy.Schema], build: Callable[..., Any], *made_from: str, group: str = "extraction"
+) -> ReadTable:
+    """Wire a table of the reading; `made_from` are the tables of the same reading that its builder is given."""
+    return ReadTable(schema, made_from, asset_arguments(schema, build, group=group, reading=extract))
+
+
+READ_TABLES = (
+    read_table(schemas.Documents, build_documents, group="sources"),
+    read_table(schemas.Quarantine, build_quarantine, group="sources"),
+    read_table(schemas.Spans, build_spans, "documents"),
+    read_table(schemas.Tables, build_tables, "documents"),
+    read_table(schemas.Faces, build_faces, "documents"),
+    read_table(schemas.Elements, build_elements, "documents", "tables", "faces"),
+    read_table(schemas.Anchors, build_anchors, "documents", "elements"),
+    read_table(schemas.Fields, build_fields, "documents", "elements", "anchors", "faces"),
+    read_table(schemas.Sections, build_sections, "documents", "elements", "anchors", "tables"),
+    read_table(schemas.Links, build_links, "documents", "elements", "sections", "anchors"),
+    read_table(schemas.References, build_references, "documents", "sections", "anchors", "links"),
+)
+"""The tables of one reading, in the order in which `extract` makes them."""
+
+for _table in READ_TABLES:
+    PIPELINE.add(TableRecord(_table.name, _table.made_from, functions=(extract,)))
+
+
+@dg.multi_asset(
+    name="extraction",
+    outs={one.name: dg.AssetOut(**one.arguments) for one in READ_TABLES},
+    internal_asset_deps={one.name: {dg.AssetKey(n) for n in one.made_from} for one in READ_TABLES},
+    partitions_def=DOCUMENT_PARTITIONS,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    required_resource_keys={"home"},
+)
+def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[DocumentBatches]]:
+    """Read the new and the changed documents of the partitions, and commit the rows of all their tables.
+
+    A document whose bytes and reader are unchanged is not read again; what cannot be read, or breaks a law, goes to
+    `quarantine`, and its old rows stay.
     """
-    name = snake(schema.__name__)
-    UPSTREAM[name] = upstream
+    home: Home = context.resources.home
+    found = admit_documents(home, context.partition_keys)
+    yield dg.Output(DocumentBatches([found.documents]), "documents")
+    yield dg.Output(DocumentBatches([found.quarantine]), "quarantine")
+    for one in READ_TABLES:
+        if one.name in PER_DOCUMENT:
+            yield dg.Output(DocumentBatches(publish(home, one.name, context.partition_keys)), one.name)
 
-    def step(context: dg.AssetExecutionContext, **inputs: Handle) -> Rows:
-        home: Home = context.resources.home
-        return DocumentBatches(publish(home, name, context.partition_keys))
-
-    made: dg.AssetsDefinition = dg.asset(
-        name=name,
-        ins={n: dg.AssetIn(n) for n in upstream},
-        partitions_def=DOCUMENT_PARTITIONS,
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        required_resource_keys={"home"},
-        **asset_arguments(schema, build, group="extraction"),
-    )(step)
-    return made
-
-
-spans = extracted(schemas.Spans, build_spans, upstream=("documents",))
-elements = extracted(schemas.Elements, build_elements, upstream=("documents", "spans"))
-tables = extracted(schemas.Tables, build_tables, upstream=("documents", "elements"))
-anchors = extracted(schemas.Anchors, build_anchors, upstream=("documents", "elements"))
-faces = extracted(schemas.Faces, build_faces, upstream=("documents", "spans"))
-sections = extracted(schemas.Sections, build_sections, upstream=("documents", "elements", "tables", "anchors"))
-references = extracted(schemas.References, build_references, upstream=("documents", "sections", "anchors"))
 
 # Whoever wants to know what a model would be asked makes the table aside.
-MAKERS["references"] = Maker(
+PIPELINE["references"].maker = Maker(
     build_settled_references,
     reads=("documents",),
     handles={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},
@@ -130,20 +158,6 @@ def measured(score: LabelledScore, *, on: str, checked: int, unsure: pl.DataFram
     )
 
 
-def named_first(
-    offending: pl.DataFrame,
-    documents: dy.DataFrame[schemas.Documents],
-    *,
-    checked: int,
-    figures: Mapping[str, float | int | str] | None = None,
-) -> Verdict:
-    """Name the documents whose rows offend; only so many as may not be withheld either stop the corpus."""
-    faulty = sorted(set(offending["document_id"]))
-    is_passed = not are_too_many(len(faulty), documents.height)
-    note = f"to be looked at: {', '.join(faulty)}" if faulty else ""
-    return Verdict(offending, checked, note=note, figures=figures or {}, is_passed=is_passed)
-
-
 @gate(on="elements", reads=("documents",))
 def roles_on_labelled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
@@ -168,40 +182,6 @@ def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
     columns = ["anchor_id", "document_id"]
     faults = [find_orphan_anchors(anchors).select(columns), find_twin_anchors(anchors).select(columns)]
     return Verdict(pl.concat(faults), anchors.height)
-
-
-@gate(on="anchors", reads=("faces", "documents", "elements"))
-def every_box_is_explained(
-    anchors: dy.DataFrame[schemas.Anchors],
-    faces: dy.DataFrame[schemas.Faces],
-    documents: dy.DataFrame[schemas.Documents],
-    elements: dy.DataFrame[schemas.Elements],
-) -> Verdict:
-    """Every box of a face has its anchor in the instructions, unless no line there begins with its key.
-
-    A document that leaves boxes out is named; only too many such documents stop what follows.
-    """
-    found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
-    excused = found.filter("is_excused")
-    listed = ", ".join(f"{d} {k}" for d, k in excused.select("document_id", "box_key").head(OFFENDING_ROWS).iter_rows())
-    faceless = find_boxes_without_face(faces, anchors, documents=documents)
-    bare = ", ".join(faceless["document_id"].head(OFFENDING_ROWS))
-    figures = {"without a line of their own": excused.height} | ({"listed": listed} if listed else {})
-    figures |= {"forms that speak of boxes and show none": faceless.height} | ({"those forms": bare} if bare else {})
-    return named_first(found.filter(~pl.col("is_excused")), documents, checked=faces.height, figures=figures)
-
-
-@gate(on="anchors", reads=("faces", "documents"))
-def no_box_is_invented(
-    anchors: dy.DataFrame[schemas.Anchors],
-    faces: dy.DataFrame[schemas.Faces],
-    documents: dy.DataFrame[schemas.Documents],
-) -> Verdict:
-    """No anchor speaks of a box that the face of its form and revision does not print.
-
-    A document with such an anchor is named; only too many such documents stop what follows.
-    """
-    return named_first(find_invented_boxes(faces, anchors, documents=documents), documents, checked=anchors.height)
 
 
 @gate(on="anchors", reads=("documents",))
@@ -277,4 +257,4 @@ def evidence_is_verbatim(
     references: dy.DataFrame[schemas.References], sections: dy.DataFrame[schemas.Sections]
 ) -> Verdict:
     """The evidence of every reference is the slice of its element's text that the offsets give."""
-    return Verdict(find_reference_faults(references, sections), references.height)
+    return Verdict(find_false_evidence(references, sections), references.height)

@@ -7,11 +7,13 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
+from taxkg_assets.defs._table import table
 from taxkg_assets.defs.extraction import measured
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (
@@ -44,41 +46,27 @@ CHANGES = "reports/changes"
 
 registry = table(schemas.Registry, build_registry, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
-edges = table(schemas.Edges, build_edges, group="graph")
+edges = table(
+    schemas.Edges,
+    build_edges,
+    group="graph",
+    own_laws=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
+)
 
 
-def build_revisions_and_reports(
-    documents: dy.DataFrame[schemas.Documents],
-    sections: dy.DataFrame[schemas.Sections],
-    anchors: dy.DataFrame[schemas.Anchors],
-    tables: dy.DataFrame[schemas.Tables],
-    faces: dy.DataFrame[schemas.Faces],
-    elements: dy.DataFrame[schemas.Elements],
-    *,
-    store: Store,
-) -> dy.DataFrame[schemas.Revisions]:
-    """One row per change between consecutive revisions; a report of each pair lies in the home's reports."""
-    revisions = build_revisions(documents, sections, anchors, tables, faces, elements)
-    written = set()
-    for report in build_change_reports(revisions, documents):
+def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
+    """Write a report of each pair of revisions into the home's reports, and remove those of pairs that are gone."""
+    place, written = home.store.place, set()
+    documents = schemas.Documents.cast(home.store.read("documents"))
+    for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
             name = f"{older}--to--{newer}.{suffix}"
-            store.place.write(f"{CHANGES}/{name}", text.encode())
+            place.write(f"{CHANGES}/{name}", text.encode())
             written.add(name)
-    for name in store.place.children(CHANGES):
+    for name in place.children(CHANGES):
         if name not in written and "--to--" in name:
-            store.place.remove(f"{CHANGES}/{name}")
-    return revisions
-
-
-revisions = table(
-    schemas.Revisions,
-    build_revisions_and_reports,
-    group="graph",
-    stages=("graph",),
-    handles={"store": lambda home: home.store},
-)
+            place.remove(f"{CHANGES}/{name}")
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
@@ -92,7 +80,14 @@ def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
     }
 
 
-SHOWN["revisions"] = show_changes
+revisions = table(
+    schemas.Revisions,
+    build_revisions,
+    group="graph",
+    own_laws=(find_revision_faults,),
+    publish=write_change_reports,
+    show=show_changes,
+)
 
 
 @gate(on="registry", reads=("faces",))

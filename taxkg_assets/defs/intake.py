@@ -21,15 +21,23 @@ from taxkg_assets.defs.engine import open_engine
 from taxkg_assets.defs.looks import Look, inbox_of, look_at
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome
-from taxkg_assets.defs.resources import Home, reading_version
+from taxkg_assets.defs.reading import reading_version
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.defs.timing import keep_times, timed
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
-from taxkg_assets.sources.scan import existing_roots, find_source_files, merge_sources, printable
+from taxkg_assets.sources.scan import (
+    MissingSourceError,
+    SourceError,
+    existing_roots,
+    find_source_files,
+    merge_sources,
+    printable,
+)
 
-PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "sections", "references")
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "sections", "links", "references")
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
@@ -44,7 +52,9 @@ def has_sources(home: Home) -> bool:
 def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
     """Scan the given sources, or all recorded ones and the inbox, and record what they hold now.
 
-    Args: at_first: what is scanned where no source was given or recorded and nothing lies in the inbox.
+    Args:    at_first: what is scanned where no source was given or recorded and nothing lies in the inbox.
+    Returns: the ledger, and under `closed` why folders could not be looked at; their documents stay as they were.
+    Raises:  SourceError where no source at all can be looked at.
     """
     store = home.store
     with store.ledger_held():
@@ -52,10 +62,27 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
         given = roots or (() if has_sources(home) else at_first)
         recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
         scanned = [root.resolve() for root in given] or existing_roots(recorded)
-        merged = merge_sources(ledger, {root: find_source_files(root) for root in scanned})
+        scans, closed = _scan(scanned)
+        merged = merge_sources(ledger, scans)
         if merged != ledger:
             store.write_ledger(merged)
-    return merged
+    return {**merged, "closed": closed}
+
+
+def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
+    """What lies in each source, and why some cannot be looked at; one that is not there at all is an error."""
+    scans: dict[Path, dict[str, list[Path]]] = {}
+    closed: list[SourceError] = []
+    for root in roots:
+        try:
+            scans[root] = find_source_files(root)
+        except MissingSourceError:
+            raise
+        except SourceError as unreadable:
+            closed.append(unreadable)
+    if closed and not scans:
+        raise closed[0]
+    return scans, [str(unreadable) for unreadable in closed]
 
 
 @dataclass(frozen=True, slots=True)

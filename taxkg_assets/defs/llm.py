@@ -6,10 +6,12 @@ from typing import Any
 import dataframely as dy
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import SHOWN, Verdict, gate, table
+from taxkg_assets.defs._table import table
 from taxkg_assets.defs.call_journal import Journal
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls
 from taxkg_assets.prompts.contract import Task
 from taxkg_assets.prompts.tasks import (
@@ -64,10 +66,8 @@ llm_calls = table(
     },
     fingerprint=_recorded,
     after=tuple(CALLERS),
+    show=lambda store: summarize_calls(store.read("llm_calls")),
 )
-
-
-SHOWN["llm_calls"] = lambda store: summarize_calls(store.read("llm_calls"))
 
 
 @gate(on="llm_calls")

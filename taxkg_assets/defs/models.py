@@ -178,7 +178,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """The model with a session of ONNX Runtime in place of its transformer."""
     own = _read(name, _stored_hash(name, TORCH))
     try:
-        from taxkg_assets.retrieval.export import SMALL, WHOLE, export_onnx
+        from taxkg_assets.retrieval.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
 
         path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)

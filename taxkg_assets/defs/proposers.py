@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from taxkg_assets.defs.call_journal import Journal, Spender, Spending
-from taxkg_assets.defs.code import code_version
+from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
@@ -122,9 +122,10 @@ def _budget(home: str, spender: Spender, limits: tuple[float, int, float], price
 
 def proposer_fingerprint(home: AnyHome) -> str:
     """Digest of who proposes and how, without opening a client: part of what decides whether a table is current."""
-    settings, code = home.settings, digest(code_version("llm"), code_version("prompts"))
+    settings = home.settings
     if settings.llm_provider == "rules":
-        return digest("rules", code)
+        return digest("rules", code_fingerprint(RuleProposer))
+    code = code_fingerprint(RuleProposer, ModelProposer)
     # A replay must find what the provider's build has made: it is the same proposer, asked again.
     asked = json.loads(settings.proposing()) | {"llm_provider": "models"}
     return digest(json.dumps(asked, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.code import PACKAGE as PACKAGE
-from taxkg_assets.defs.code import code_version as code_version
+from taxkg_assets.defs.fingerprint import PACKAGE as PACKAGE
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.store import BUILD, Store
 from taxkg_assets.settings import Settings
@@ -59,24 +56,7 @@ class Home(dg.ConfigurableResource["Home"]):
         return Store(self.settings.home)
 
 
-def stage_of(build: Callable[..., Any]) -> str:
-    """The stage whose code makes a table: `taxkg_assets.graph.edges` belongs to `graph`."""
-    return build.__module__.removeprefix("taxkg_assets.").split(".")[0]
-
-
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:
     """File and line of a function, for the link from the UI to the code."""
     module = importlib.import_module(target.__module__)
     return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]
-
-
-def reading_version(settings: Settings) -> str:
-    """Digest of all that shapes the reading of a document: code, rules, and the engine that reads tables.
-
-    An engine whose package comes or goes reads again.
-    """
-    code, engine = code_version("extraction"), settings.table_engine
-    if engine == "own":
-        return code
-    has_package = find_spec(engine) is not None
-    return hashlib.sha256(f"{code}{engine}{has_package}".encode()).hexdigest()

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs._table import UPSTREAM
 from taxkg_assets.defs.alerts import default_schedule_status
 from taxkg_assets.defs.intake import prune_readings
 from taxkg_assets.defs.proposers import prune_journal
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.retrieval import find_kept_releases, prune_indexes
 from taxkg_assets.defs.store import Store
@@ -37,7 +37,7 @@ class Freed:
 
 def find_kept_versions(store: Store) -> dict[str, set[int]]:
     """The versions of each table that stay whole: the newest one, and those that kept releases read."""
-    kept = {name: {store.version(name)} for name in UPSTREAM if store.exists(name)}
+    kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
             kept.setdefault(name, set()).add(version)

@@ -11,8 +11,9 @@ import lancedb
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import table
 from taxkg_assets.defs.exports import export_served, lost_exports
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.index_files import find_damaged_files, has_index_files, write_index_files
 from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
@@ -21,6 +22,7 @@ from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.retrieval.index import (
@@ -48,8 +50,11 @@ SERVED = (
     "nodes",
     "edges",
     "chunks",
-    "reranker",
+    "document_quality",
 )
+"""Tables of a build that readers are answered from, as they stood when the release was made."""
+SERVED_WHERE_TRAINED = ("reranker",)
+"""Those of training."""
 KEPT_RELEASES = 3
 
 embeddings = table(
@@ -63,6 +68,8 @@ embeddings = table(
         "progress": lambda home: stage_meter("embeddings"),
     },
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
+    optional=("model",),
+    code=(SentenceEncoder,),
 )
 
 
@@ -145,13 +152,13 @@ index = table(
     schemas.Index,
     build_index_version,
     group="retrieval",
-    stages=("retrieval",),
     handles={
         "encoder": open_encoder,
         "store": lambda home: home.store,
         "contents": _contents("chunks", "documents", "embeddings", "summaries"),
     },
     fingerprint=_index_fingerprint,
+    optional=("model",),
 )
 
 
@@ -219,14 +226,17 @@ release = table(
     schemas.Release,
     build_release_of_exports,
     group="retrieval",
-    stages=("retrieval",),
     fingerprint=lambda home: digest(*lost_exports(home)),
     handles={
         "export": lambda home: lambda: export_served(home),
         "old": lambda home: home.store.read_or_empty("release"),
-        "table_versions": lambda home: {name: home.store.version(name) for name in SERVED if home.store.exists(name)},
+        "table_versions": lambda home: {
+            name: home.store.version(name) for name in (*SERVED, *SERVED_WHERE_TRAINED) if home.store.exists(name)
+        },
         "now": lambda home: datetime.now(UTC),
     },
+    after=SERVED,
+    optional=SERVED_WHERE_TRAINED,
 )
 
 

@@ -105,7 +105,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
     """Digest of a frame's rows in their order; columns that end in `_at` do not count.
 
     It rests on polars' row hashes with a fixed seed and not on the frame's bytes, which differ with how the frame came
-    about; what was hashed by another version of polars counts as changed (`code_version`).
+    about; what was hashed by another version of polars counts as changed (`code_fingerprint`).
     """
     kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
     hashed = hashlib.sha256(repr(kept.schema).encode())
@@ -222,10 +222,10 @@ class Store:
         """Whether the table has a first commit."""
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
-    def open_table(self, name: str) -> DeltaTable | None:
+    def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
         """The table as the engine has it; None before its first commit."""
         try:
-            return DeltaTable(self.table_uri(name), storage_options=self._options())
+            return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError:
             return None
 
@@ -254,13 +254,13 @@ class Store:
             raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.") from missing
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
-    def read_as_written(self, name: str) -> pl.DataFrame:
+    def read_as_written(self, name: str, *, version: int | None = None) -> pl.DataFrame:
         """All rows of a table in no promised order, without its schema."""
-        table = self.open_table(name)
+        table = self.open_table(name, version=version)
         if table is None:
             raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
         files = table.file_uris()
-        return pl.read_parquet(files, storage_options=self._options()) if files else self.read(name)
+        return pl.read_parquet(files, storage_options=self._options()) if files else self.read(name, version=version)
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""

@@ -10,11 +10,13 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import SHOWN, Verdict, gate, table, table_metadata
+from taxkg_assets.defs._table import table
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.verdicts import Verdict, table_metadata
 from taxkg_assets.retrieval.passage_legs import PassageLegs, build_passage_legs
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.schemas import Chunks, Embeddings
@@ -77,26 +79,26 @@ scenario_queries = table(
     schemas.ScenarioQueries,
     build_scenario_queries,
     group="training",
-    stages=("retrieval",),
     handles={**HANDLES, "written": open_written},
     fingerprint=_made_with,
+    code=(open_legs,),
 )
 pairs = table(
     schemas.Pairs,
     build_pairs,
     group="training",
-    stages=("retrieval",),
     handles={**HANDLES, "tell": open_left_out},
     fingerprint=_made_with,
+    code=(open_legs,),
+    show=lambda store: {"made and left out": table_metadata(read_left_out(store))},
 )
-SHOWN["pairs"] = lambda store: {"made and left out": table_metadata(read_left_out(store))}
 hard_negatives = table(
     schemas.HardNegatives,
     build_hard_negatives,
     group="training",
-    stages=("retrieval",),
     handles=HANDLES,
     fingerprint=_made_with,
+    code=(open_legs,),
 )
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import Verdict, gate, table
+from taxkg_assets.defs._table import table
+from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import (
     MODELS,
@@ -28,6 +29,7 @@ from taxkg_assets.defs.rerankers import open_scorer
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
 from taxkg_assets.defs.training import read_left_out
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.search import Searcher
@@ -202,14 +204,17 @@ model = table(
     build_model,
     group="training",
     handles={"workshop": open_workshop},
+    optional=("documents", "chunks", "edges"),
+    code=(open_workshop,),
     fingerprint=lambda home: digest(weights_hash(home), home.settings.training(), *_lost(home, "model")),
 )
 reranker = table(
     schemas.Reranker,
     build_reranker,
     group="training",
-    stages=("retrieval",),
+    optional=("index", "edges"),
     handles={"bench": open_bench},
+    code=(open_bench,),
     fingerprint=lambda home: digest(
         base_hash(home), home.settings.reranking(), *_lost(home, "reranker"), *_read_indexed(home)
     ),

@@ -25,8 +25,10 @@ import polars as pl
 
 from taxkg_assets.defs.reader import MEMORY_REMEDY
 from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
+from taxkg_assets.extraction.document_law import find_broken_law
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.invariants import LAWS
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
@@ -85,11 +87,15 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
+    if broken := find_broken_law(read.frames, LAWS):
+        law, offending = broken
+        return _refusal(law.on, law.refuse(offending), law.remedy, is_law=True)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
         **facts,
         "page_count": read.page_count,
+        **asdict(read.addresses),
         "warnings": list(read.warnings),
         "image_only_pages": list(read.image_only_pages),
         "hidden_texts": [

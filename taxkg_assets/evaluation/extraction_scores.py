@@ -136,7 +136,10 @@ def score_ownership(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabelledScore:
-    """Share of labelled paragraphs that hang on the labelled heading; run-in headings are passed over."""
+    """Share of labelled paragraphs that hang on the labelled heading; run-in headings are passed over.
+
+    A label may quote a paragraph with its run-in heading, which is an anchor and no part of the paragraph's text.
+    """
     wanted = labels.within(set(documents["document_id"])).ownership
     tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
     of_document = defaultdict(list)
@@ -144,8 +147,7 @@ def score_ownership(
         of_document[row["document_id"]].append((row, squash(row["text"])))
     right, lost, misses = 0, 0, list[Miss]()
     for label in wanted:
-        quote = squash(label.quote)
-        held = [row for row, own in of_document[label.document_id] if quote in own or _is_fragment(own, quote)]
+        held = _find_quoted(label.quote, of_document[label.document_id])
         here = [row for row in held if row["page"] == label.page] or held
         if not here:
             lost += 1
@@ -159,6 +161,17 @@ def score_ownership(
             misses.append(("owner", label.document_id, label.page, label.owner, got, label.quote))
     figures = {"ownership_accuracy": score_share(right, len(wanted)), "ownership_lost": score_share(lost, len(wanted))}
     return LabelledScore.of("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
+
+
+def _find_quoted(quoted: str, sections: Sequence[tuple[Mapping[str, Any], str]]) -> list[Mapping[str, Any]]:
+    """Find the paragraphs that hold a quote, or else what follows the quote's run-in heading."""
+    quote = squash(quoted)
+    held = [row for row, own in sections if quote in own or _is_fragment(own, quote)]
+    if held:
+        return held
+    separator = ". " if ". " in quoted[: find_threshold("runin_characters")] else "—"
+    rest = squash(quoted.partition(separator)[2])
+    return [row for row, own in sections if rest in own] if len(rest) >= find_threshold("runin_rest_letters") else []
 
 
 def _is_fragment(own: str, quote: str) -> bool:

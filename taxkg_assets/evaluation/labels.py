@@ -52,7 +52,7 @@ class OwnershipLabel:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """One sentence and one thing that it points at."""
+    """One sentence and one thing that it points at; `is_hard` where careful readers could differ on the relation."""
 
     document_id: str
     page: int
@@ -63,6 +63,7 @@ class ReferenceLabel:
     polarity: str | None
     is_self: bool
     is_optional: bool
+    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,7 @@ def _read_reference(row: Row) -> ReferenceLabel:
         polarity=row.get("polarity"),
         is_self=bool(row.get("self")),
         is_optional=bool(row.get("optional")),
+        is_hard=bool(row.get("hard")),
     )
 
 

@@ -41,7 +41,8 @@ def score_references(
 ) -> LabelledScore:
     """Precision over everything read inside the labelled span; beside it recall, and both again for typed relations.
 
-    Mentions of the own box or form count on neither side, borderline ones do not count as missed.
+    Mentions of the own box or form count on neither side, borderline ones do not count as missed. The relation of a
+    label that is marked hard counts on neither side.
     """
     known = labels.within(set(documents["document_id"]))
     rows = list(references.iter_rows(named=True))
@@ -51,7 +52,8 @@ def score_references(
     mine = [ix for ix, row in enumerate(rows) if ix in label_of or is_inside(row)]
     false = [ix for ix in mine if ix not in label_of and not rows[ix]["is_self"]]
     counted = [ix for ix in mine if not (rows[ix]["is_self"] or (ix in label_of and label_of[ix].is_self))]
-    typed = [ix for ix in counted if rows[ix]["relation"] != "references"]
+    judged = [ix for ix in counted if not (ix in label_of and label_of[ix].is_hard)]
+    typed = [ix for ix in judged if rows[ix]["relation"] != "references"]
     typed_right = [ix for ix in typed if ix in label_of and rows[ix]["relation"] in label_of[ix].relations]
     misses: list[Miss] = [
         ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
@@ -62,7 +64,7 @@ def score_references(
         for label, ix in zip(known.references, met, strict=True)
         if not (label.is_optional or label.is_self)
     ]
-    outcomes = [(rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in counted]
+    outcomes = [(rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in judged]
     figures, missed = _score_asked(asked)
     figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
     figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
@@ -98,7 +100,7 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
 
 
 def _score_asked(asked: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[dict[str, float | None], list[Miss]]:
-    typed = [(label, row) for label, row in asked if label.relations[0] != "references"]
+    typed = [(label, row) for label, row in asked if label.relations[0] != "references" and not label.is_hard]
     right = [row is not None and _has_relation(row, label) for label, row in typed]
     misses: list[Miss] = [
         ("missed", label.document_id, label.page, label.targets[0], None, label.evidence)

@@ -8,13 +8,19 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from taxkg_assets.extraction.authored.destinations import find_named_places
+from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
+from taxkg_assets.extraction.authored.links import find_links
+from taxkg_assets.extraction.authored.trust import TagTrust
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
+from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
+from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
     find_misowned_elements,
@@ -24,8 +30,9 @@ from taxkg_assets.extraction.invariants import (
     find_twin_anchors,
     find_unread_pages,
 )
-from taxkg_assets.extraction.layout.lines import find_lines
-from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
 from taxkg_assets.extraction.pdf.visibility import HiddenText
@@ -34,9 +41,14 @@ from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
 from taxkg_assets.extraction.structure.identity import Identity, read_identity
+from taxkg_assets.extraction.structure.links import build_links
+from taxkg_assets.extraction.structure.publisher_ids import add_publisher_ids
 from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.structure.targets import TargetFinder
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
+from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Tables, validated
 
 
@@ -50,6 +62,7 @@ class Extraction:
     warnings: tuple[str, ...]
     image_only_pages: tuple[int, ...]
     hidden_texts: tuple[HiddenText, ...] = ()
+    addresses: Addresses = field(default_factory=Addresses)
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -82,11 +95,10 @@ def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 
-def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[FoundTable]:
+def _tables_of(page: Page, tables: list[FoundTable], *, lines: list[Line], is_form: bool) -> list[FoundTable]:
     """Keep a page's tables; on a form, a frame around numbered lines is none."""
     if not is_form or not tables:
         return tables
-    lines = find_lines(page)
     places = [(table, table.region) for table in tables]
     return [
         table
@@ -95,28 +107,71 @@ def _tables_of(page: Page, tables: list[FoundTable], *, is_form: bool) -> list[F
     ]
 
 
+def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
+    pages: dict[int, list[StatedField]] = {}
+    for one in stated:
+        pages.setdefault(one.field.page, []).append(one)
+    return pages
+
+
+def _find_official(source: Source, identity: Identity) -> Addresses:
+    """Find a product's official addresses; a document whose pages do not name the publisher has none."""
+    pages = [*source.pages[: load_family("addresses")["limits"]["pages"]], source.pages[-1]]
+    if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
+        return Addresses()
+    return find_addresses(
+        identity.irs_name,
+        form=identity.form,
+        doc_type=identity.doc_type,
+        revision=identity.revision,
+        is_draft=identity.is_draft,
+    )
+
+
 @_collector_paused()
 def extract(
-    data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000, table_engine: str = "own"
+    data: bytes,
+    *,
+    document_id: str,
+    is_text: bool = False,
+    max_pages: int = 10_000,
+    table_engine: str = "own",
+    use_tags: bool = True,
 ) -> Extraction:
-    """Read a document and make spans, elements, tables, anchors, faces, sections and references of it.
+    """Read a document and make spans, elements, tables, anchors, faces, fields, sections and references of it.
 
     Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
+            use_tags: read pages by their structure tags where these can be trusted.
     Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
     """
-    shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages)
+    shown = read_source(
+        data,
+        document_id=document_id,
+        is_text=is_text,
+        max_pages=max_pages,
+        policy=TagTrust() if use_tags else None,
+    )
     source = turn_upright(shown)
     identity = read_identity(source)
+    text = read_printed_text(source)
     faces = find_faces(source, identity=identity)
     is_form = identity.doc_type == "form"
+    form_fields = find_form_fields(source) if is_form else FormFields()
+    boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
+    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
     engine = ENGINES["own" if is_text else table_engine]
-    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes})
-    found = {page.page: _tables_of(page, read.found[page.page], is_form=is_form) for page in source.pages}
+    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes}, text=text)
+    found = {
+        page.page: _tables_of(page, read.found[page.page], lines=text.lines[page.page], is_form=is_form)
+        for page in source.pages
+    }
     blocks = find_blocks(
         source,
         identity=identity,
         regions={page: [table.region for table in tables] for page, tables in found.items()},
         face_boxes=faces,
+        text=text,
+        stated=_by_page(stated) if form_fields.is_trusted else {},
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.
@@ -135,20 +190,46 @@ def extract(
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
     _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
     _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    addresses = _find_official(source, identity)
+    places = find_named_places(source.navigation)
+    found_links, reasons = find_links(source, places=places)
+    finder = TargetFinder(anchors, sections=sections, elements=elements)
+    numbered = add_publisher_ids(
+        anchors, sections, tables=tables, places=places.values(), finder=finder, page_url=addresses.page_url
+    )
+    links = build_links(
+        found_links,
+        pages=source.pages,
+        places=places,
+        finder=finder,
+        document_id=document_id,
+    )
     frames = {
         "spans": spans,
         "elements": elements,
-        "tables": tables,
-        "anchors": anchors,
+        "tables": numbered.tables,
+        "anchors": numbered.anchors,
         "faces": build_faces(source, identity=identity, found=faces),
-        "sections": sections,
-        "references": build_references(sections, anchors, identity=identity),
+        "fields": build_fields(
+            stated, anchors=anchors, faces=faces, document_id=document_id, is_trusted=form_fields.is_trusted
+        ),
+        "sections": numbered.sections,
+        "links": links,
+        "references": build_references(numbered.sections, numbered.anchors, identity=identity, links=links),
     }
     return Extraction(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(*source.warnings, *read.warnings, *_name_engine(engine.name), *_name_misread(misread)),
+        warnings=(
+            *source.warnings,
+            *source.navigation.reasons,
+            *reasons,
+            *read.warnings,
+            *_name_engine(engine.name),
+            *_name_misread(misread),
+        ),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
+        addresses=addresses,
     )

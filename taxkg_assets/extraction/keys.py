@@ -8,7 +8,10 @@ from functools import lru_cache
 
 from taxkg_assets.rules.loader import load_rules
 
-_TOKEN = re.compile(r"\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b|(?i:through|thru|\bto\b|and|or)|,|[-–—]")
+_TOKEN = re.compile(
+    r"[A-Z]?\d{1,2}[a-z]?\(\d{1,2}\)|[A-Z]\d{1,2}[a-z]?|\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b"
+    r"|(?i:through|thru|\bto\b|and|or)|,|[-–—]"
+)
 _WORDS = frozenset({"and", "or", ","})
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # A longer run of numbers is no list of boxes: a date, an age, a share.
@@ -33,6 +36,16 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
         if match is None or (is_whole and not _ENDING.match(heading[match.end("list") :])):
             continue
         return _key_of(rule.extra["kind"], match["list"])
+    return None
+
+
+@lru_cache(maxsize=4096)
+def find_numbered_line(heading: str) -> Key | None:
+    """Find the line that a heading names by its number alone, as instructions for some returns do."""
+    for rule in load_rules("box_grammar", "numbered_lines"):
+        match = rule.pattern.match(heading)
+        if match is not None:
+            return _key_of(rule.extra["kind"], match["list"])
     return None
 
 
@@ -68,9 +81,9 @@ def _key_of(kind: str, listed: str) -> Key:
         return Key("box", f"box_{listed.lower()}")
     members = read_members(listed)
     if len(members) == 1 and "-" not in members[0]:
-        return Key({"code": "runin"}.get(kind, kind), f"{kind}_{members[0]}")
-    plural = {"box": "boxes", "code": "codes", "line": "lines"}[kind]
-    grouped = {"box": "box_group", "code": "runin"}.get(kind, kind)
+        return Key({"code": "runin", "item": "line"}.get(kind, kind), f"{kind}_{members[0]}")
+    plural = {"box": "boxes", "code": "codes", "line": "lines", "item": "items"}[kind]
+    grouped = {"box": "box_group", "code": "runin", "item": "line"}.get(kind, kind)
     return Key(grouped, f"{plural}_{'_'.join(members)}")
 
 

@@ -46,6 +46,7 @@ def build_edges(
         anchors=anchors.sort("anchor_id").to_dicts(),
         registry=registry_rows,
         tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
+        paragraphs=nodes.filter(pl.col("level") == "paragraph")["node_id"].to_list(),
     )
     texts = sections.select("anchor_id", "text").iter_rows()
     found = pl.concat(

@@ -72,12 +72,6 @@ def find_unsupported_edges(edges: dy.DataFrame[Edges], sections: dy.DataFrame[Se
     return _find_false_slices(semantic, sections).select("source_id", "target_id", "relation", "start", "evidence")
 
 
-def find_reference_faults(references: dy.DataFrame[References], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find references whose element is gone, or whose evidence is not the slice of its text that they give."""
-    columns = ["element_id", "start", "kind", "target", "evidence"]
-    return _find_false_slices(references, sections).select(columns)
-
-
 def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
     """Find edges that break what their relation means: its polarity, its ends, or where it may come from."""
     ends = nodes.select("node_id", "document_id", "level", "canonical_id")

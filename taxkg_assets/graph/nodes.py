@@ -330,7 +330,9 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
     printed = ["evidence", "start", "mention_start", "mention_end"]
     found: set[str] = set()
     asked: set[tuple[Any, ...]] = set()
-    for row in references.select(*columns, *printed).iter_rows(named=True):
+    # A link into the document leads nowhere else.
+    elsewhere = references.filter(pl.col("target_element_id").is_null())
+    for row in elsewhere.select(*columns, *printed).iter_rows(named=True):
         key = (*(row[name] for name in columns), find_printed_year(row))
         if key in asked:
             continue

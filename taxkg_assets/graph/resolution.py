@@ -85,9 +85,11 @@ class Resolver:
         anchors: Iterable[Mapping[str, Any]],
         registry: Iterable[Mapping[str, Any]],
         tables: Iterable[tuple[str, str, str]],
+        paragraphs: Iterable[str] = (),
     ) -> None:
-        """Take rows of `anchors` and `registry`, and of each table (document_id, table_id, title)."""
+        """Take rows of `anchors` and `registry`, of each table (document_id, table_id, title), ids of paragraphs."""
         self.catalogue = catalogue
+        self._places = set(paragraphs)
         self.anchors: dict[str, Mapping[str, Any]] = {}
         self.faces = {(row["document_id"], row["box_key"]) for row in registry}
         self._keys: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -100,6 +102,7 @@ class Resolver:
         for ix, row in enumerate(anchors):
             self._add_anchor(row, ix)
         for document_id, table_id, title in tables:
+            self._places.add(table_id)
             name = _TABLE_NAME.match(title)
             if name:
                 self._tables.setdefault((document_id, fold_heading(name.group(0))), table_id)
@@ -138,6 +141,9 @@ class Resolver:
     def resolve(self, reference: Mapping[str, Any]) -> Target | None:
         """Find the node that a row of `references` reaches; None where it means this document but nothing fits."""
         kind, target = reference["kind"], reference["target"]
+        linked = self._resolve_link(reference)
+        if linked is not None:
+            return linked
         if kind == "box":
             return self._resolve_box(reference)
         if kind == "line":
@@ -156,6 +162,16 @@ class Resolver:
             found = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
         year = find_printed_year(reference) if kind in ("form", "publication") else ""
         return found or _outside(kind, f"{target} ({year})" if year else target)
+
+    def _resolve_link(self, reference: Mapping[str, Any]) -> Target | None:
+        """Find the node that the publisher's own link leads to: a table, a heading, or a paragraph without one."""
+        anchor_id, element_id = reference.get("target_anchor_id"), reference.get("target_element_id")
+        heading = self.anchors.get(anchor_id or "")
+        is_heading = heading is not None and heading["element_id"] == element_id
+        for node_id in (reference.get("target_table_id"), None if is_heading else element_id):
+            if node_id in self._places:
+                return Target(str(node_id), 1.0)
+        return Target(heading["anchor_id"], 1.0) if heading is not None else None
 
     def _entry(self, reference: Mapping[str, Any]) -> Entry:
         return self.catalogue.entries[reference["document_id"]]

@@ -14,7 +14,7 @@ from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_form
-from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
@@ -40,6 +40,8 @@ class Answer(BaseModel):
     model: str = ""
     level: str = "auto"
     citations: list[Citation] = []
+    quality: list[Flag] = []
+    """What is to be doubted of the documents that the answer cites."""
 
 
 def ask(
@@ -100,7 +102,14 @@ def ask(
         model=worded.model if worded else "",
         level=wanted,
         citations=list(worded.citations) if worded else [],
+        quality=find_cited_flags(text, results),
     )
+
+
+def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
+    """The flags of the documents that an answer cites, each once."""
+    cited = [row for row in results if text is not None and f"[{row.rank}]" in text]
+    return list(dict.fromkeys(flag for row in cited for flag in row.quality))
 
 
 def _is_asked_for(searcher: Searcher, ranking: Ranking, result: Result) -> bool:

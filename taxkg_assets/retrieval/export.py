@@ -5,45 +5,32 @@ Here: writing an export, and asking it once whether it says what its model says.
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import logging
-import os
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
 from taxkg_assets.retrieval.exported import POOLINGS, ExportCard, ExportedCrossScorer, ExportedEncoder, ExportedModel
+from taxkg_assets.retrieval.onnx_graph import (
+    SMALL,
+    WHOLE,
+    ExportError,
+    PlainClassifier,
+    PlainTransformer,
+    copy_plain,
+    quantize_graph,
+    trace_graph,
+)
 from taxkg_assets.retrieval.onnx_model import open_session
 
-OPSET = 17
-WHOLE, SMALL, TOKENIZER = "model.onnx", "model_int8.onnx", "tokenizer.json"
+TOKENIZER = "tokenizer.json"
 MOST_APART = 1e-4
 """Of a cosine: what an export may differ by from its model in single precision."""
 PROBES = ("What goes into box 1a?", "Report the amount in box 2b, and do not include it in box 1a.", "See page 3.")
-
-
-class ExportError(Exception):
-    """A model that cannot be exported, or whose export does not say what it says; the message names the reason."""
-
-
-def export_onnx(model: Any, folder: Path) -> None:
-    """Write a loaded model's transformer as `model.onnx` and `model_int8.onnx`; what pools stays as it is.
-
-    Each file appears whole or not at all, whoever else exports at the same time.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    whole, small = (folder / f".{os.getpid()}-{name}" for name in (WHOLE, SMALL))
-    _trace(_Transformer(_plain(model[0].auto_model)), model.tokenizer, whole, output="token_embeddings")
-    _quantize(whole, small)
-    small.replace(folder / SMALL)
-    whole.replace(folder / WHOLE)
 
 
 def export_encoder(model: Any, folder: Path, *, told: ExportCard, is_small: bool = False) -> ExportCard:
@@ -59,14 +46,14 @@ def export_encoder(model: Any, folder: Path, *, told: ExportCard, is_small: bool
     card = replace(told, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
     card = replace(card, dimension=int(own.get_embedding_dimension()))
     path = folder / WHOLE
-    _trace(_Transformer(_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
+    trace_graph(PlainTransformer(copy_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
     _save_tokenizer(own.tokenizer, folder)
     encoder = ExportedEncoder(_reopen(folder, card), model_hash=card.weights)
     vectors = own.encode(list(PROBES), normalize_embeddings=True)
     if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
         raise ExportError(f"the export of {card.model_name} differs from it by {apart:.1e} in cosine")
     if is_small:
-        _quantize(path, folder / SMALL)
+        quantize_graph(path, folder / SMALL)
         (folder / SMALL).replace(path)
     return replace(card, digests=_digests(folder))
 
@@ -78,7 +65,7 @@ def export_cross(model: Any, folder: Path, *, told: ExportCard) -> ExportCard:
     """
     pad = model.tokenizer.pad_token_id or 0
     card = replace(told, max_tokens=min(told.max_tokens, model.max_length or told.max_tokens), pad_id=pad)
-    _trace(_Classifier(_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
+    trace_graph(PlainClassifier(copy_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
     _save_tokenizer(model.tokenizer, folder)
     pairs = [(PROBES[0], probe) for probe in PROBES]
     own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
@@ -117,72 +104,3 @@ def _reopen(folder: Path, card: ExportCard) -> ExportedModel:
 
 def _digests(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (WHOLE, TOKENIZER)}
-
-
-def _plain(inner: Any) -> Any:
-    """A copy in single precision whose way to attend can be traced."""
-    copied = copy.deepcopy(inner).float().eval()
-    copied.set_attn_implementation("eager")
-    return copied
-
-
-def _trace(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: str, pairs: bool = False) -> None:
-    """Write a module as an ONNX graph; whatever the exporter stumbles over is an `ExportError`."""
-    texts = ["a box", "a longer line of a form"]
-    sample = tokenizer(texts, texts if pairs else None, return_tensors="pt", padding=True)
-    known = ("input_ids", "attention_mask", "token_type_ids") if pairs else ("input_ids", "attention_mask")
-    names = [name for name in known if name in sample]
-    axes = {name: {0: "text", 1: "token"} for name in names} | {
-        output: {0: "text"} if pairs else {0: "text", 1: "token"}
-    }
-    try:
-        with warnings.catch_warnings(), torch.inference_mode():
-            warnings.simplefilter("ignore")
-            torch.onnx.export(
-                module.eval(),
-                tuple(sample[name] for name in names),
-                str(path),
-                input_names=names,
-                output_names=[output],
-                dynamic_axes=axes,
-                opset_version=OPSET,
-                dynamo=False,
-            )
-    except (RuntimeError, TypeError, ValueError, torch.onnx.errors.OnnxExporterError) as failed:
-        raise ExportError(f"it cannot be written as ONNX ({str(failed).splitlines()[0]})") from failed
-
-
-def _quantize(whole: Path, small: Path) -> None:
-    """Source: onnxruntime's dynamic quantization: weights of matrix products in 8 bits, activations as they come."""
-    logging.disable(logging.WARNING)  # it advises to optimise first, which changes nothing here
-    try:
-        quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
-    finally:
-        logging.disable(logging.NOTSET)
-
-
-class _Transformer(torch.nn.Module):
-    """The transformer with plain tensors in and out, as the exporter wants it."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return found
-
-
-class _Classifier(torch.nn.Module):
-    """A cross-encoder with plain tensors in and out; `token_type_ids` is missing where the model knows none."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
-        found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
-        return found

@@ -24,6 +24,16 @@ class Box(BaseModel):
     y1: float
 
 
+class Flag(BaseModel):
+    """A law about documents that a document does not keep: what to doubt of it, and what to do."""
+
+    model_config = ConfigDict(frozen=True)
+    document: str
+    law: str
+    message: str
+    remedy: str
+
+
 class Result(BaseModel):
     """One ranked passage: what a language model would be handed, where it stands, and how it got here."""
 
@@ -42,6 +52,7 @@ class Result(BaseModel):
     node_id: str
     chunk_id: str
     via: dict[str, Any]
+    quality: list[Flag] = []
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
-from taxkg_assets.retrieval.results import Candidate, Ranking, Result
+from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.table_entry import TableCatalogue
@@ -59,6 +59,8 @@ class Searcher:
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
     open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
+    flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
+    """What to doubt of documents that do not keep every law."""
 
     def search(
         self,
@@ -119,8 +121,15 @@ class Searcher:
         name = self.reranker.name if self.reranker is not None else None
         assembly = Assembly(self.gathered, ranking, has_parents=self.parts.parents, reranker=name)
         if level in UNIT_LEVELS and (opened := self.gathered.levels[level]) is not None:
-            return assembly.assemble_units(opened, k=k)
-        return assembly.assemble_passages(k=k, level=level)
+            return self._flag(assembly.assemble_units(opened, k=k))
+        return self._flag(assembly.assemble_passages(k=k, level=level))
+
+    def _flag(self, results: list[Result]) -> list[Result]:
+        """Say of each passage what is to be doubted of its document."""
+        return [
+            row.model_copy(update={"quality": list(flags)}) if (flags := self.flags.get(row.document)) else row
+            for row in results
+        ]
 
     def knows_form(self, form: str) -> bool:
         """Whether the corpus holds a document of this form, by any of the ways people write it."""

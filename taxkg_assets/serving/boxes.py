@@ -78,7 +78,8 @@ def find_asked_forms(released: Released, words: Sequence[str]) -> list[dict[str,
 
 def _with_passages(row: dict[str, Any], released: Released) -> dict[str, Any]:
     passages = _passages(row, nodes=released.table("nodes"), edges=released.table("edges"))
-    return {**row, "passages": passages}
+    documents = [row["document_id"], *(passage["document_id"] for passage in passages)]
+    return {**row, "passages": passages, "quality": released.flags_of(*documents)}
 
 
 def _bare(form: str) -> str:

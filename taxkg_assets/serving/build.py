@@ -11,28 +11,21 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import (
-    DOCUMENT_PARTITIONS,
-    GATED_BY,
-    GATES,
-    UPSTREAM,
-    DeltaIO,
-    ancestors,
-    built_tables,
-    find_ungated,
-    gate_fingerprint,
-    latest_evaluations,
-)
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
+from taxkg_assets.defs.extraction import READ_TABLES
+from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
 from taxkg_assets.serving.instance import open_instance
-from taxkg_assets.serving.status import find_stale
+from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -51,6 +44,8 @@ class GateResult:
     check: str
     is_passed: bool
     figures: dict[str, Any]
+    word: str = ""
+    """passed, warned or blocked"""
 
 
 @dataclass(slots=True)
@@ -67,6 +62,9 @@ class BuildResult:
     step_seconds: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     quarantine: list[dict[str, Any]] = field(default_factory=list)
+    flagged: list[dict[str, Any]] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    """Sources that could not be looked at."""
 
 
 def build(
@@ -88,9 +86,9 @@ def build(
     store = Store(home)
     started = time.monotonic()
     with store.exclusive():
-        if unknown := sorted(set(select) - UPSTREAM.keys()):
-            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(UPSTREAM)}.")
-        if missing := sorted(name for name in ancestors(select) - set(select) if not store.exists(name)):
+        if unknown := sorted(set(select) - set(PIPELINE)):
+            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(PIPELINE)}.")
+        if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
             raise SelectionError(
                 f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "
                 "Run `taxkg build` first, or select those too."
@@ -105,7 +103,7 @@ def build(
         with open_instance(store) as instance:
             report_dead_run(instance, store)
             sync_partitions(instance, set(ledger["files"]))
-            result = BuildResult(is_done=True, seconds=0.0, run_ids=[])
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=ledger["closed"])
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
                 _report_unchanged(instance, store, result=result)
@@ -118,27 +116,31 @@ def build(
             prune_indexes(store)
             prune_journal(store)
         result.quarantine = store.read_or_empty("quarantine").to_dicts()
+        result.flagged = list_flagged(store)
         result.seconds = time.monotonic() - started
     return result
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
     """Whether a run would write nothing, and every gate has passed on these very tables by today's code and labels."""
-    tables = built_tables()
+    tables = PIPELINE.built()
     if find_stale(home, {name: home.store.state(name) for name in tables}):
         return False
     if find_ungated(instance, home.store, tables):
         return False
-    today = gate_fingerprint(home)
-    judged = [evaluation.metadata.get(GATED_BY) for evaluation in latest_evaluations(instance)]
-    return all(found is not None and found.value == today for found in judged)
+    for evaluation in latest_evaluations(instance):
+        judged = evaluation.metadata.get(GATED_BY)
+        today = PIPELINE[evaluation.asset_key.to_user_string()].gate_code[evaluation.check_name](home)
+        if judged is None or judged.value != today:
+            return False
+    return True
 
 
 def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
     """Tell what stands, with what the gates said of it; no run is needed."""
     for evaluation in latest_evaluations(instance):
         _record_gate(evaluation, result)
-    for name in built_tables():
+    for name in PIPELINE.built():
         result.rows[name] = store.count(name)
         result.unchanged.append(name)
 
@@ -146,16 +148,24 @@ def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: Bui
 def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
     figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
     table = evaluation.asset_key.to_user_string()
-    result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed, figures))
+    is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
+    word = "passed" if evaluation.passed else "warned" if is_warning else "blocked"
+    result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
     """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
     if not select:
         return [BUILT]
-    above = sorted(n for n in ancestors(select) - set(select) if GATES.get(n))
+    above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))
     phases = [dg.AssetSelection.checks_for_assets(*above)] if above else []
     return [*phases, dg.AssetSelection.assets(*select).required_multi_asset_neighbors()]
+
+
+def made_with(select: Sequence[str]) -> set[str]:
+    """These tables, with all that are made in one step with one of them."""
+    read = {one.name for one in READ_TABLES}
+    return set(select) | (read if read & set(select) else set())
 
 
 def run_selection(

@@ -544,19 +544,25 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     from taxkg_assets.defs.resources import Home
     from taxkg_assets.defs.store import Store
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.status import list_hidden_texts, table_statuses
+    from taxkg_assets.serving.status import list_flagged, list_hidden_texts, table_statuses
 
     store = Store(home_of(home))
     tables = table_statuses(store)
     quarantine = store.read_or_empty("quarantine").to_dicts()
-    hidden = list_hidden_texts(store)
+    hidden, flagged = list_hidden_texts(store), list_flagged(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
         shown = {"home": store.uri, "tables": [asdict(t) for t in tables]}
-        shown |= {"quarantine": quarantine, "hidden text": hidden, "metrics": store.read_or_empty("metrics").to_dicts()}
+        shown |= {
+            "quarantine": quarantine,
+            "flagged": flagged,
+            "hidden text": hidden,
+            "metrics": store.read_or_empty("metrics").to_dicts(),
+        }
         print_json({**shown, "language models": proposer})
     else:
         render.statuses(tables, quarantine, home=store.uri, out=out)
+        render.flagged(flagged, out=out)
         render.hidden_texts(hidden, out=out)
         render.metrics(store.read_or_empty("metrics"), out=out)
         render.proposer(proposer, out=out)
@@ -584,11 +590,12 @@ def ui(
 @app.command()
 def daemon(home: HomeOption = "") -> None:
     """Run sensors, schedules, automation and queued runs of this home, without the UI."""
+    from taxkg_assets.defs.compat import DAEMON_MODULE
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home))
     err.print(f"Dagster daemon for {store.uri}; stop it with Ctrl-C.")
-    _become(["dagster._daemon", "run", *WORKSPACE], store.home)
+    _become([DAEMON_MODULE, "run", *WORKSPACE], store.home)
 
 
 def _become(module: list[str], home: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from taxkg_assets.defs._table import MAKERS
 from taxkg_assets.defs.proposers import open_estimator
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 
 
@@ -24,8 +24,9 @@ def estimate_build(home: Home) -> list[dict[str, Any]]:
         return []
     open_estimator(home)  # a wrong setting is told before a home is built that would need it
     rows: list[dict[str, Any]] = []
-    for name, maker in MAKERS.items():
-        if "proposer" not in maker.handles:
+    for name in PIPELINE:
+        maker = PIPELINE[name].maker
+        if maker is None or "proposer" not in maker.handles:
             continue
         if missing := [n for n in maker.reads if not home.store.exists(n)]:
             note = f"not built yet: {', '.join(missing)} (TAXKG_LLM_PROVIDER=rules taxkg build asks no model)"

@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from taxkg_assets.defs.place import PlaceError
 from taxkg_assets.retrieval.answer import Answer
-from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.retrieval.search import MOST_CHARACTERS
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.diff import RevisionNotFoundError
@@ -123,6 +123,7 @@ class Source(BaseModel):
     node_id: str
     bboxes: list[dict[str, float]]
     evidence: str = Field(description="path of the page's picture with the passage marked")
+    quality: list[Flag] = Field(default=[], description="what to doubt of the document")
 
 
 class QueryResponse(BaseModel):
@@ -316,4 +317,5 @@ def _source(row: Result) -> Source:
         node_id=row.node_id,
         bboxes=[box.model_dump() for box in row.bboxes],
         evidence=f"/v1/evidence/{row.node_id.replace('#', '%23')}.png",
+        quality=row.quality,
     )

@@ -23,6 +23,7 @@ from taxkg_assets.retrieval.current import find_current
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.passage_index import PassageIndex
+from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
 
@@ -61,6 +62,23 @@ class Released:
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     @cached_property
+    def flags(self) -> dict[str, list[Flag]]:
+        """What to doubt of each document that does not keep every law; releases of older homes do not say."""
+        version = json.loads(self.row["table_versions"]).get("document_quality")
+        if version is None:
+            return {}
+        quality = self.store.read_as_written("document_quality", version=version)  # every question reads it
+        doubted = quality.filter(pl.col("outcome") != "passed").sort("document_id", "law")
+        flags: dict[str, list[Flag]] = {}
+        for document, law, message, remedy in doubted.select("document_id", "law", "message", "remedy").iter_rows():
+            flags.setdefault(document, []).append(Flag(document=document, law=law, message=message, remedy=remedy))
+        return flags
+
+    def flags_of(self, *documents: str) -> list[dict[str, str]]:
+        """The flags of some documents as plain data."""
+        return [flag.model_dump() for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
+
+    @cached_property
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
         home = HomeFolder(home=str(self.store.home))
@@ -79,6 +97,7 @@ class Released:
                 sections=self.table("sections"),
             ),
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
+            flags=self.flags,
         )
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all 
     from taxkg_assets.serving.status import TableStatus
 
 REVIEW_CHARACTERS = 160
+_WORDS = {"passed": "green", "warned": "yellow", "blocked": "bold red"}
+MOST_FLAGGED = 40
 HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels"}
 
 
@@ -31,19 +33,21 @@ def build_result(result: BuildResult, *, out: Console) -> None:
     """Gates, counts and times of a build."""
     gates = Table("gate on", "law", "", "rows", "offending", "figures", title="Gates", title_justify="left")
     for gate in result.gates:
+        if gate.table == "document_quality" and gate.word == "passed":
+            continue
         told = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
         figures = ", ".join(f"{k} {_short(v)}" for k, v in told.items())
         gates.add_row(
             gate.table,
             gate.check.replace("_", " "),
-            "[green]passed" if gate.is_passed else "[bold red]FAILED",
+            f"[{_WORDS[gate.word]}]{gate.word}",
             str(gate.figures.get("rows checked", "")),
             str(gate.figures.get("offending rows", "")),
             escape(figures),
         )
     tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
     for name in result.rows:
-        seconds = result.step_seconds.get(name, result.step_seconds.get("intake", 0.0))
+        seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
         tables.add_row(name, str(result.rows[name]), f"{seconds:.1f}", "built" if name in result.built else "unchanged")
     out.print(tables)
     out.print(gates)
@@ -53,7 +57,10 @@ def build_result(result: BuildResult, *, out: Console) -> None:
             offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
+    for closed in result.closed:
+        out.print(f"[bold red]left as it was[/] {escape(closed)}", highlight=False, soft_wrap=True)
     quarantine(result.quarantine, out=out)
+    flagged(result.flagged, out=out)
     word = "[green]Built" if result.is_done else "[bold red]Stopped: nothing downstream of the failure was touched"
     out.print(f"{word}[/] in {result.seconds:.1f} s.")
 
@@ -78,6 +85,19 @@ def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     for row in rows:
         shown.add_row(*(escape(str(row[c])) for c in ("document_id", "stage", "reason", "remedy")))
     out.print(shown)
+
+
+def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Documents that are served with a flag: law, what was found, what to do."""
+    if not rows:
+        return
+    shown = Table("document", "law", "found", "such as", title="Served, to be doubted", title_justify="left")
+    for row in rows[:MOST_FLAGGED]:
+        law, example = row["law"].replace("_", " "), next(iter(row["examples"]), "")
+        shown.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
+    out.print(shown)
+    if len(rows) > MOST_FLAGGED:
+        out.print(f"… and {len(rows) - MOST_FLAGGED} more: `taxkg status --json` lists all.", highlight=False)
 
 
 def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]], *, home: str, out: Console) -> None:
@@ -176,7 +196,14 @@ def passages(results: Sequence[Result], *, out: Console) -> None:
         out.print(
             f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
         )
+        doubts([flag.model_dump() for flag in result.quality], out=out)
         out.print(Padding(Text(result.text), (0, 0, 1, 4)))
+
+
+def doubts(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
+    """What is to be doubted of a document that something rests on."""
+    for flag in flags:
+        out.print(f"    [yellow]doubtful[/] {escape(flag['document'])}: {escape(flag['message'])}", highlight=False)
 
 
 def answer(question: str, found: Answer, *, out: Console) -> None:
@@ -195,6 +222,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
         corners = next((box for box in result.bboxes if box.page == result.page), None)
         where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
         out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
+    doubts([flag.model_dump() for flag in found.quality], out=out)
 
 
 def _place(result: Result) -> str:
@@ -217,6 +245,7 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
             out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
+        doubts(row["quality"], out=out)
         out.print()
 
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
-from taxkg_assets.defs._table import FINGERPRINTS, GATES, UPSTREAM, find_ungated, pipeline_order
+from taxkg_assets.defs.gates import find_ungated
 from taxkg_assets.defs.intake import PER_DOCUMENT, look_at_sources, tier_of
-from taxkg_assets.defs.resources import Home, reading_version
+from taxkg_assets.defs.reading import reading_version
+from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import settler_of
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.serving.instance import open_instance
@@ -43,10 +46,16 @@ def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
     return find_hidden_texts(documents).to_dicts() if "hidden_texts" in documents.columns else []
 
 
+def list_flagged(store: Store) -> list[dict[str, Any]]:
+    """The documents that are served with a flag, with each law that they do not keep, its message and its remedy."""
+    quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
+    return quality.select("document_id", "law", "rows", "message", "examples", "remedy").to_dicts()
+
+
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
     home = Home(home=str(store.home))
-    states = {name: store.state(name) for name in pipeline_order()}
-    faults = find_ungated(instance, store, UPSTREAM)
+    states = {name: store.state(name) for name in PIPELINE.order()}
+    faults = find_ungated(instance, store, PIPELINE)
     stale = find_stale(home, states)
     rows: list[TableStatus] = []
     for name, state in states.items():
@@ -54,7 +63,7 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
         mine = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
         count = None if state is None else store.count(name)
         version = None if state is None else state.version
-        rows.append(TableStatus(name, word, count, version, len(GATES.get(name, ())), {} if state is None else mine))
+        rows.append(TableStatus(name, word, count, version, len(PIPELINE.gates(name)), {} if state is None else mine))
     return rows
 
 
@@ -65,7 +74,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     admitted = states["documents"].documents if states["documents"] is not None else {}
     wanted = {d: s["content"] for d, s in admitted.items()}
     for name in states:
-        state, upstream = states[name], UPSTREAM[name]
+        state, upstream = states[name], PIPELINE.upstream(name)
         if (
             state is None
             or any(u in stale or states[u] is None for u in upstream)
@@ -75,9 +84,9 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
             )
         ):
             stale.add(name)
-        elif name in FINGERPRINTS:
+        elif fingerprint := PIPELINE[name].fingerprint:
             above = {u: s for u in upstream if (s := states[u]) is not None}
-            if FINGERPRINTS[name](home, above) != state.inputs:
+            if fingerprint(home, above) != state.inputs:
                 stale.add(name)
     return stale
 

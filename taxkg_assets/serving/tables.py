@@ -90,6 +90,7 @@ class TableDesk:
             "text": match.words,
             "node_id": match.table_id,
             "chunk_id": self._find_chunk(match),
+            "quality": self.released.flags_of(table["document_id"]),
             "via": {"table": match.table_id, "header_match": match.score},
             "title": match.title,
             "row": match.row_path,

@@ -13,9 +13,6 @@ import polars as pl
 
 from taxkg_assets.schemas import Quarantine
 
-WITHHELD_FRAC = 0.02
-WITHHELD_MIN = 2
-
 
 def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quarantine]:
     """One row per refused document.
@@ -26,13 +23,14 @@ def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quar
     return Quarantine.validate(frame.sort("document_id"))
 
 
-def find_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame) -> pl.DataFrame:
-    """Documents withheld by laws, if they are more than 2 % of all and at least 2; unreadable files do not count."""
+def find_withheld(
+    documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
+) -> tuple[pl.DataFrame, bool]:
+    """List the documents that laws withhold, and decide whether they are too many; unreadable files do not count.
+
+    Args:    share: of all documents, more than which stop the corpus. least: fewer than these never stop it.
+    Returns: `document_id`, `stage`, `reason`, `remedy`, one row per document; and whether they stop the corpus.
+    """
     withheld = quarantine.filter("is_law").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
-    return withheld if are_too_many(withheld.height, total) else withheld.clear()
-
-
-def are_too_many(faulty: int, total: int) -> bool:
-    """Decide whether so many faulty documents of all stop the corpus: more than 2 %, and at least 2."""
-    return faulty >= WITHHELD_MIN and faulty > WITHHELD_FRAC * total
+    return withheld, withheld.height >= least and withheld.height > share * total

@@ -20,8 +20,7 @@ KNOWN = [
     ("i1099div--2024-01.facsimile", "box_2a", "includes", "box_2d", "positive"),
     ("i1099div--2024-01.facsimile", "box_2a", "includes", "box_2f", "positive"),
     ("i1099div--2024-01.facsimile", "box_6", "excludes", "box_1b", "negative"),
-    ("i1099div--2024-01.facsimile", "box_2f", "applies_if", "box_2e", "positive"),
-    ("i1099div--2024-01.facsimile", "box_2f", "applies_if", "box_2f", "positive"),
+    ("i1099div--2024-01.facsimile", "box_2f", "requires", "box_2e", "positive"),
     ("f1099int--2024-01", "box_1", "excludes", "box_3", "negative"),
     ("fw2--2025", "box_8", "excludes", "box_7", "negative"),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pymupdf
 
-from taxkg_assets.defs._table import built_tables
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.released import open_release
@@ -66,7 +66,7 @@ def test_a_dropped_document_is_released_a_bad_one_refused_and_a_corrected_one_he
             )
             await_truth(lambda: is_idle(store), seconds=UNATTENDED_SECONDS, process=process, log=log)
     # What is only trained is made by `taxkg train`: a document never waits for it.
-    states = {table.table: table.state for table in table_statuses(store) if table.table in built_tables()}
+    states = {table.table: table.state for table in table_statuses(store) if table.table in PIPELINE.built()}
     assert {name: state for name, state in states.items() if state != "current"} == {}
     assert hook.kinds() == ["quarantine"]
 

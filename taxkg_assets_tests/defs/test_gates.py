@@ -8,25 +8,25 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
-from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
-from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
-from dagster._core.events import DagsterEvent
 
 from taxkg_assets import schemas
 from taxkg_assets.definitions import defs
-from taxkg_assets.defs._table import GATES, UPSTREAM, DeltaIO, find_ungated
-from taxkg_assets.defs.extraction import named_first
+from taxkg_assets.defs import gates
+from taxkg_assets.defs.compat import AssetCheckEvaluationPlanned, AssetDaemonCursor, DagsterEvent
+from taxkg_assets.defs.gates import find_ungated
+from taxkg_assets.defs.io_manager import DeltaIO
+from taxkg_assets.defs.registry import PIPELINE, Pipeline
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
 
-DOWNSTREAM = ("anchors", "sections", "references", "nodes", "edges", "chunks", "embeddings", "index", "release")
+DOWNSTREAM = ("registry", "nodes", "edges", "chunks", "embeddings", "index", "release")
 
 
 def versions(store: Store) -> dict[str, int]:
     """Commit numbers of all tables."""
-    return {name: store.version(name) for name in UPSTREAM}
+    return {name: store.version(name) for name in PIPELINE}
 
 
 def add_document(home: Path, tmp_path: Path) -> Path:
@@ -42,7 +42,7 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
     store = Store(sample_home)
     with open_instance(store) as instance:
         run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTING)
-        for check in GATES["elements"]:
+        for check in PIPELINE.gates("elements"):
             planned = AssetCheckEvaluationPlanned(asset_key=dg.AssetKey("elements"), check_name=check)
             event = DagsterEvent(
                 event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED.value,
@@ -54,17 +54,6 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
         instance.report_run_failed(run)
         faults = find_ungated(instance, store, ["elements"])
     assert set(faults.values()) == {"was due in a run that has not come to it"}
-
-
-@pytest.mark.parametrize(("faulty", "passed"), [(0, True), (1, True), (2, False)])
-def test_one_document_with_an_unexplained_box_is_named_and_two_of_ten_stop_the_corpus(
-    faulty: int, passed: bool
-) -> None:
-    documents = schemas.Documents.sample(overrides=[{"document_id": f"d{ix}"} for ix in range(10)])
-    offending = pl.DataFrame({"document_id": [f"d{ix}" for ix in range(faulty)] * 3}, schema={"document_id": pl.String})
-    verdict = named_first(offending, documents, checked=30)
-    assert verdict.passed is passed
-    assert all(f"d{ix}" in verdict.note for ix in range(faulty))
 
 
 @pytest.fixture
@@ -110,8 +99,10 @@ def instance(failed_home: Path) -> Iterator[dg.DagsterInstance]:
         yield opened
 
 
-def materialize_one(home: Path, instance: dg.DagsterInstance, name: str) -> dg.ExecuteInProcessResult:
-    """What a click on Materialize does: one asset, nothing else."""
+def materialize_one(
+    home: Path, instance: dg.DagsterInstance, name: str, *, tags: dict[str, str] | None = None
+) -> dg.ExecuteInProcessResult:
+    """What a click on Materialize does: one asset with those of its step, nothing else."""
     from taxkg_assets.definitions import defs
 
     resource = Home(home=str(home))
@@ -120,7 +111,8 @@ def materialize_one(home: Path, instance: dg.DagsterInstance, name: str) -> dg.E
         instance=instance,
         resources={"home": resource, "io_manager": DeltaIO(home=resource)},
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        selection=dg.AssetSelection.assets(name).without_checks(),
+        selection=dg.AssetSelection.assets(name).required_multi_asset_neighbors().without_checks(),
+        tags=tags,
         raise_on_error=False,
     )
 
@@ -142,7 +134,7 @@ def test_automation_requests_nothing_below_a_failed_gate(
 
     def tick(cursor: AssetDaemonCursor | None) -> tuple[AssetDaemonCursor, set[str]]:
         result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)
-        return result.cursor, {n for n in UPSTREAM if result.get_num_requested(dg.AssetKey(n))}
+        return result.cursor, {n for n in PIPELINE if result.get_num_requested(dg.AssetKey(n))}
 
     with open_instance(Store(sample_home)) as instance:
         cursor, _ = tick(None)
@@ -153,7 +145,7 @@ def test_automation_requests_nothing_below_a_failed_gate(
         monkeypatch.delenv("TAXKG_GOLD")
         assert build(str(sample_home), select=["elements"]).is_done
         _, requested = tick(cursor)
-        assert "anchors" in requested
+        assert "registry" in requested
 
 
 def test_a_table_changed_behind_the_gates_is_refused(sample_home: Path) -> None:
@@ -178,43 +170,38 @@ def test_a_table_without_gate_record_is_refused(sample_home: Path) -> None:
         assert versions(store) == before
 
 
-def test_a_broken_contract_writes_nothing_and_stops_what_follows(tmp_path: Path) -> None:
+def test_a_broken_contract_writes_nothing_and_stops_what_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same wiring as every table, around a builder that breaks its schema."""
-    from taxkg_assets.defs import _table
+    from taxkg_assets.defs import _table, io_manager
 
-    saved = dict(UPSTREAM), dict(_table.FINGERPRINTS)
-    try:
+    def build_spans(documents: pl.DataFrame) -> pl.DataFrame:
+        return schemas.Spans.sample(2).with_columns(page=pl.lit(0, dtype=pl.Int32))
 
-        def build_spans(documents: pl.DataFrame) -> pl.DataFrame:
-            return schemas.Spans.sample(2).with_columns(page=pl.lit(0, dtype=pl.Int32))
+    def build_elements(spans: pl.DataFrame) -> pl.DataFrame:
+        return schemas.Elements.create_empty()
 
-        def build_elements(spans: pl.DataFrame) -> pl.DataFrame:
-            return schemas.Elements.create_empty()
+    def build_documents() -> pl.DataFrame:
+        return schemas.Documents.create_empty()
 
-        def build_documents() -> pl.DataFrame:
-            return schemas.Documents.create_empty()
-
-        for function in (build_spans, build_elements, build_documents):
-            function.__module__ = "taxkg_assets.extraction.spans"
-        names = ("Documents", "Spans", "Elements")
-        builders = (build_documents, build_spans, build_elements)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_table, "GATES", {})
-            patch.setattr(_table, "asset_arguments", lambda *_, **__: {})
-            assets = [_table.table(getattr(schemas, n), b, group="x") for n, b in zip(names, builders, strict=True)]
-            home = Home(home=str(tmp_path))
-            result = dg.materialize(
-                assets,
-                instance=dg.DagsterInstance.ephemeral(),
-                resources={"home": home, "io_manager": DeltaIO(home=home)},
-                raise_on_error=False,
-            )
-        assert not result.success
-        assert "ContractError" in str(result.failure_data_for_node("spans"))
-        store = Store(tmp_path)
-        assert (store.exists("documents"), store.exists("spans"), store.exists("elements")) == (True, False, False)
-    finally:
-        UPSTREAM.clear()
-        UPSTREAM.update(saved[0])
-        _table.FINGERPRINTS.clear()
-        _table.FINGERPRINTS.update(saved[1])
+    for function in (build_spans, build_elements, build_documents):
+        function.__module__ = "taxkg_assets.extraction.spans"
+    names = ("Documents", "Spans", "Elements")
+    builders = (build_documents, build_spans, build_elements)
+    alone = Pipeline()
+    for module in (_table, io_manager, gates):
+        monkeypatch.setattr(module, "PIPELINE", alone)
+    monkeypatch.setattr(_table, "asset_arguments", lambda *_, **__: {})
+    assets = [_table.table(getattr(schemas, n), b, group="x") for n, b in zip(names, builders, strict=True)]
+    home = Home(home=str(tmp_path))
+    result = dg.materialize(
+        assets,
+        instance=dg.DagsterInstance.ephemeral(),
+        resources={"home": home, "io_manager": DeltaIO(home=home)},
+        raise_on_error=False,
+    )
+    assert not result.success
+    assert "ContractError" in str(result.failure_data_for_node("spans"))
+    store = Store(tmp_path)
+    assert (store.exists("documents"), store.exists("spans"), store.exists("elements")) == (True, False, False)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
-from taxkg_assets.defs._table import MAKERS, TRAINED, UPSTREAM
 from taxkg_assets.defs.llm import CALLERS, LATER_CALLERS, READER_TASKS
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.prompts.tasks import TASKS
 
 
 def test_every_table_that_may_ask_a_model_is_known_to_the_record() -> None:
-    asking = {name for name, maker in MAKERS.items() if {"proposer", "reader"} & set(maker.handles)}
+    asking = {r.name for r in PIPELINE.records() if r.maker and {"proposer", "reader"} & set(r.maker.handles)}
     assert asking == {*CALLERS, *LATER_CALLERS}
-    assert set(LATER_CALLERS) <= TRAINED
-    assert TRAINED.isdisjoint(CALLERS)
-    assert set(UPSTREAM["llm_calls"]) == set(CALLERS)
+    assert set(LATER_CALLERS) <= PIPELINE.trained()
+    assert PIPELINE.trained().isdisjoint(CALLERS)
+    assert set(PIPELINE.upstream("llm_calls")) == set(CALLERS)
 
 
 def test_every_task_has_somebody_who_asks() -> None:

@@ -15,9 +15,9 @@ import pymupdf
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
-from taxkg_assets.defs._table import MAKERS
 from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.proposers import describe_proposer, open_estimator
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.extraction.extract import Extraction, extract
@@ -104,7 +104,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answerer], Loop
 
 
 def _make(home: Home) -> pl.DataFrame:
-    return MAKERS["chunks"].make(home, encode=encode)
+    return PIPELINE["chunks"].maker.make(home, encode=encode)
 
 
 def test_an_outage_loses_no_call_and_a_full_record_makes_none(
@@ -165,12 +165,12 @@ def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
 def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[Answerer], Loopback]) -> None:
     server = serve(answer_like_the_rules)
     before = open_estimator(home)
-    MAKERS["chunks"].make(home, encode=encode, proposer=before)
+    PIPELINE["chunks"].maker.make(home, encode=encode, proposer=before)
     assert server.sent == []
     _make(home)
     assert sum(row.calls for row in before.estimates.values()) == len(server.sent)
     after = open_estimator(home)
-    MAKERS["chunks"].make(home, encode=encode, proposer=after)
+    PIPELINE["chunks"].maker.make(home, encode=encode, proposer=after)
     assert [(row.calls, row.cached) for row in after.estimates.values()] == [
         (0, row.calls) for row in before.estimates.values()
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.defs import retention
-from taxkg_assets.defs._table import UPSTREAM
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.retention import find_kept_versions, keep_house
 from taxkg_assets.defs.retrieval import KEPT_RELEASES
@@ -27,7 +27,7 @@ def old_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def versions(store: Store) -> dict[str, int]:
-    return {name: store.version(name) for name in UPSTREAM}
+    return {name: store.version(name) for name in PIPELINE}
 
 
 @pytest.mark.usefixtures("old_enough")

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
-from taxkg_assets.defs._table import MAKERS
 from taxkg_assets.defs.call_journal import Journal
 from taxkg_assets.defs.intake import admit_documents, publish, scan_sources
 from taxkg_assets.defs.proposers import open_estimator
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
@@ -72,7 +72,7 @@ def test_unsure_references_are_settled_once_and_go_back_with_the_model(
     by_rule, state = home.store.read("references"), _state(home.store)
     assert "settler" not in state
     unsure = by_rule.filter(~pl.col("is_self"), pl.col("confidence") < 0.9)
-    assert unsure.height == 2
+    assert unsure.height == 3
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name, value in {"PROVIDER": "openai", "MODEL": "m", "ATTEMPTS": "1", "BATCH": "1"}.items():
@@ -85,7 +85,7 @@ def test_unsure_references_are_settled_once_and_go_back_with_the_model(
 
     monkeypatch.setenv("TAXKG_LLM_BATCH", "24")
     estimator = open_estimator(home)
-    MAKERS["references"].make(home, proposer=estimator)
+    PIPELINE["references"].maker.make(home, proposer=estimator)
     assert [row.calls for row in estimator.estimates.values()] == [1]
     with loopback(_decide) as server:
         monkeypatch.setenv("TAXKG_LLM_URL", f"{server.url}/v1")
@@ -93,8 +93,9 @@ def test_unsure_references_are_settled_once_and_go_back_with_the_model(
         made = home.store.read("references")
         assert len(Journal(home.store).read()) == refused + len(server.sent)
     settled = made.filter(pl.col("created_by") == "llm")
-    assert settled.select("relation", "confidence", "rule_id").rows() == [("qualifies", 0.97, "ambiguous_references")]
-    assert made.filter(pl.col("created_by") != "llm").height == by_rule.height - 1
+    answer = ("qualifies", 0.97, "ambiguous_references")
+    assert settled.select("relation", "confidence", "rule_id").rows() == [answer] * (unsure.height - 1)
+    assert made.filter(pl.col("created_by") != "llm").height == by_rule.height - settled.height
     assert _state(home.store)["settler"]
 
     monkeypatch.setenv("TAXKG_LLM_PROVIDER", "replay")

@@ -17,14 +17,15 @@ PACKAGE = Path(taxkg_assets.__file__).parent
 FORBIDDEN = {"xml", "lxml", "zipfile", "tarfile", "pickle", "marshal", "shelve"}
 
 
-def test_no_document_meets_a_parser_of_xml_an_archive_or_a_pickle() -> None:
+def test_no_document_meets_an_archive_a_pickle_or_a_parser_of_xml_but_the_templates_own() -> None:
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             found |= {(path.name, name) for name in names if name.split(".")[0] in FORBIDDEN}
-    assert not found
+    # The template of a form alone, by a parser that is made to refuse document types and entities.
+    assert found == {("form_template.py", "xml.parsers")}
 
 
 def test_an_entity_in_a_form_reads_no_file(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import taxkg_assets.defs.training  # noqa: F401 - registers the gates
-from taxkg_assets.defs._table import JUDGES, Verdict
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.schemas import Pairs
 from taxkg_assets_tests.training import small
 
@@ -23,7 +24,7 @@ def _judge(folder: Path, *, sound: int) -> Verdict:
     ]
     home = Home(home=str(folder))
     home.store.write("pairs", pl.DataFrame(small.fill(Pairs, rows)), inputs="")
-    return JUDGES["pairs", "pairs_are_valid"](home)[0]
+    return PIPELINE["pairs"].gates["pairs_are_valid"](home)[0]
 
 
 @pytest.mark.parametrize(("sound", "faults"), [(24, []), (15, ["valid_share of definition"])])

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.defs import training_models
-from taxkg_assets.defs._table import JUDGES
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.schemas import HardNegatives, Model, Pairs
@@ -61,7 +61,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def _judge(home: Home) -> tuple[bool, str]:
-    verdict, _ = JUDGES["model", "the_chosen_encoder_beats_its_base"](home)
+    verdict, _ = PIPELINE["model"].gates["the_chosen_encoder_beats_its_base"](home)
     return verdict.passed, verdict.note
 
 

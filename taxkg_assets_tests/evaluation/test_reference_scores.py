@@ -51,6 +51,7 @@ LABELS = read_labels(
                 label("box_3", RENT),
                 label("box_9", RENT, optional=True),
                 label("Form 9000", RENT, self=True),
+                label("box_4", RENT, relation="requires", hard=True),
             ],
         }
     }
@@ -69,15 +70,16 @@ def test_every_share_by_hand() -> None:
             read(5, "box_8", RENT, anchor_id=f"{BOOK}#out"),
             read(6, "Form 9000", RENT, kind="form", is_self=True),
             read(7, "box_6", RENT, is_self=True),
+            read(8, "box_4", RENT, relation="includes"),
         ],
         document_id=BOOK,
     )
     score = score_references(references, LABELS, anchors=TREE, documents=documents())
     assert score.figures == {
-        "reference_recall": pytest.approx(3 / 4),
-        "reference_precision": pytest.approx(3 / 4),
+        "reference_recall": pytest.approx(4 / 5),
+        "reference_precision": pytest.approx(4 / 5),
         "typed_recall": pytest.approx(1 / 2),
         "typed_precision": pytest.approx(2 / 2),
     }
     assert sorted(score.misses["problem"]) == ["invented", "missed", "relation"]
-    assert score.n_rows == 4
+    assert score.n_rows == 5

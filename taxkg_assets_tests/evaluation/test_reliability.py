@@ -48,7 +48,9 @@ def test_confidence_is_the_share_that_was_right() -> None:
 
 
 def test_every_count_is_of_a_rule_that_stands() -> None:
-    cues = {rule.id for group in ("cues", "leads") for rule in load_rules("relations", group)}
+    groups = ("cues", "leading_conditions", "subjects", "duties")
+    cues = {rule.id for group in groups for rule in load_rules("relations", group)}
+    cues |= set(load_family("relations")["decisions"])
     mentions = {rule.id for group in ("mentions", "named_sections") for rule in load_rules("references", group)}
     family = load_family("confidence")
     assert set(family["reference_cues"]) <= cues

@@ -54,6 +54,8 @@ def document(document_id: str, form: str, doc_type: str, revision: str, *, is_dr
         "warnings": [],
         "image_only_pages": [],
         "hidden_texts": [],
+        "page_url": None,
+        "pdf_url": None,
         "tier": 1,
         "fetched_at": datetime(2031, 1, 1, tzinfo=UTC),
     }

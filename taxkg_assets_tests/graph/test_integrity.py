@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.graph.integrity import (
     find_dangling_edges,
     find_misused_relations,
     find_parent_cycles,
-    find_reference_faults,
     find_tree_faults,
     find_unconnected_nodes,
     find_unplaced_nodes,
@@ -128,4 +128,4 @@ def test_evidence_that_does_not_slice_back() -> None:
     )
     assert find_unsupported_edges(Edges.validate(forged), sections)["relation"].to_list() == ["excludes"]
     moved = corpus.frames()["references"].with_columns(evidence=pl.lit("made up"))
-    assert find_reference_faults(References.validate(moved), sections).height == 2
+    assert find_false_evidence(References.validate(moved), sections).height == 2

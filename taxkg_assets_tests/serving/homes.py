@@ -17,6 +17,7 @@ from taxkg_assets.defs.store import Store
 
 TABLES = (
     *("documents", "quarantine", "spans", "elements", "tables", "anchors", "faces", "sections", "references"),
+    "document_quality",
     *(
         "registry",
         "nodes",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs._table import built_tables
+from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, BuildResult, build
 from taxkg_assets_tests.llm.providers.conversations import answer_like_the_rules, task_of
@@ -44,7 +44,7 @@ def test_a_recorded_build_is_made_again_without_a_call(tmp_path: Path, monkeypat
         remade = _build(again, folder)
         assert len(server.sent) == paid
     assert remade.rows == made.rows
-    assert_same_tables(first, again, names=built_tables())
+    assert_same_tables(first, again, names=PIPELINE.built())
 
 
 def _build(home: Path, folder: Path) -> BuildResult:

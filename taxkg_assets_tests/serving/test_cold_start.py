@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from taxkg_assets.defs.question_models import CARD, ExportDamagedError, export_name, open_export
 from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.retrieval.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 
@@ -55,6 +59,45 @@ def test_a_question_loads_no_engine(built_samples: Path, command: list[str]) -> 
     assert loaded & FORBIDDEN == set()
     assert "polars" in loaded
     assert shown.strip()
+
+
+def test_who_asks_a_model_loads_no_engine_either() -> None:
+    program = "import sys, taxkg_assets.defs.proposers; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) & FORBIDDEN == set()
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_cold_question_says_what_to_doubt(sample_home: Path, command: str) -> None:
+    store = Store(sample_home)
+    flagged = {"strength": "incomplete", "outcome": "flagged", "rows": 1, "message": "A heading is unread."}
+    is_first = pl.col("law").cum_count().over("document_id") == 1
+    changed = store.read("document_quality").with_columns(
+        *(pl.when(is_first).then(pl.lit(value)).otherwise(name).alias(name) for name, value in flagged.items()),
+    )
+    version = store.write("document_quality", changed.cast({"rows": pl.Int32}), inputs="").version
+    release = store.read("release")
+    served = json.loads(release["table_versions"][-1]) | {"document_quality": version}
+    store.write("release", release.with_columns(table_versions=pl.lit(json.dumps(served))), inputs="")
+    loaded, shown = _loaded([command, "How are ordinary dividends reported?", "--home", str(sample_home)])
+    words = " ".join(shown.split())
+    assert "doubtful sample-" in words
+    assert ": A heading is unread." in words
+    assert loaded & FORBIDDEN == set()
+
+
+def test_without_its_export_a_question_is_encoded_with_torch(
+    sample_home: Path, built_samples: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(sample_home / "models")
+    released, exact = open_release(str(sample_home)), open_release(str(built_samples)).searcher
+    with caplog.at_level(logging.WARNING, logger="taxkg.serving"):
+        assert isinstance(released.question_encoder, SentenceEncoder)
+    assert "questions are encoded with torch" in caplog.text
+    assert "run `taxkg build`" in caplog.text
+    for question in QUESTIONS[:12]:
+        ours, theirs = (searcher.search(question, k=1) for searcher in (released.searcher, exact))
+        assert [row.chunk_id for row in ours] == [row.chunk_id for row in theirs], question
 
 
 def test_help_loads_no_table_either() -> None:

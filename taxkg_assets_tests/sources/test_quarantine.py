@@ -30,14 +30,15 @@ def _refusal(document_id: str, *, is_law: bool = True) -> dict[str, Any]:
     ("total", "withheld", "unreadable", "blocks"),
     [
         (10, 0, 0, False),
-        (10, 1, 0, False),  # one alone never blocks, though it is 10 %
-        (10, 2, 0, True),
-        (200, 2, 0, False),  # 1 %
-        (200, 4, 0, False),  # 2 % exactly is still allowed
-        (200, 5, 0, True),
-        (10, 0, 9, False),
-        (10, 1, 5, False),
-        (10, 2, 5, True),
+        (10, 4, 0, False),  # fewer than five never block, though they are 40 %
+        (10, 5, 0, True),
+        (200, 3, 0, False),
+        (200, 20, 0, False),  # 10 % exactly is still allowed
+        (200, 21, 0, True),
+        (200, 30, 0, True),
+        (30, 0, 20, False),
+        (30, 3, 20, False),
+        (30, 5, 5, True),
     ],
 )
 def test_too_many_documents_withheld_by_laws_block(total: int, withheld: int, unreadable: int, blocks: bool) -> None:
@@ -45,15 +46,17 @@ def test_too_many_documents_withheld_by_laws_block(total: int, withheld: int, un
     refused = names[: withheld + unreadable]
     quarantine = build_quarantine([_refusal(name, is_law=ix < withheld) for ix, name in enumerate(refused)])
     documents = Documents.sample(overrides=[{"document_id": name} for name in names[len(refused) :]])
-    found = find_withheld(documents, quarantine)
-    assert found["document_id"].to_list() == (names[:withheld] if blocks else [])
+    found, is_blocked = find_withheld(documents, quarantine, share=0.1, least=5)
+    assert found["document_id"].to_list() == names[:withheld]
+    assert is_blocked is blocks
 
 
-def test_a_document_that_stands_in_an_older_version_counts_once() -> None:
+def test_a_document_that_is_served_in_an_older_version_counts_once() -> None:
     names = [f"d{ix:03}" for ix in range(100)]
     documents = Documents.sample(overrides=[{"document_id": name} for name in names])
-    assert find_withheld(documents, build_quarantine([_refusal(name) for name in names[:2]])).is_empty()
-    assert find_withheld(documents, build_quarantine([_refusal(name) for name in names[:3]])).height == 3
+    for withheld, blocks in ((10, False), (11, True)):
+        quarantine = build_quarantine([_refusal(name) for name in names[:withheld]])
+        assert find_withheld(documents, quarantine, share=0.1, least=5)[1] is blocks
 
 
 def test_rows_leave_sorted_and_once_per_document() -> None:

@@ -7,7 +7,7 @@ together. Labels in the left margin (Part I, Step 2) head the lines beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.forms.line_numbers import (
@@ -20,7 +20,7 @@ from taxkg_assets.extraction.forms.line_numbers import (
     read_start,
     split_at_numbers,
 )
-from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_labels, label_key, limits
+from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_inner_heads, find_labels, label_key, limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.loader import load_rules
@@ -28,11 +28,20 @@ from taxkg_assets.rules.loader import load_rules
 
 @dataclass(slots=True)
 class FormLine:
-    """One numbered line; `key` is line_4b, or step_4b under a step; `is_part` says that it divides a numbered one."""
+    """One numbered line, box or column; `key` is line_4b, step_4b, box_A, column_d.
+
+    is_part: it divides a numbered one. label: its printed words alone (line_labels.py).
+    """
 
     key: str
     is_part: bool
     lines: list[Line]
+    label: str = ""
+
+    @property
+    def kind(self) -> str:
+        kind = self.key.partition("_")[0]
+        return kind if kind in ("box", "column") else "line"
 
 
 @dataclass(slots=True)
@@ -45,26 +54,34 @@ class FormLines:
     rest: list[Line] = field(default_factory=list)
 
 
-def find_form_lines(page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = ()) -> FormLines:
+def find_form_lines(
+    page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated: Container[str] = ()
+) -> FormLines:
     """Find the numbered lines of a page; none where too few numbers stand in a column.
 
     Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
-            braces: the tall braces of the page (split_brace).
+            braces: the tall braces of the page (split_brace). stated: the keys that its fields speak of: where there
+            are any, one column of them is enough, and a line of those may be a number without words.
     """
     pieces = join_letters(split_at_numbers(lines))
     numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
     repeats = find_repeats(numbered)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
-    if len(starts) < limits()["lines"]:
-        return FormLines()
+    if len(starts) < limits()["stated_lines" if stated else "lines"]:
+        return FormLines(rest=list(pieces))
     taken = {id(start.piece) for start in repeats}
     free = [piece for piece in pieces if id(piece) not in taken]
-    labels = find_labels(page, free, [start.piece for start in starts])
+    begun = [start.piece for start in starts]
+    labels = find_labels(page, free, begun)
+    margin = {id(line) for label in labels for line in label.lines}
+    inner = find_inner_heads([piece for piece in free if id(piece) not in margin], begun)
+    labels += inner
     taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
     free = [piece for piece in free if id(piece) not in taken]
-    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels)
-    found = [unit for unit in found if _has_words(unit)]
+    ends = [label.y0 for label in inner]
+    found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels, ends=ends)
+    found = [unit for unit in found if _has_words(unit) or unit.key in stated]
     taken = {id(line) for unit in found for line in unit.lines}
     rest = [piece for piece in free if id(piece) not in taken]
     for unit in found:
@@ -96,29 +113,6 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
             row = line.base
         rows[id(line)] = row
     return rows
-
-
-def find_title(form_line: FormLine, text: str) -> str:
-    """Give the words that name a numbered line: its number with its bold words, or with its first sentence."""
-    lead = _bold_words(form_line)
-    for rule in load_rules("form_lines", "titles"):
-        ends = [match.start() for match in rule.pattern.finditer(text) if match.start() > max(3, len(lead) - 2)]
-        if ends:
-            text = text[: ends[0]]
-    room = int(limits()["title_chars"])
-    return text if len(text) <= room else text[:room].rsplit(" ", 1)[0]
-
-
-def _bold_words(form_line: FormLine) -> str:
-    """Join the bold words that a line begins with, its number included."""
-    words = ""
-    for line in form_line.lines:
-        for span in line.spans:
-            if span.text.strip() and not span.is_bold:
-                return words.strip()
-            words += span.text
-        words += " "
-    return words.strip()
 
 
 def split_brace(line: Line) -> tuple[Line | None, Line | None]:
@@ -175,11 +169,12 @@ def _collect(
     braces: Sequence[Line],
     repeats: Sequence[Start],
     labels: Sequence[SideLabel],
+    ends: Sequence[float],
 ) -> list[FormLine]:
-    """Give each number the pieces that belong to its line."""
+    """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
     walls = find_walls(page)
     tops = {id(start): _top(start, braces) for start in starts}
-    heads = [piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text)]
+    heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     own = {id(start.piece) for start in starts}
     found: list[FormLine] = []
     number = ""
@@ -283,7 +278,7 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
 
 def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
     """Tell the step beside which a number stands; empty for none."""
-    above = [label for label in labels if label.y0 <= start.piece.base]
+    above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""
 

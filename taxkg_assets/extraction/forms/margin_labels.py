@@ -19,6 +19,8 @@ class SideLabel:
     head: list[Line] = field(default_factory=list)
     notes: list[Line] = field(default_factory=list)
     key: str | None = None
+    # It heads the lines below it inside a part, and does not stand in the margin beside them.
+    is_inner: bool = False
 
     @property
     def lines(self) -> list[Line]:
@@ -67,6 +69,23 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     return [_with_plain_head(label) for label in labels]
 
 
+def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part."""
+    heads: list[SideLabel] = []
+    for piece in pieces:
+        if not piece.is_bold or not any(
+            rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")
+        ):
+            continue
+        is_alone = not any(
+            other is not piece and abs(other.base - piece.base) <= limits()["row_pt"] for other in (*pieces, *starts)
+        )
+        reach = limits()["row_gap_sizes"] * piece.size
+        if is_alone and any(0 < start.base - piece.base <= reach and start.x0 <= piece.x0 + 3 for start in starts):
+            heads.append(SideLabel([piece], is_inner=True))
+    return heads
+
+
 def _with_plain_head(label: SideLabel) -> SideLabel:
     """Take a few plain words between two rules for a head; a remark is a sentence or stands in parentheses."""
     text = " ".join(line.text for line in label.notes)
@@ -85,10 +104,12 @@ def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
     }
     labels: list[SideLabel] = []
     for wall, end in pairwise([*sorted(walls), page.height_pt]):
-        first = [piece for piece in heads if wall - 3 < piece.y0 < wall + limits()["under_wall_pt"]]
+        between = [piece for piece in heads if wall - 3 < piece.y0 < end - 3]
+        # Two walls may lie so near that what is right below the first stands under the second.
+        first = [piece for piece in between if piece.y0 < wall + limits()["under_wall_pt"]]
         if not first:
             continue
-        own = [piece for piece in heads if wall - 3 < piece.y0 < end - 3 and abs(piece.size - first[0].size) < 0.6]
+        own = [piece for piece in between if abs(piece.size - first[0].size) < 0.6]
         labels.append(SideLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
     return labels if len(labels) >= 2 else []
 

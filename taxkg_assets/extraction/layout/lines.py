@@ -213,7 +213,7 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
     """Cut a line before a character of its text; gives the lines on each side, none where a side is blank."""
     left: list[Span] = []
     right: list[Span] = []
-    room = at + len("".join(span.text for span in line.spans)) - len("".join(span.text for span in line.spans).lstrip())
+    room = _find_stored(line, at)
     for span in line.spans:
         if room >= len(span.text):
             left.append(span)
@@ -226,6 +226,21 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
         room -= len(span.text)
     sides = [make_line(line.page, spans) for spans in (left, right)]
     return ([sides[0]] if sides[0] else []), ([sides[1]] if sides[1] else [])
+
+
+def _find_stored(line: Line, at: int) -> int:
+    """Find the place in a line's stored spans of a character of its text, which has one blank for several."""
+    stored = "".join(span.text for span in line.spans)
+    blanks = len(stored) - len(stored.lstrip())
+    if len(line.text) == len(stored.strip()):
+        return at + blanks
+    place = blanks
+    for _ in range(at):
+        is_blank = stored[place : place + 1].isspace()
+        place += 1
+        while is_blank and stored[place : place + 1].isspace():
+            place += 1
+    return place
 
 
 class Words:

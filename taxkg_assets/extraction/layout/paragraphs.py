@@ -41,7 +41,11 @@ def matches(group: str, text: str) -> bool:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together, with the column they stand in."""
+    """Lines that belong together, with the column they stand in.
+
+    level: what the structure tags say of it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
+    path: the path of its tag. is_item: it lies in a list item.
+    """
 
     lines: list[Line]
     column_x0: float
@@ -52,6 +56,9 @@ class Paragraph:
     is_last: bool = False
     heads_table: bool = False
     is_caption: bool = False
+    level: int = -1
+    path: tuple[int, ...] = ()
+    is_item: bool = False
 
     @property
     def first(self) -> Line:
@@ -84,7 +91,7 @@ def find_paragraphs(
     is_ragged = is_cell or _is_flush_right(lines)
     for line in lines:
         current = paragraphs[-1] if paragraphs else None
-        is_item = _is_list_start(line)
+        is_item = is_list_start(line)
         if current is None:
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
@@ -113,7 +120,7 @@ def text_x0(line: Line) -> float:
     return line.x0 + (shown[0].x1 - line.x0) * mark / max(1, len(shown[0].text.strip()))
 
 
-def _is_list_start(line: Line) -> bool:
+def is_list_start(line: Line) -> bool:
     """Decide whether a line begins with a list mark that is set apart from its text."""
     mark = first_shown(line).text.strip()
     if len(mark) > 5:

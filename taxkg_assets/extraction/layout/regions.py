@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TableRegion:
-    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet."""
+    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet.
+
+    tag_ix: the structure tag that the table was read from, an index into `Page.tags`; −1 for a table found by layout.
+    """
 
     page: int
     x0: float
@@ -18,6 +21,7 @@ class TableRegion:
     x1: float
     y1: float
     kind: str
+    tag_ix: int = -1
 
 
 @dataclass(frozen=True, slots=True)

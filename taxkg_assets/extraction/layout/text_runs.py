@@ -100,6 +100,11 @@ def is_numbered(text: str) -> bool:
     return _matches("worksheet_lines", text)
 
 
+def is_line_number(text: str) -> bool:
+    """Decide whether a text is the number or letter of a worksheet line and nothing else."""
+    return _matches("line_numbers", text)
+
+
 def is_year(text: str) -> bool:
     """Decide whether a text is a year and nothing else."""
     return _matches("years", text)

@@ -12,9 +12,8 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.pdf.content_stream import written_as
-from taxkg_assets.extraction.pdf.model import Fill, Rule, Widget
+from taxkg_assets.extraction.pdf.model import Fill, Rule
 from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
-from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Cover
 from taxkg_assets.rules.loader import load_family
 
@@ -112,27 +111,6 @@ def _may_shade_parts(page: Any) -> bool:
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
         # What of a damaged part can be painted, only the parser knows.
         return True
-
-
-def read_widgets(page: Any) -> tuple[Widget, ...]:
-    """Read the fields of the classic AcroForm on a page, in the order of the annotations."""
-    found = []
-    for widget in page.widgets():
-        x0, y0, x1, y1 = (float(value) for value in widget.rect)
-        value = widget.field_value
-        found.append(
-            Widget(
-                name=find_plain_text(widget.field_name or ""),
-                label=find_plain_text(widget.field_label or ""),
-                kind=widget.field_type_string or "",
-                value="" if value is None else find_plain_text(str(value)),
-                x0=x0,
-                y0=y0,
-                x1=x1,
-                y1=y1,
-            )
-        )
-    return tuple(found)
 
 
 def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:

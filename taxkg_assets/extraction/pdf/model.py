@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taxkg_assets.extraction.pdf.navigation import Navigation
+from taxkg_assets.extraction.pdf.tags import Tag
 from taxkg_assets.extraction.pdf.visibility import HiddenText
 
 
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
 @dataclass(slots=True)
 class Span:
-    """A run of text in one font. Coordinates are points from the page's top left, y downwards."""
+    """A run of text in one font. Coordinates are points from the page's top left, y downwards.
+
+    tag_ix: the innermost structure tag that holds it, an index into `Page.tags`; −1 for none.
+    """
 
     span_ix: int
     block_ix: int
@@ -28,6 +33,7 @@ class Span:
     y0: float
     x1: float
     y1: float
+    tag_ix: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """A field of the classic AcroForm (XFA is never resolved)."""
+    """A field of the classic AcroForm; `label` is what it says of itself to be spoken (TU)."""
 
     name: str
     label: str
@@ -73,7 +79,9 @@ class Widget:
 class Page:
     """One page as data; `rules`, `fills` and `widgets` may be empty.
 
-    `sideways`: its text runs upwards (1) or downwards (−1) instead of from left to right (0).
+    sideways: its text runs upwards (1) or downwards (−1) instead of from left to right (0). tags: the structure tags
+    that the page is read by, parents before children; empty where it has none or they are not trusted. distrust: why
+    a tagged page is read without its tags; empty where it is read by them or has none.
     """
 
     page: int
@@ -85,6 +93,8 @@ class Page:
     widgets: tuple[Widget, ...] = ()
     image_count: int = 0
     sideways: int = 0
+    tags: tuple[Tag, ...] = ()
+    distrust: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,9 @@ class Source:
     warnings: tuple[str, ...] = ()
     is_text_file: bool = False
     hidden_texts: tuple[HiddenText, ...] = ()
+    # The XML of the form template (XFA) as stored, unread; empty for none.
+    template: bytes = b""
+    navigation: Navigation = field(default_factory=Navigation)
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:

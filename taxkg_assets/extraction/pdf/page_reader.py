@@ -11,17 +11,19 @@ from typing import Any, TypeVar
 import pymupdf
 
 from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
-from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters, read_widgets
+from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
+from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
 from taxkg_assets.extraction.pdf.rendered_text import find_misprints
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
 from taxkg_assets.extraction.pdf.visibility import COVERED, FAR_PT, OFF_PAGE, UNPAINTED, Ground, HiddenText, Sight
 from taxkg_assets.rules.loader import load_rules
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
-Shape = TypeVar("Shape", Rule, Fill, Widget)
+Shape = TypeVar("Shape", Rule, Fill)
 
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
@@ -44,27 +46,83 @@ class _Drawn:
     is_plain: bool = True
 
 
-def read_page(page: Any, *, number: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]) -> Page:
-    """Read an open page as page `number` of its document; adds to `hidden` what nobody can see on it."""
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text of a page as parsed: flat blocks, and the tag of each where the structure tags were read."""
+
+    said: Any
+    blocks: list[dict[str, Any]]
+    owners: list[int] | None = None
+    tags: tuple[Tag, ...] = ()
+
+
+def read_page(
+    page: Any,
+    *,
+    number: int,
+    has_fields: bool,
+    is_text: bool,
+    hidden: list[HiddenText],
+    policy: TagPolicy | None = None,
+) -> Page:
+    """Read an open page as page `number` of its document.
+
+    Args:   hidden: takes what nobody can see on the page. policy: decides whether it is read by its structure tags;
+            None reads no tags.
+    """
+    widgets = read_widgets(page) if has_fields else ()
+    distrust = ""
+    if policy is not None and not is_text and policy.wants_tags(widget_count=len(widgets)):
+        text, distrust = _read_tagged(page)
+        if text is not None:
+            unseen: list[HiddenText] = []
+            read = _read_page(page, text, number=number, widgets=widgets, is_text=False, hidden=unseen)
+            distrust = policy.find_distrust(read)
+            if not distrust:
+                hidden += unseen
+                return read
+    read = _read_page(page, None, number=number, widgets=widgets, is_text=is_text, hidden=hidden)
+    return replace(read, distrust=distrust) if distrust else read
+
+
+def _read_tagged(page: Any) -> tuple[_Text | None, str]:
+    """Read the text of a page with its structure tags; None, and the reason if it has any, where that cannot be."""
+    try:
+        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS | _MUPDF.TEXT_COLLECT_STRUCTURE)
+        flat = flatten_tags(said.extractDICT()["blocks"])
+    except (RecursionError, RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase):
+        return None, "The structure tree is damaged."
+    if flat is None:
+        return None, "The structure tree is too deep or too large."
+    blocks, owners, tags = flat
+    return (_Text(said, blocks, owners, tags), "") if tags else (None, "")
+
+
+def _read_page(
+    page: Any, text: _Text | None, *, number: int, widgets: tuple[Widget, ...], is_text: bool, hidden: list[HiddenText]
+) -> Page:
+    """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no instructions, and asking for its insides ends the process.
     written = b"" if is_text else page.read_contents()
     is_told = bool(written) and has_other_words(page)
     with written_as(page, written if is_told else find_unnumbered(written)) as content:
-        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
-        blocks = said.extractDICT()["blocks"]
-        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=blocks, is_told=is_told)
-        readings = None if drawn.is_plain else (said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
+        if text is None:
+            said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
+            text = _Text(said, said.extractDICT()["blocks"])
+        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_told=is_told)
+        readings = None if drawn.is_plain else (text.said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
         shown = page.rect
         width, height = shown.width, shown.height
         turn = _turn_of(page) if page.rotation else None
         sight = Sight(page, width=width, height=height, ground=drawn.ground)
-        spans, unseen = _read_spans(blocks, sight=sight, turn=turn, page=number, readings=readings)
+        spans, unseen = _read_spans(text, sight=sight, turn=turn, page=number, readings=readings)
         hidden += unseen
-        rules, fills, widgets = drawn.rules, drawn.fills, read_widgets(page) if has_fields else ()
+        rules, fills = drawn.rules, drawn.fills
         if turn is not None:
-            rules, fills, widgets = _turned(rules, turn), _turned(fills, turn), _turned(widgets, turn)
-        sideways = find_sideways(blocks, page.rotation_matrix if turn else None)
-        return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways)
+            # Form fields are read as they are shown.
+            rules, fills = _turned(rules, turn), _turned(fills, turn)
+        sideways = find_sideways(text.blocks, page.rotation_matrix if turn else None)
+        return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways, text.tags)
 
 
 def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_told: bool) -> _Drawn:
@@ -104,15 +162,16 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 
 def _read_spans(
-    blocks: list[dict[str, Any]], *, sight: Sight, turn: Turn | None, page: int, readings: tuple[Any, Any] | None
+    text: _Text, *, sight: Sight, turn: Turn | None, page: int, readings: tuple[Any, Any] | None
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
     """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
     spans: list[Span] = []
     unseen: list[HiddenText] = []
     under_picture: list[Span] = []
+    owners = text.owners
     placed = [
         (block_ix, line_ix, raw)
-        for block_ix, block in enumerate(blocks)
+        for block_ix, block in enumerate(text.blocks)
         for line_ix, line in enumerate(block["lines"])
         for raw in line["spans"]
     ]
@@ -128,18 +187,32 @@ def _read_spans(
                 unseen.append(HiddenText(page, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
                 raws[ix]["text"] = misprint.printed
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
-        text = shown = raw["text"]
-        if not text.isprintable():
-            text = find_plain_text(text)
-            shown = text.replace("\xa0", " ")
+        words = shown = raw["text"]
+        if not words.isprintable():
+            words = find_plain_text(words)
+            shown = words.replace("\xa0", " ")
         font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
+        tag_ix = owners[block_ix] if owners is not None else -1
         span = Span(
-            len(spans), block_ix, line_ix, shown, font, size_pt, is_bold, is_italic, raw["color"], x0, y0, x1, y1
+            len(spans),
+            block_ix,
+            line_ix,
+            shown,
+            font,
+            size_pt,
+            is_bold,
+            is_italic,
+            raw["color"],
+            x0,
+            y0,
+            x1,
+            y1,
+            tag_ix,
         )
         if not reason:
             spans.append(span)
-        elif text.strip():
-            unseen.append(HiddenText(page, reason, text, (x0, y0, x1, y1)))
+        elif words.strip():
+            unseen.append(HiddenText(page, reason, words, (x0, y0, x1, y1)))
             if reason in (UNPAINTED, COVERED):
                 under_picture.append(span)
     if under_picture and sight.is_scan_of(spans, under_picture):

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.pdf.form_widgets import read_template
 from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.pdf.navigation import Navigation
+from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.tags import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_portions
 from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
 
@@ -31,18 +36,38 @@ _DAMAGE_OR_LOSS: tuple[type[Exception], ...] = (*_DAMAGE, IndexError)
 _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 
-def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pages: int = 10_000) -> Source:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the pages of one PDF are read: whether it has form fields, its links, and who decides on its tags."""
+
+    has_fields: bool
+    links: NavigationReader
+    policy: TagPolicy | None
+
+
+def read_source(
+    data: bytes,
+    *,
+    document_id: str,
+    is_text: bool = False,
+    max_pages: int = 10_000,
+    policy: TagPolicy | None = None,
+) -> Source:
     """Read a document's bytes into pages of spans, rules, fills and form fields.
 
     Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
+              policy: decides which pages are read by their structure tags; None reads no tags.
     Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
     Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     hidden: list[HiddenText] = []
+    template, navigation = b"", Navigation()
     if is_text:
         pages, metadata, warnings = _read_text(data, max_pages=max_pages, hidden=hidden)
     else:
-        pages, metadata, warnings = _read_pdf(data, max_pages=max_pages, hidden=hidden)
+        pages, metadata, warnings, template, navigation = _read_pdf(
+            data, max_pages=max_pages, hidden=hidden, policy=policy
+        )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
             raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
@@ -53,7 +78,7 @@ def read_source(data: bytes, *, document_id: str, is_text: bool = False, max_pag
     image_only = Source(document_id, pages).image_only_pages
     if image_only:
         warnings.append(f"Page(s) {_listed(image_only)} hold only images; their text needs OCR.")
-    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows))
+    return Source(document_id, pages, metadata, tuple(warnings), is_text, tuple(rows), template, navigation)
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
@@ -67,19 +92,21 @@ def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
 
 
 def _read_pdf(
-    data: bytes, *, max_pages: int, hidden: list[HiddenText]
-) -> tuple[tuple[Page, ...], dict[str, str], list[str]]:
-    """Read a PDF's pages, its own metadata and what had to be repaired."""
+    data: bytes, *, max_pages: int, hidden: list[HiddenText], policy: TagPolicy | None
+) -> tuple[tuple[Page, ...], dict[str, str], list[str], bytes, Navigation]:
+    """Read a PDF's pages, its own metadata, what had to be repaired, its form template, its links and names."""
     document = _open(data, is_text=False)
     try:
         _check_page_count(document.page_count, max_pages=max_pages)
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
+        is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
+        reading = _Reading(has_fields, NavigationReader(document), policy if is_tagged else None)
         pages = tuple(
-            _read_page(document, ix, page_ix=ix, has_fields=has_fields, is_text=False, hidden=hidden)
-            for ix in range(document.page_count)
+            _read_page(document, ix, page_ix=ix, reading=reading, hidden=hidden) for ix in range(document.page_count)
         )
-        return pages, _metadata(document), warnings
+        template = read_template(document) if has_fields else b""
+        return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
         # What is left of a truncated file can be repaired into something whose parts are missing.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
@@ -100,7 +127,7 @@ def _read_text(
             metadata = metadata or _metadata(document)
             for ix in range(page_count):
                 page_ix = len(pages)
-                pages.append(_read_page(document, ix, page_ix=page_ix, has_fields=False, is_text=True, hidden=hidden))
+                pages.append(_read_page(document, ix, page_ix=page_ix, reading=None, hidden=hidden))
         finally:
             document.close()
     return tuple(pages), metadata, []
@@ -133,6 +160,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
     _MUPDF.TOOLS.reset_mupdf_warnings()
     try:
         document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
+        _ = document.page_count  # a tree of pages without an end is found out here
     except _DAMAGE as error:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
     if document.needs_pass:
@@ -178,12 +206,21 @@ def _has_content(document: Any, ix: int) -> bool:
     return all(document.xref_is_stream(number) for number in streams)
 
 
-def _read_page(
-    document: Any, ix: int, *, page_ix: int, has_fields: bool, is_text: bool, hidden: list[HiddenText]
-) -> Page:
-    """Read page `ix` of what is open as page `page_ix` of the whole document."""
+def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None, hidden: list[HiddenText]) -> Page:
+    """Read page `ix` of what is open as page `page_ix` of the whole document; a text file has no links."""
     try:
-        return read_page(document[ix], number=page_ix + 1, has_fields=has_fields, is_text=is_text, hidden=hidden)
+        page = document[ix]
+        if reading is None:
+            return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden=hidden)
+        reading.links.read_areas(page, number=page_ix + 1)
+        return read_page(
+            page,
+            number=page_ix + 1,
+            has_fields=reading.has_fields,
+            is_text=False,
+            hidden=hidden,
+            policy=reading.policy,
+        )
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

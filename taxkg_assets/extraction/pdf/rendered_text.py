@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.tags import flatten_tags
 from taxkg_assets.extraction.pdf.visibility import CLIPPED, REPLACED
 
 # Glyphs that a font gives no letter for: there what the file says is all that there is.
@@ -112,4 +113,6 @@ def _count(text: str) -> Counter[str]:
 
 
 def _spans(content: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    return [span["chars"] for block in content["blocks"] for line in block.get("lines", ()) for span in line["spans"]]
+    flat = flatten_tags(content["blocks"])
+    blocks = flat[0] if flat is not None else ()
+    return [span["chars"] for block in blocks for line in block["lines"] for span in line["spans"]]

@@ -13,16 +13,19 @@ from typing import TypeVar
 import polars as pl
 
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
+from taxkg_assets.extraction.pdf.navigation import LinkArea, Navigation, Place
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
-Placed = TypeVar("Placed", Span, Rule, Fill, Widget)
+Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 
 
 def turn_upright(source: Source) -> Source:
     """Turn each page whose text runs upwards or downwards so that it runs from left to right."""
     if not any(page.sideways for page in source.pages):
         return source
-    return replace(source, pages=tuple(_turned(page) if page.sideways else page for page in source.pages))
+    turned = {page.page: page for page in source.pages if page.sideways}
+    pages = tuple(_turned(page) if page.sideways else page for page in source.pages)
+    return replace(source, pages=pages, navigation=_navigation_turned(source.navigation, turned))
 
 
 def turn_back(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
@@ -45,6 +48,32 @@ def _turned(page: Page) -> Page:
     )
 
 
+def _navigation_turned(navigation: Navigation, turned: Mapping[int, Page]) -> Navigation:
+    """Turn the link areas of turned pages, and the points on them that links, names and bookmarks lead to."""
+
+    def aimed(place: Place) -> Place:
+        return _place_turned(place, turned[place.page]) if place.page in turned else place
+
+    areas = (_shape_turned(area, turned[area.page]) if area.page in turned else area for area in navigation.areas)
+    return replace(
+        navigation,
+        areas=tuple(replace(area, place=aimed(area.place)) if area.place else area for area in areas),
+        destinations=tuple(replace(named, place=aimed(named.place)) for named in navigation.destinations),
+        bookmarks=tuple(
+            replace(mark, place=aimed(mark.place)) if mark.place else mark for mark in navigation.bookmarks
+        ),
+    )
+
+
+def _place_turned(place: Place, page: Page) -> Place:
+    """Turn a point; where the file leaves open how far from the left it is, the turned page has no height for it."""
+    if place.x is None:
+        return replace(place, y=0.0)
+    if page.sideways > 0:
+        return replace(place, x=page.height_pt - place.y, y=place.x)
+    return replace(place, x=place.y, y=page.width_pt - place.x)
+
+
 def _shape_turned(shape: Placed, page: Page) -> Placed:
     if page.sideways > 0:
         high = page.height_pt
@@ -56,7 +85,7 @@ def _shape_turned(shape: Placed, page: Page) -> Placed:
 def _frame_back(frame: pl.DataFrame, turned: Mapping[int, Page]) -> pl.DataFrame:
     if "page" not in frame.columns or frame.filter(pl.col("page").is_in(list(turned))).is_empty():
         return frame
-    columns = [name for name in ("bbox", "cells", "pieces") if name in frame.columns]
+    columns = [name for name in ("bbox", "bboxes", "cells", "pieces") if name in frame.columns]
     changed = [pl.Series(name, _values_back(frame, name, turned), dtype=frame.schema[name]) for name in columns]
     return frame.with_columns(changed)
 
@@ -66,7 +95,7 @@ def _values_back(frame: pl.DataFrame, name: str, turned: Mapping[int, Page]) -> 
     for number, value in frame.select("page", name).iter_rows():
         if name == "bbox":
             values.append(_box_back(value, turned.get(number)))
-        elif name == "pieces":
+        elif name in ("pieces", "bboxes"):
             values.append([_box_back(piece, turned.get(piece["page"])) for piece in value])
         else:
             values.append([{**cell, "bbox": _box_back(cell["bbox"], turned.get(number))} for cell in value])

@@ -18,7 +18,6 @@ from taxkg_assets.rules.loader import Rule, load_family, load_rules
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
 _BRACKET = re.compile(r"[()]")
 SCREENED = (
-    ("relations", "cues"),
     ("polarity", "clause_ends"),
     ("polarity", "subordinate"),
     ("polarity", "main_clause_starts"),

@@ -1,6 +1,6 @@
 """References: every place where a document's text points at something, with the sentence that says so.
 
-Finding the mentions is `mentions`, reading the sentence is `polarity`; here both become rows, told apart from a
+Finding the mentions is `mentions`, reading the sentence is `relations`; here both become rows, told apart from a
 document's mentions of itself. Which node a reference reaches is decided in the graph.
 """
 
@@ -15,13 +15,17 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.keys import expand_members
+from taxkg_assets.extraction.references.clause_view import Asked, Relation
+from taxkg_assets.extraction.references.clusters import Place, find_places
+from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_held_words, find_mentions
-from taxkg_assets.extraction.references.polarity import Asked, find_relations, find_sentence_at
+from taxkg_assets.extraction.references.relations import find_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, References, Sections, dtypes, validated
+from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, validated
 
+_AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
 # Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
 _TURNS_PAGE = pl.col("pieces").list.eval(pl.element().struct.field("page")).list.n_unique() > 1
@@ -31,11 +35,15 @@ _KEY = ["element_id", "start", "mention_start", "kind", "target"]
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """What a text is about: the keys of its box, line or section, its forms, and the document's own form."""
+    """What a text is about: the keys of its box, line or section, its forms, and the document's own form.
+
+    `holds_amount` is true where the text is about a box or line, and not an example.
+    """
 
     keys: set[str]
     forms: set[str]
     document_form: str
+    holds_amount: bool
 
 
 @dataclass(slots=True)
@@ -51,11 +59,16 @@ class _Pointed:
 
 
 def build_references(
-    sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors], *, identity: Identity
+    sections: dy.DataFrame[Sections],
+    anchors: dy.DataFrame[Anchors],
+    *,
+    identity: Identity,
+    links: dy.DataFrame[Links] | None = None,
 ) -> dy.DataFrame[References]:
     """Point at every target that a document's text names: one row per sentence and target.
 
     Args:     sections: content elements of one document. anchors: its headings. identity: what the document is.
+              links: its links; what one covers leads where the link leads.
     Returns:  rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own
               form or of the box that owns the text is kept and marked `is_self`.
     Units:    start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
@@ -63,6 +76,7 @@ def build_references(
     """
     tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
     headings = Headings(_collect_headings(tree))
+    linked = LinkedTexts.collect(links)
     found: list[_Pointed] = []
     led_by, lead = None, ""
     separators = _find_separators(tree)
@@ -70,9 +84,11 @@ def build_references(
     held_words = find_held_words(ordered["text"].to_list())
     for section, held in zip(ordered.iter_rows(named=True), held_words, strict=True):
         is_item = section["role"] == "ListBlock"
-        if not is_item:
+        if not is_item or section["text"].rstrip().endswith(":"):
             led_by, lead = section["anchor_id"], section["text"]
+            is_item = False
         mentions = find_mentions(section["text"], headings=headings, held=held)
+        mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue
         readings = [
@@ -85,7 +101,7 @@ def build_references(
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
         is_led = is_item and led_by == section["anchor_id"]
         found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
-    return validated(_frame(found).sort(_KEY), References)
+    return validated(_frame(found, linked).sort(_KEY), References)
 
 
 def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
@@ -110,30 +126,74 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
     text: str = section["text"]
     sentences = find_sentences(text)
     led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""
-    seen: set[tuple[int, str, str]] = set()
-    asked_of: dict[tuple[int, int, tuple[int, int], str], Asked] = {}
-    for mention in mentions:
+    places = find_places(text, mentions)
+    localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
+    own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
+    asked_of: dict[tuple[Any, ...], Asked] = {}
+    for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
-        mention = _localise(mention, own_forms=owner.forms)
-        if (start, mention.kind, mention.target) in seen:
-            continue
-        seen.add((start, mention.kind, mention.target))
-        listed = (start, end, mention.group, mention.kind)
-        asked = asked_of.get(listed)
+        name = mention.target if mention.kind == "section" else ""
+        question = (start, end, place, mention.group, is_self, name)
+        asked = asked_of.get(question)
         if asked is None:
-            low, high = mention.group[0] - start, mention.group[1] - start
-            asked = asked_of[listed] = Asked(text[start:end], mention.kind, low, high, led_by)
-        is_self = _is_self(mention, owner=owner) and not _is_elsewhere(text, mention)
+            asked = Asked(
+                sentence=text[start:end],
+                kind=place.kind,
+                start=max(place.start, start) - start,
+                end=min(place.end, end) - start,
+                lead=led_by,
+                name=name,
+                holds_amount=owner.holds_amount,
+                is_container=place.is_container,
+                is_self=is_self,
+                masks=_find_masks(localised, own, sentence=(start, end), place=place),
+            )
+            asked_of[question] = asked
         yield _Pointed(section, mention, start, end, is_self, asked)
 
 
-def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
-    """Make rows of what was found, once it is known what each sentence says of its mentions."""
+def _find_masks(
+    mentions: Sequence[Mention], own: Sequence[bool], *, sentence: tuple[int, int], place: Place
+) -> tuple[tuple[int, int, str], ...]:
+    """Find what else a sentence names, outside the place that is asked about: the owner's box or line, and headings."""
+    start, end = sentence
+    masks: set[tuple[int, int, str]] = set()
+    for mention, is_own in zip(mentions, own, strict=True):
+        low, high = mention.group
+        if not (start <= low and high <= end and (high <= place.start or low >= place.end)):
+            continue
+        if is_own and mention.kind in ("box", "line"):
+            masks.add((low - start, high - start, "here"))
+        elif mention.rule_id == "known_heading":
+            masks.add((low - start, high - start, "Heading"))
+    return tuple(sorted(masks))
+
+
+def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
+    """Make rows of what was found, once it is known what each sentence says of its mentions.
+
+    Where a sentence names a target twice, the place whose relation comes first in the guide's order counts; a place
+    where it only holds another target yields to one where it is meant itself.
+    """
     # The targets of one list share a question.
     asked = list({id(one.asked): one.asked for one in found}.values())
     said_of = {id(one): said for one, said in zip(asked, find_relations(asked), strict=True)}
-    said = [said_of[id(one.asked)] for one in found]
+    best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
+    for one in found:
+        key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)
+        now = said_of[id(one.asked)]
+        if key not in best or _weigh(one, now) < _weigh(*best[key]):
+            best[key] = (one, now)
+    return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)
+
+
+def _weigh(one: _Pointed, said: Relation) -> tuple[bool, bool, int]:
+    return said.relation == "references", one.asked.is_container, said.rank
+
+
+def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
     mentions = [one.mention for one in found]
+    leads = [linked.find_target(one.section["element_id"], one.mention) for one in found]
     columns = {
         "document_id": [one.section["document_id"] for one in found],
         "page": [_find_page(one.section, one.mention.start) for one in found],
@@ -153,6 +213,7 @@ def _frame(found: Sequence[_Pointed]) -> pl.DataFrame:
         "confidence": [min(one.confidence, of.confidence) for one, of in zip(mentions, said, strict=True)],
         "rule_id": [f"{one.rule_id}.{of.rule_id}" for one, of in zip(mentions, said, strict=True)],
         "created_by": ["regex"] * len(found),
+        **{name: [lead[name] for lead in leads] for name in LED_COLUMNS},
     }
     return pl.DataFrame(columns, schema=dtypes(References))
 
@@ -168,14 +229,21 @@ def _find_page(section: dict[str, Any], at: int) -> int:
 def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], identity: Identity) -> _Owner:
     keys: set[str] = set()
     forms: set[str] = set()
+    kinds: list[str] = []
+    is_example = is_reckoned = False
     while anchor_id is not None and anchor_id in tree:
         row = tree[anchor_id]
+        kinds.append(row["kind"])
+        is_reckoned |= any(context(name).search(row["heading"]) for name in ("worksheet_heading", "column_heading"))
+        is_example |= row["kind"] == "runin" and context("example_heading").match(row["heading"]) is not None
         if row["key"] and not keys:
             keys = _expand_key(row["key"])
         if row["form"] and not forms:
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
-    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form)
+    inmost = next((kind for kind in kinds if kind != "runin"), "")
+    holds_amount = (inmost in _AMOUNT_KINDS or is_reckoned) and not is_example
+    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount)
 
 
 def _expand_key(key: str) -> set[str]:

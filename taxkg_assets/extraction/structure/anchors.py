@@ -9,7 +9,7 @@ import polars as pl
 
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
 from taxkg_assets.extraction.structure.identity import Identity
-from taxkg_assets.extraction.structure.outline import find_outline
+from taxkg_assets.extraction.structure.outline import Heading, find_outline
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Anchors, dtypes, validated
 
@@ -34,7 +34,16 @@ def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: s
         "perspective": [heading.perspective for heading in headings],
         "repeat_ix": [heading.repeat_ix for heading in headings],
         "element_id": [heading.block.element_id for heading in headings],
-        "confidence": [read_confidence("anchors", f"{h.kind} {h.confidence:.2f}") for h in headings],
+        "confidence": [read_confidence("anchors", _name_evidence(heading)) for heading in headings],
+        "source": [heading.block.source for heading in headings],
         "bbox": build_boxes([heading.block.bbox for heading in headings]),
+        "publisher_id": [None] * len(headings),
+        "official_url": [None] * len(headings),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Anchors)).sort("anchor_id"), Anchors)
+
+
+def _name_evidence(heading: Heading) -> str:
+    """Name the evidence for a heading, as rules/confidence.yaml counts it."""
+    evidence = f"{heading.kind} {heading.confidence:.2f}"
+    return evidence if heading.block.source == "layout" else f"{evidence} {heading.block.source}"

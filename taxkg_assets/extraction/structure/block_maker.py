@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from taxkg_assets.extraction.forms.form_lines import FormLine, find_title
+from taxkg_assets.extraction.forms.form_lines import FormLine
 from taxkg_assets.extraction.forms.margin_labels import SideLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
@@ -54,6 +54,7 @@ class Flow:
     contents_size: float = 0.0
     open_lead: Block | None = None
     ruled_list: tuple[int, int] | None = None
+    open_path: tuple[int, ...] = ()
 
 
 def letters_of(text: str) -> str:
@@ -125,14 +126,14 @@ class BlockMaker:
         """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
         if isinstance(unit, FormLine):
             block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
-            block.named = Key("line", unit.key)
-            block.is_part_of_line, block.heading = unit.is_part, find_title(unit, block.text)
+            block.named = Key(unit.kind, unit.key)
+            block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
             self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
         self.lines_end = None if unit.head else unit.y0 - 8
         if unit.head:
             label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
-            label.named = Key("part" if unit.key else "section", unit.key)
+            label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
         self.add_text(unit.notes, *edges, column_ix)
 
@@ -173,7 +174,11 @@ class BlockMaker:
         }
         if self._take_number(paragraph):
             return
-        is_named = not self.has_begun and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        is_named = (
+            not self.has_begun
+            and paragraph.level <= 1
+            and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
         elif self.is_face:
@@ -182,12 +187,57 @@ class BlockMaker:
             self.add(paragraph.lines, "BodyText", LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **place)
-        elif is_heading(paragraph, page, flow.style) and self._opens(paragraph):
+        elif self._is_heading(paragraph) and self._opens(paragraph):
             self._add_heading(paragraph, place)
         elif flow.in_contents:
             self.add(paragraph.lines, "ListBlock", LIKELY, **place)
         else:
             self._add_body(paragraph, place)
+
+    def _is_heading(self, paragraph: Paragraph) -> bool:
+        """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
+        if paragraph.level < 0:
+            return is_heading(paragraph, self.page, self.flow.style)
+        if paragraph.level == 0 or not any(map(str.isalpha, paragraph.first.text)):
+            return False
+        lead, rest = split_lead(paragraph)
+        # Some tag a whole paragraph as the heading that it begins with.
+        return not lead or sum(len(line.text) for line in rest) < thresholds()["heading_rest_chars"]
+
+    def add_tagged(self, paragraphs: list[Paragraph]) -> None:
+        """Append the text of one structure tag, a paragraph for each column that it stands in."""
+        first = paragraphs[0]
+        if len(paragraphs) > 1 and first.level > 0:
+            first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
+            paragraphs = paragraphs[:1]
+        flow = self.flow
+        is_continued = bool(first.path) and first.path == flow.open_path
+        for paragraph in paragraphs:
+            begun = len(self.blocks)
+            if is_continued:
+                role = "ListBlock" if paragraph.is_listed or paragraph.is_item else "BodyText"
+                self.add(paragraph.lines, role, SURE, column_ix=paragraph.column_ix, is_continued=True)
+            else:
+                self._add_paragraph(paragraph)
+            source = self._find_source(paragraph)
+            for block in self.blocks[begun:]:
+                block.level, block.path, block.source = paragraph.level, paragraph.path, source
+            is_continued = True
+        flow.open_path = first.path
+
+    def _find_source(self, paragraph: Paragraph) -> str:
+        """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""
+        if paragraph.level < 0:
+            return "layout"
+        seen = find_paragraphs(
+            paragraph.lines,
+            column_x0=paragraph.column_x0,
+            column_x1=paragraph.column_x1,
+            column_ix=paragraph.column_ix,
+            leading=self.flow.leading,
+        )
+        is_same = len(seen) == 1 and is_heading(paragraph, self.page, self.flow.style) == (paragraph.level > 0)
+        return "both" if is_same else "tags"
 
     def _take_number(self, paragraph: Paragraph) -> bool:
         """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""
@@ -336,7 +386,8 @@ class BlockMaker:
             role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
-        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, **place)
+        heads_table = paragraph.heads_table and paragraph.level < 0 and bool(paragraph.path)
+        self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
         flow.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None

@@ -49,7 +49,14 @@ class Block:
     is_apart: bool = False
     # Below the rule that ends a list of names under a ruled heading: the heading before that one goes on.
     is_after_list: bool = False
+    # The title of a table: it owns the table and nothing after it.
+    heads_table: bool = False
     is_outdented: bool = False
+    # What the structure tags say: a heading's level (0 for other text, −1 where layout decides), the tag's path.
+    level: int = -1
+    path: tuple[int, ...] = ()
+    # Who says that the block is what it is: the structure tags, the layout, or both.
+    source: str = "layout"
 
     @property
     def is_heading(self) -> bool:

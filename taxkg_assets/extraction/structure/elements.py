@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import dataframely as dy
 import polars as pl
@@ -14,14 +15,15 @@ import polars as pl
 from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_walls
+from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import find_columns
-from taxkg_assets.extraction.layout.lines import Line, Words, find_lines, merge_lines
+from taxkg_assets.extraction.layout.lines import Line, Words, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     find_leading,
 )
+from taxkg_assets.extraction.layout.printed_text import PrintedText, read_printed_text
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.layout.roles import (
-    find_style,
     find_title_floor,
     is_face_page,
 )
@@ -36,6 +38,7 @@ from taxkg_assets.extraction.structure.line_assignment import (
     sort_lines,
 )
 from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
+from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Elements, dtypes, validated
 
@@ -46,33 +49,49 @@ def find_blocks(
     identity: Identity,
     regions: Mapping[int, Sequence[TableRegion]],
     face_boxes: Mapping[int, Sequence[FaceBox]],
+    text: PrintedText | None = None,
+    stated: Mapping[int, Sequence[StatedField]] = MappingProxyType({}),
 ) -> list[Block]:
     """Find every block of a document in reading order, with its role.
 
     Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
+              text: the printed lines, where they are read already.
+              stated: what the fields of each page say of themselves, where that can be trusted.
     Returns:  blocks by page and reading order; page furniture comes last on its page.
     """
-    pages_lines = [find_lines(page) for page in source.pages]
+    text = text if text is not None else read_printed_text(source)
+    pages_lines = [text.lines[page.page] for page in source.pages]
     if is_statute(source, identity=identity, pages_lines=pages_lines):
         return find_statute_blocks(source, pages_lines=pages_lines)
     words = Words([line for lines in pages_lines for line in lines])
-    flow = Flow(source.document_id, find_style(source, pages_lines), find_leading(pages_lines), words)
+    flow = Flow(source.document_id, text.style, find_leading(pages_lines), words)
     flow.is_form = identity.doc_type == "form"
     flow.product_name = letters_of(identity.title.partition(" — ")[2])
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
-        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes)
+        own = stated.get(page.page, ())
+        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes, stated=own)
     return blocks
 
 
 def _page_blocks(
-    page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+    page: Page,
+    lines: list[Line],
+    flow: Flow,
+    *,
+    regions: Sequence[TableRegion],
+    boxes: Sequence[FaceBox],
+    stated: Sequence[StatedField],
 ) -> list[Block]:
-    """Find one page's blocks: furniture and tables are taken out, the rest is read column by column."""
+    """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
+    if page.tags:
+        return _tagged_blocks(page, lines, flow, regions=regions)
     parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
-    has_boxes, is_face = len(boxes) >= 2, is_face_page(page, box_count=len(boxes))
-    has_lines = (is_face or flow.is_form) and not has_boxes and claim_form_lines(page, parts, is_face=is_face)
+    has_boxes = len(boxes) >= 2
+    is_face = is_face_page(page, box_count=len(boxes)) or any(one.key for one in stated)
+    may_have_lines = (is_face or flow.is_form) and not has_boxes
+    has_lines = may_have_lines and claim_form_lines(page, parts, is_face=is_face, stated=stated)
     is_face = is_face or has_lines
     maker = BlockMaker(page, flow, is_face=is_face, has_boxes=has_boxes)
     maker.icons = parts.icons
@@ -109,6 +128,21 @@ def _page_blocks(
             else:
                 maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
         maker.add_text(run, column.x0, column.x1, column.column_ix)
+    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
+        maker.add([line], "PageArtifact", SURE, column_ix=-1)
+    return maker.blocks
+
+
+def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion]) -> list[Block]:
+    """Find the blocks of a page by its structure tags."""
+    parts = sort_lines(page, lines, flow.style, regions=(), boxes=())
+    maker = BlockMaker(page, flow, is_face=False, has_boxes=False)
+    maker.icons = parts.icons
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    kept = [item.line for item in parts.items if item.line is not None]
+    units = find_units(page, kept, tables={region.tag_ix for region in regions})
+    add_units(maker, page, units, regions=regions)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks

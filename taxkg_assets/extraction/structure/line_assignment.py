@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.forms.face_cells import claim_cells
-from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, find_form_lines, split_brace
+from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
 from taxkg_assets.extraction.forms.margin_labels import SideLabel, limits
+from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
+from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import matches, search_for, thresholds
@@ -55,7 +57,7 @@ def sort_lines(
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     parts = Parts()
     lines = _without_braces(lines, parts)
-    feet = _running_into_foot(page, lines, style)
+    feet = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
     is_face = is_face_page(page, box_count=len(boxes))
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
@@ -146,10 +148,12 @@ def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
     return kept
 
 
-def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
+def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequence[StatedField] = ()) -> bool:
     """Put numbered lines and the labels beside them together; gives whether the page has any.
 
     A page that no fields mark as a face must repeat several of its numbers at the amounts.
+
+    Args: stated: what the fields of the page say of themselves, where that can be trusted.
     """
     loose: list[Line] = []
     leaders: list[Line] = []
@@ -157,7 +161,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool) -> bool:
         words, dots = cut_leader(line)
         loose.append(words)
         leaders += [dots] if dots is not None else []
-    found = find_form_lines(page, loose, braces=parts.braces)
+    found = read_form_lines(page, loose, braces=parts.braces, leaders=leaders, stated=stated)
     if not found.lines or (not is_face and len(found.repeats) < limits()["repeats_alone"]):
         return False
     parts.furniture += found.repeats
@@ -228,6 +232,14 @@ def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | 
         if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
     ]
     return min(held)[1] if held else None
+
+
+def _beside_fields(page: Page, lines: Sequence[Line]) -> set[int]:
+    """Find lines at the foot that stand on the row of a form field: they belong to what is filled in."""
+    low = [
+        line for line in lines if page.widgets and is_in_lone_foot(line, page) and not matches("artifacts", line.text)
+    ]
+    return {id(line) for line in low if any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)}
 
 
 def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.keys import division_word, find_key, find_statute_key
+from taxkg_assets.extraction.keys import Key, division_word, find_key, find_numbered_line, find_statute_key
 from taxkg_assets.extraction.layout.paragraphs import first_shown, matches
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.structure.identity import Identity
@@ -23,8 +23,10 @@ _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "subtitle", "division", "article", "chapter", "subchapter", "part", "subpart")
 # Ranks of the outline: a smaller tuple stands above a larger one.
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
-# Of numbered lines, those with a letter stand under those with a number.
-_LINE_DEPTH, _LETTER_DEPTH = 0.2, 0.4
+# Of numbered lines, those with a letter stand under those with a number, and columns hold neither.
+_LINE_DEPTH, _LETTER_DEPTH, _COLUMN_DEPTH = 0.2, 0.4, 0.6
+# A heading between the lines of a part stands under the part, whatever its type.
+_INNER_RANK = (0, -1.0)
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
 Rank = tuple[int, float]
@@ -84,13 +86,26 @@ class _Outline:
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
             return
-        kind, key, rank = _place(block)
+        kind, key, rank = _place(block, doc_type=self.identity.doc_type)
         if block.is_code and key is None:
             rank = self._rank_article(block, rank)
         elif block.named is not None and block.named.kind == "section":
             # Labels in one margin stand side by side, in whatever type.
-            mates = [self.headings[ix] for ix in self._stack if self.headings[ix].kind != "line"]
-            rank = min([rank, *(mate.rank for mate in mates if mate.block.named and mate.block.page == block.page)])
+            mates = [
+                self.headings[ix]
+                for ix in self._stack
+                if not self.headings[ix].block.named or self.headings[ix].kind in ("part", "section", "subsection")
+            ]
+            rank = min(
+                [
+                    rank,
+                    *(
+                        mate.rank
+                        for mate in mates
+                        if mate.block.named and mate.kind != "subsection" and mate.block.page == block.page
+                    ),
+                ]
+            )
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
@@ -116,7 +131,8 @@ class _Outline:
             )
         )
         self._seen[same] += 1
-        self._stack.append(len(headings) - 1)
+        if not block.heads_table:
+            self._stack.append(len(headings) - 1)
 
     def end_list(self) -> None:
         """Go back to the heading above the one that only heads a list of names."""
@@ -128,7 +144,7 @@ class _Outline:
         if block.is_face and block.page != self._face_page:
             self._stack, self._face_page = [], block.page
         # In booklets a drawn rule opens a chapter, unless it only sets off the first heading of one.
-        is_booklet = self.identity.doc_type != "publication"
+        is_booklet = self.identity.doc_type != "publication" and block.level <= 0
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
         if self._opens_copy(block):
             self._stack = []
@@ -167,19 +183,28 @@ class _Outline:
         )
 
 
-def _place(block: Block) -> tuple[str, str | None, Rank]:
+def _find_key(text: str, doc_type: str) -> Key | None:
+    """Find the key of a heading; only instructions head their texts with a number alone."""
+    found = find_key(text)
+    return find_numbered_line(text) if found is None and doc_type == "filer_instructions" else found
+
+
+def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
     """Tell a heading's kind, key and rank."""
     if block.named is not None:
-        if block.named.kind != "line":
+        if block.named.kind == "subsection":
+            return block.named.kind, block.named.key, _INNER_RANK
+        if block.named.kind in ("part", "section"):
             return block.named.kind, block.named.key, (0, -round(first_shown(block.lines[0]).size_pt, 1))
-        return "line", block.named.key, (_RUN_IN, _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH)
+        depth = _LETTER_DEPTH if block.is_part_of_line else _LINE_DEPTH
+        return block.named.kind, block.named.key, (_RUN_IN, _COLUMN_DEPTH if block.named.kind == "column" else depth)
     found = find_statute_key(block.text, is_code=block.is_code)
     if found is not None:
         return found.kind, found.key, (_SECTION_RANK, 0.0)
     division = _division_rank(block.text)
     if division is not None and block.is_code:
         return "section", None, (0, division)
-    found = find_key(block.text)
+    found = _find_key(block.text, doc_type)
     if block.is_run_in:
         if matches_grammar("standing", block.text):
             return "section", None, (0, -round(block.size, 1))
@@ -188,7 +213,8 @@ def _place(block: Block) -> tuple[str, str | None, Rank]:
         if matches_grammar("examples", block.text):
             rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
-    rank = (0, -round(block.size, 1) + (0.05 if block.is_italic else 0.0))
+    # Of headings in one size the makers' level decides, then italics.
+    rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
 
@@ -196,7 +222,8 @@ def _stands_alone(block: Block) -> bool:
     """Decide whether a heading stands under no other: a page's own heading, contents, index, closing notice."""
     if block.is_run_in:
         return matches_grammar("standing", block.text)
-    return block.is_centred or matches("contents", block.text) or matches("index", block.text)
+    is_centred = block.is_centred and block.level <= 0
+    return is_centred or matches("contents", block.text) or matches("index", block.text)
 
 
 def _division_rank(text: str) -> float | None:

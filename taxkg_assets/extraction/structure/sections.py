@@ -49,6 +49,9 @@ class _Owners:
     on_face: str | None = None
     on_part: str | None = None
     face_page: int = 0
+    # The heading that goes on after a table with a title of its own.
+    around_table: str | None = None
+    heads_table: bool = False
 
     def enter(self, block: Block) -> None:
         """Pass a heading; under "… (continued)" the text goes on belonging to what came before it."""
@@ -59,6 +62,9 @@ class _Owners:
             if block.named is None or block.named.kind != "line":
                 self.on_part = anchor_id
             return
+        if block.heads_table and not self.heads_table:
+            self.around_table = self.current
+        self.heads_table = block.heads_table
         if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
             return
         self.current = anchor_id
@@ -66,6 +72,8 @@ class _Owners:
     def owner(self, block: Block) -> str | None:
         """Tell the owner of a content block; the face of a form begins anew on each page."""
         if not block.is_face:
+            if self.heads_table and block.table_id is None:
+                self.current, self.heads_table = self.around_table, False
             if block.is_after_list and self.current is not None:
                 self.current = self.parents[self.current] or self.current
             return self.current
@@ -163,6 +171,9 @@ def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
     last = row.last
     if block.is_continued:
         return True
+    if block.path and last.path:
+        # The tags tell one paragraph from the next.
+        return False
     starts_low = not block.text[:1].isupper()
     if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
         return False
@@ -209,8 +220,10 @@ def _frame(rows: Sequence[_Row], *, document_id: str) -> dy.DataFrame[Sections]:
         "role": [row.block.role for row in rows],
         "table_id": [row.table_id for row in rows],
         "text": [row.text for row in rows],
+        "source": [row.block.source for row in rows],
         "element_ids": _element_ids(rows),
         "pieces": _pieces(rows),
+        "publisher_id": [None] * len(rows),
     }
     return validated(pl.DataFrame(columns, schema=dtypes(Sections)).sort("element_id"), Sections)
 

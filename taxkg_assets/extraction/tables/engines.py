@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import pymupdf
 
+from taxkg_assets.extraction.layout.printed_text import PrintedText
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
 from taxkg_assets.extraction.pdf.model import Page
@@ -21,6 +22,7 @@ from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.headers import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import FoundTable, find_tables, find_title, find_unread_boxes
+from taxkg_assets.extraction.tables.tagged import read_tagged_page
 from taxkg_assets.rules.loader import load_family
 
 DOCLING_REMEDY = "Install it with `pip install taxkg[docling]`, or set TAXKG_TABLE_ENGINE=own."
@@ -51,11 +53,16 @@ class GridCell:
 
 
 class TableEngine(Protocol):
-    """Finds the tables of a document; `faces` are the pages that show a form's face and have none."""
+    """Finds the tables of a document; `faces` are the pages that show a form's face and have none.
+
+    `text`: its printed lines, where they are read already.
+    """
 
     name: str
 
-    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings: ...
+    def read(
+        self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
+    ) -> TableReadings: ...
 
 
 class OwnEngine:
@@ -63,8 +70,16 @@ class OwnEngine:
 
     name = "own"
 
-    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
-        return TableReadings({page.page: find_tables(page, is_face=page.page in faces) for page in pages})
+    def read(
+        self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
+    ) -> TableReadings:
+        return TableReadings({page.page: _read_page(page, page.page in faces, text) for page in pages})
+
+
+def _read_page(page: Page, is_face: bool, text: PrintedText | None) -> list[FoundTable]:
+    if not page.tags:
+        return find_tables(page, is_face=is_face)
+    return read_tagged_page(page, furniture=text.find_furniture(page) if text is not None else ())
 
 
 class PymupdfEngine:
@@ -72,8 +87,10 @@ class PymupdfEngine:
 
     name = "pymupdf"
 
-    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
-        own = OwnEngine().read(data, pages, faces=faces).found
+    def read(
+        self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
+    ) -> TableReadings:
+        own = OwnEngine().read(data, pages, faces=faces, text=text).found
         # The finder sees a sideways page as it is printed, not turned upright.
         unread = {
             page.page: [] if page.sideways else find_unread_boxes(page, is_face=page.page in faces) for page in pages
@@ -94,8 +111,10 @@ class DoclingEngine:
 
     name = "docling"
 
-    def read(self, data: bytes, pages: Sequence[Page], *, faces: Collection[int]) -> TableReadings:
-        own = OwnEngine().read(data, pages, faces=faces).found
+    def read(
+        self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
+    ) -> TableReadings:
+        own = OwnEngine().read(data, pages, faces=faces, text=text).found
         try:
             from docling.datamodel.base_models import DocumentStream
             from docling.document_converter import DocumentConverter

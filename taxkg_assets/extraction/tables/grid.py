@@ -49,11 +49,17 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: its runs by column; `spanning` runs reach over several columns."""
+    """One row of a table: its runs by column.
+
+    groups: the runs of each cell, where tags tell the cells. is_full: the row has a cell in every column, so that each
+    group's column is that of its cell.
+    """
 
     y0: float
     y1: float
     cells: dict[int, list[Run]]
+    groups: tuple[list[Run], ...] = ()
+    is_full: bool = False
 
     @property
     def runs(self) -> list[Run]:

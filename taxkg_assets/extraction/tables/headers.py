@@ -67,14 +67,21 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
     """Stack the runs of the header rows into cells and give each the columns it stands over."""
     zone = grid.rows[:header_count]
     bottom = zone[-1].y1 if zone else 0.0
-    stacks: list[list[Run]] = []
-    for run in sorted((run for row in zone for run in row.runs), key=lambda run: (round(run.middle), run.x0)):
+    named = [
+        HeaderBlock(join_text(runs), min(run.y0 for run in runs), column, column)
+        for row in zone
+        if row.is_full
+        for column, runs in row.cells.items()
+    ]
+    stacks: list[list[Run]] = [group for row in zone if not row.is_full for group in row.groups]
+    loose = [run for row in zone if not row.groups for run in row.runs]
+    for run in sorted(loose, key=lambda run: (round(run.middle), run.x0)):
         home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run)), None)
         if home is None:
             stacks.append([run])
         else:
             home.append(run)
-    blocks = [_place_block(grid, stack, stacks, bottom) for stack in stacks]
+    blocks = named + [_place_block(grid, stack, stacks, bottom) for stack in stacks]
     return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
 
 

@@ -31,13 +31,18 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of a page, read but not yet numbered."""
+    """One table of a page, read but not yet numbered.
+
+    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells.
+    """
 
     region: TableRegion
     title: str
     headers: tuple[str, ...]
     parts: tuple[Part, ...]
     cells: tuple[Cell, ...]
+    path: tuple[int, ...] = ()
+    has_header_tags: bool = False
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
@@ -95,7 +100,7 @@ def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
 def find_title(page: Page, box: Box) -> str:
     """Read the caption or bold title right above a table that another engine found."""
     _, runs = find_drawings(page, is_face=False)
-    return _find_caption(runs, box, ())
+    return find_caption(runs, box)
 
 
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
@@ -120,7 +125,23 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
-    header_count = count_header_rows(grid)
+    return _read_grid(page, grid, count_header_rows(grid))
+
+
+def read_grid(page: Page, grid: Grid, *, least_headers: int) -> FoundTable | None:
+    """Read a tagged table; None where its cells have no text. `least_headers`: rows that are tagged as headers."""
+    table = _read_grid(page, grid, max(least_headers, count_header_rows(grid)))
+    return replace(table, has_header_tags=least_headers > 0) if table is not None else None
+
+
+def find_caption(runs: Sequence[Run], box: Box) -> str:
+    """Read the caption or bold title right above a table; `runs`: all of the page."""
+    return _find_caption(runs, box, ())
+
+
+def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
+    """Find the header paths and cells of a grid."""
+    drawing = grid.drawing
     found = find_header_blocks(grid, header_count)
     blocks = spread_over_repeats(found, column_count=len(grid.columns))
     subtitle = [block for block in blocks if block.first == 0 and block.last == len(grid.columns) - 1]
@@ -208,6 +229,9 @@ def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
 
 
 def _goes_on(before: FoundTable, table: FoundTable) -> bool:
+    if before.path and table.path:
+        is_same = before.path == table.path and not any(table.headers) and any(before.headers)
+        return is_same and len(table.headers) == len(before.headers)
     return (
         table.region.page == before.region.page + 1
         and not any(table.headers)
@@ -239,6 +263,7 @@ def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
         ],
         "bbox": _bbox(region),
         "has_headers": any(table.headers),
+        "publisher_id": None,
     }
 
 

@@ -75,7 +75,8 @@ def test_parts_in_the_margin_hold_their_lines_and_letters_stand_under_numbers() 
     names = dict(anchors.select("anchor_id", "heading").iter_rows())
     parents = {row["key"]: names.get(row["parent_anchor_id"]) for row in anchors.to_dicts()}
     assert parents["line_1"] == "Part I Boats"
-    assert parents["line_2b"] == "2 Boats that you rent out."
+    label = "Boats that you rent out. List each of them with its length and the name of the harbour"
+    assert parents["line_2b"] == label
     assert parents["line_4"] == "Part II Fees"
 
 
@@ -246,3 +247,36 @@ def test_words_that_share_a_cell_with_numbered_lines_keep_their_place() -> None:
     _put(page, _AMOUNT, 297, "4", "b")
     texts = [block.text for block in blocks_of(page, identity=_FORM) if block.role == "FormField"]
     assert [text.split()[0] for text in texts[-3:]] == ["a", "b", "Add"]
+
+
+def test_a_line_is_labeled_by_its_words_up_to_the_leader_without_number_or_note() -> None:
+    page = _schedule()
+    _put(page, 140, 205, "If line 3 is blank, skip the rest", "b")
+    anchors = build_anchors(blocks_of(page, identity=_FORM), identity=_FORM, document_id="sample")
+    headings = dict(anchors.select("key", "heading").iter_rows())
+    assert headings["line_1"] == "Boats that you own"
+    assert headings["line_2a"] == "Rowing boats"
+    assert headings["line_4"] == "Add lines 2b and 3"
+
+
+def test_bold_words_between_lines_head_those_below_them() -> None:
+    page = _schedule()
+    _put(page, 140, 208, "Owners and Renters:", "b")
+    _line(page, 222, "5", "Fee for the mooring", at="5")
+    anchors = build_anchors(blocks_of(page, identity=_FORM), identity=_FORM, document_id="sample")
+    names = dict(anchors.select("anchor_id", "heading").iter_rows())
+    parents = {row["key"] or row["heading"]: names.get(row["parent_anchor_id"]) for row in anchors.to_dicts()}
+    assert parents["line_5"] == "Owners and Renters:"
+    assert parents["Owners and Renters:"] == "Part II Fees"
+    assert parents["line_4"] == "Part II Fees"
+
+
+def test_labels_between_rules_that_lie_close_together_keep_their_lines() -> None:
+    page = Booklet()
+    for y in (90, 98, 200):
+        page.page.draw_line((36, y), (576, y))
+    _put(page, 36, 108, "Boats", "b")
+    _put(page, 36, 212, "Fees", "b")
+    for y, number in ((108, "1"), (122, "2"), (212, "3"), (226, "4")):
+        _line(page, y, number, "Price of a boat", at=number)
+    assert [key for key in _named(blocks_of(page, identity=_FORM)) if key] == ["line_1", "line_2", "line_3", "line_4"]

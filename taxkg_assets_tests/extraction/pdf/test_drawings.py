@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pymupdf
 
-from taxkg_assets.extraction.pdf.drawings import read_drawings, read_widgets
+from taxkg_assets.extraction.pdf.drawings import read_drawings
 
 
 def test_lines_thin_boxes_and_frames_are_rules_and_shading_is_a_fill() -> None:
@@ -19,13 +19,3 @@ def test_lines_thin_boxes_and_frames_are_rules_and_shading_is_a_fill() -> None:
     levels = sorted((round(rule.y0), rule.is_horizontal) for rule in rules)
     assert levels == [(20, True), (30, True), (40, False), (40, False), (40, True), (60, True)]
     assert [(round(fill.x0), round(fill.y0), fill.color) for fill in fills] == [(10, 70, 0xCCCCCC)]
-
-
-def test_form_fields_come_with_name_kind_and_value() -> None:
-    page = pymupdf.open().new_page()
-    widget = pymupdf.Widget()
-    widget.field_name, widget.field_type, widget.field_value = "box1", pymupdf.PDF_WIDGET_TYPE_TEXT, "25"
-    widget.rect = pymupdf.Rect(10, 10, 60, 24)
-    page.add_widget(widget)
-    found = read_widgets(page)
-    assert [(field.name, field.kind, field.value, field.x0) for field in found] == [("box1", "Text", "25", 10.0)]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.extraction.references.ambiguous import apply_reference_proposals, find_unsure_references
+from taxkg_assets.extraction.references.linked import LED_COLUMNS
 from taxkg_assets.prompts.contract import Evidence, Judged
 from taxkg_assets.prompts.tasks import ReferenceProposal
 from taxkg_assets.schemas import Anchors, References, Sections
@@ -55,6 +56,7 @@ def _tables(
         "confidence": [confidence],
         "rule_id": ["box.plain_mention"],
         "created_by": ["regex"],
+        **{name: [None] for name in LED_COLUMNS},
     }
     frame = pl.DataFrame(row, schema=References.create_empty().schema)
     return References.validate(frame), sections, anchors

@@ -7,11 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
-from taxkg_assets.extraction.references.polarity import Asked, find_relations
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.structure.identity import Identity
-from taxkg_assets.graph.integrity import find_reference_faults
 from taxkg_assets.schemas import Anchors, References, Sections
 
 _FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions", "")
@@ -94,37 +93,6 @@ def test_a_box_knows_the_form_it_is_on() -> None:
     assert line.target_form == "Schedule Z (Form 9999)"
 
 
-@pytest.mark.parametrize(
-    ("sentence", "relation", "polarity"),
-    [
-        ("Shows the portion of the amount in @ that is gain.", "portion_of", "positive"),
-        ("This amount is included in @.", "portion_of", "positive"),
-        ("@ includes this amount.", "portion_of", "positive"),
-        ("Include the tips shown in @.", "includes", "positive"),
-        ("Do not include this amount in @.", "excludes", "negative"),
-        ("Report the rest there, but not in @.", "excludes", "negative"),
-        ("If no amount is shown in @, stop here.", "applies_if", "negative"),
-        ("If an amount is shown in @, do not go on.", "applies_if", "positive"),
-        ("You must also list a code in @.", "requires", "positive"),
-        ("The total of @ cannot exceed the yearly base.", "qualifies", "positive"),
-        ("For the amount, see @.", "references", "positive"),
-        ("You are not required to report it in @.", "references", "negative"),
-        ("The payer tells you about @.", "references", "positive"),
-        ("Include all rents shown in @ in box 7.", "references", "positive"),
-        ("Include in your income the rent shown in @.", "references", "positive"),
-        ("Anyone who must pay, even if no rent is shown in @, files early.", "references", "negative"),
-        ("Find out on when you should get the copy with @.", "references", "positive"),
-        ("You may also have to report them in @.", "references", "positive"),
-        ("Ask whether you are required to complete @.", "references", "positive"),
-        ("Do not add the rent to, or subtract it from, @.", "references", "negative"),
-    ],
-)
-def test_the_clause_decides_relation_and_polarity(sentence: str, relation: str, polarity: str) -> None:
-    at = sentence.index("@")
-    (said,) = find_relations([Asked(sentence.replace("@", "box 9"), "box", at, at + 5)])
-    assert (said.relation, said.polarity) == (relation, polarity)
-
-
 def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText") -> dict[str, Any]:
     piece = {"start": 0, "end": len(text), "page": 3, "x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 9.0, "y1_pt": 9.0}
     return {
@@ -157,7 +125,7 @@ def _build(
     )
     frame = Sections.validate(pl.DataFrame(list(sections), schema=Sections.create_empty().schema))
     references = build_references(frame, anchors, identity=identity)
-    assert find_reference_faults(references, frame).is_empty()
+    assert find_false_evidence(references, frame).is_empty()
     return references, frame
 
 
@@ -190,13 +158,13 @@ def test_a_box_placed_elsewhere_is_not_the_own_one() -> None:
     assert references["is_self"].to_list() == [False, True]
 
 
-def test_leave_and_concession_bind_nobody() -> None:
+def test_leave_to_omit_and_concession_bind_nobody() -> None:
     references, _ = _build(_section(0, "If box 5 is checked, boxes 7e–7f may be blank.", anchor_id=None))
     said = references.filter(references["target"] == "box_7f").select("relation", "polarity").rows()
     references, _ = _build(
         _section(0, "Even if you ask for more time to file Form 9998, you must pay now.", anchor_id=None)
     )
-    assert [*said, *references.select("relation").rows()] == [("applies_if", "negative"), ("references",)]
+    assert [*said, *references.select("relation").rows()] == [("requires", "negative"), ("references",)]
 
 
 def test_the_lead_of_a_list_speaks_for_its_items() -> None:

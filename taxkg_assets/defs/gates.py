@@ -1,0 +1,144 @@
+"""`gate`: a law that blocks everything downstream of a table; and whether the gates of some tables have passed.
+
+A gate is a blocking asset check around one pure function that returns the offending rows.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets.defs.code_references import code_references
+from taxkg_assets.defs.compat import AssetCheckExecutionRecord, AssetCheckExecutionRecordStatus
+from taxkg_assets.defs.fingerprint import code_fingerprint
+from taxkg_assets.defs.gold import gold_fingerprint
+from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.verdicts import Verdict, verdict_metadata
+
+GATED_VERSIONS = "table versions"
+GATED_BY = "code and labels"
+
+
+class UngatedInputError(dg.DagsterInvariantViolationError):
+    """An input's gate has failed, is older than the data, or was never run."""
+
+
+def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
+    """Gates (as `table:check`) of these tables that are not passed and current, with the reason.
+
+    Current means: evaluated on the very versions of all tables it reads that lie there now, after the last
+    materialization of its own.
+    """
+    faults: dict[str, str] = {}
+    tables = sorted(n for n in names if PIPELINE.gates(n))
+    made = {
+        r.asset_entry.asset_key: r.asset_entry for r in instance.get_asset_records([dg.AssetKey(n) for n in tables])
+    }
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in tables for check in PIPELINE.gates(n)]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    version_of = cache(store.version)
+    for key in keys:
+        table_name = key.asset_key.to_user_string()
+        record, entry = _evaluated(instance, key, latest.get(key)), made.get(key.asset_key)
+        stored = entry.last_materialization_record if entry is not None else None
+        if record is None:
+            reason = "has not been run"
+        elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+            reason = "was due in a run that has not come to it"
+        elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
+            reason = "has failed"
+        elif stored is not None and _looked_at(record) < stored.storage_id:
+            reason = "is older than the table"
+        elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
+            reason = f"looked at another version of {', '.join(others)}"
+        else:
+            continue
+        faults[f"{table_name}:{key.name}"] = reason
+    return faults
+
+
+def _evaluated(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, latest: AssetCheckExecutionRecord | None
+) -> AssetCheckExecutionRecord | None:
+    """What the gate said last. A run that waits to evaluate it takes nothing from that; one that ended without does."""
+    if latest is None or latest.status != AssetCheckExecutionRecordStatus.PLANNED:
+        return latest
+    waiting = instance.get_run_by_id(latest.run_id)
+    if waiting is None or waiting.is_finished:
+        return latest
+    said = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    return next(iter(instance.event_log_storage.get_asset_check_execution_history(key, limit=1, status=said)), latest)
+
+
+def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
+    """What each gate said last, in pipeline order; gates that were never run are left out."""
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in PIPELINE.order() for check in PIPELINE.gates(n)]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    records = [latest[key] for key in keys if key in latest]
+    return [record.evaluation for record in records if record.evaluation is not None]
+
+
+def _looked_at(record: AssetCheckExecutionRecord) -> int:
+    """The materialization that a gate looked at, by its number: clocks jump, numbers only grow."""
+    target = record.evaluation.target_materialization_data if record.evaluation is not None else None
+    return target.storage_id if target is not None else -1
+
+
+def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
+    """The versions of all tables that a gate looked at."""
+    found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
+    versions: dict[str, int] = (
+        json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
+    )
+    return versions
+
+
+def gate(
+    *, on: str, reads: Sequence[str] = ()
+) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
+    """Make a blocking check of a pure function.
+
+    Args:
+        on: the table that is blocked for everything downstream when the check fails.
+        reads: further tables that the law looks at.
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`.
+    """
+
+    def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
+        parameters = list(inspect.signature(law).parameters)
+
+        def judge(home: Home) -> tuple[Verdict, dict[str, int]]:
+            versions = {n: home.store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
+            frames = {n: home.store.read(n, version=versions[n]) for n in parameters if n != "home"}
+            found = law(**frames, **({"home": home} if "home" in parameters else {}))
+            checked = frames[on].height if on in frames else 0
+            return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+
+        def code(home: Home) -> str:
+            return digest(code_fingerprint(law), gold_fingerprint(home))
+
+        PIPELINE.add_gate(on, law.__name__, judge, code=code)
+
+        @dg.asset_check(
+            asset=dg.AssetKey(on),
+            name=law.__name__,
+            description=inspect.getdoc(law),
+            blocking=True,
+            metadata={"dagster/code_references": code_references(gate=law)},
+            additional_deps=[dg.AssetKey(n) for n in reads],
+            required_resource_keys={"home"},
+        )
+        def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+            home: Home = context.resources.home
+            verdict, versions = judge(home)
+            looked = {GATED_VERSIONS: json.dumps(versions), GATED_BY: code(home)}
+            return dg.AssetCheckResult(passed=verdict.passed, metadata=verdict_metadata(verdict) | looked)
+
+        return check
+
+    return bind

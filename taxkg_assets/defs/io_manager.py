@@ -1,0 +1,113 @@
+"""The IO manager: writes validated rows to Delta tables, and hands on only what its gates have passed.
+
+It refuses a table whose gates are not passed and current, so that a bare click on Materialize cannot build on failed
+data.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets.defs.compat import set_data_version
+from taxkg_assets.defs.gates import UngatedInputError, find_ungated
+from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store, TableState, schema_of
+from taxkg_assets.defs.verdicts import shortened, table_metadata
+
+PREVIEW_ROWS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An upstream table whose gates have passed: its state now, its rows when somebody asks."""
+
+    name: str
+    store: Store
+    state: TableState
+
+    def frame(self) -> pl.DataFrame:
+        """The rows of the version that was gated."""
+        return self.store.read(self.name, version=self.state.version)
+
+
+class Rows:
+    """What a step hands to the IO manager."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged(Rows):
+    """The table is made from exactly what stands there already; nothing is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable(Rows):
+    """New rows for a whole table and the digest of what they were made from."""
+
+    frame: pl.DataFrame
+    inputs: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Shown with the table in the UI, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBatches(Rows):
+    """New rows for some documents, in batches small enough for memory."""
+
+    batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
+
+
+class DeltaIO(dg.ConfigurableIOManager):
+    """Writes validated rows to the home's Delta tables, reads only what its gates have passed."""
+
+    home: dg.ResourceDependency[Home]
+
+    def handle_output(self, context: dg.OutputContext, obj: Rows) -> None:
+        """Validate, commit, and show row count and a preview."""
+        name = context.asset_key.to_user_string()
+        store = self.home.store
+        before = store.version(name)
+        if isinstance(obj, WholeTable):
+            state: TableState | None = store.write(name, obj.frame, inputs=obj.inputs)
+        elif isinstance(obj, DocumentBatches):
+            state = store.state(name)
+            for frame, documents in obj.batches:
+                if documents:
+                    state = store.replace_documents(name, frame, documents=documents)
+        else:
+            state = store.state(name)
+        if state is None:
+            state = store.write(name, schema_of(name).create_empty(), inputs="")
+        # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
+        set_data_version(context, state.content)
+        context.add_output_metadata(
+            {
+                "dagster/row_count": store.count(name),
+                "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
+                "version": state.version,
+                "content": state.content,
+                "unchanged": state.version == before,
+            }
+        )
+        if isinstance(obj, WholeTable) and obj.notes:
+            context.add_output_metadata(dict(obj.notes))
+        if name in PIPELINE and (show := PIPELINE[name].show):
+            context.add_output_metadata(dict(show(store)))
+
+    def load_input(self, context: dg.InputContext) -> Handle:
+        """The table, unless a gate on it or on anything it was made from is not passed and current."""
+        name = context.asset_key.to_user_string()
+        faults = find_ungated(context.instance, self.home.store, PIPELINE.ancestors([name]))
+        if faults:
+            listed = "; ".join(f"{gate} {reason}" for gate, reason in sorted(faults.items()))
+            raise UngatedInputError(
+                f"{name} may not be used: {listed}. Mend the data or the code, then run `taxkg build`, "
+                "or materialize the named tables with their checks."
+            )
+        state = self.home.store.state(name)
+        if state is None:
+            raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
+        return Handle(name, self.home.store, state)

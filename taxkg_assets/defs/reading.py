@@ -1,0 +1,19 @@
+"""The version of what reads documents: its code, its rules, and the engine that reads tables."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from taxkg_assets.defs.fingerprint import code_fingerprint
+from taxkg_assets.defs.store import digest
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets.settings import Settings
+
+
+def reading_version(settings: Settings) -> str:
+    """Digest of all that shapes the reading of a document: code, rules, and the engine that reads tables.
+
+    An engine whose package comes or goes reads again.
+    """
+    code, engine = code_fingerprint(extract, schema="Documents"), settings.table_engine
+    return code if engine == "own" else digest(code, engine, str(find_spec(engine) is not None))

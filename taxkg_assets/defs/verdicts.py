@@ -1,0 +1,78 @@
+"""What a gate says, and how the UI and the command line show it and the rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import polars.selectors as cs
+
+CELL_CHARACTERS = 80
+ID_CHARACTERS = 26
+OFFENDING_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate found: offending rows, or a figure against its floor; `tables` are shown beside them."""
+
+    offending: pl.DataFrame
+    checked: int
+    note: str = ""
+    figures: Mapping[str, float | int | str] = field(default_factory=dict)
+    is_passed: bool | None = None
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """A gate without a figure passes when nothing offends."""
+        return self.offending.is_empty() if self.is_passed is None else self.is_passed
+
+
+def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
+    """A frame as the UI shows it: long texts cut, lists and rectangles on one line."""
+    columns = [dg.TableColumn(name, str(kind.base_type())) for name, kind in frame.schema.items()]
+    records = [dg.TableRecord({c: _cell(v) for c, v in row.items()}) for row in frame.iter_rows(named=True)]
+    return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
+
+
+def shortened(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame narrow enough to look at: no nested columns, and of long ids the end, where they differ."""
+    tail = pl.format("…{}", pl.col(pl.String).str.tail(ID_CHARACTERS - 1)).name.keep()
+    is_long_id = ~pl.col(pl.String).str.contains(" ") & (pl.col(pl.String).str.len_chars() > ID_CHARACTERS)
+    return frame.select(~cs.nested()).with_columns(pl.when(is_long_id).then(tail).otherwise(pl.col(pl.String)))
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, float):
+        return round(value, 3)
+    if value is None or isinstance(value, int):
+        return value
+    text = " ".join(_flat(value).split())
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+
+
+def _flat(value: Any) -> str:
+    """A nested value without its field names: a rectangle is `50.4 108.2 78.9 119.5`."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return " ".join(_flat(v) for v in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
+    """What the UI and the command line show of a gate."""
+    shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
+    shown |= dict(verdict.figures)
+    if verdict.note:
+        shown["note"] = verdict.note
+    if not verdict.offending.is_empty():
+        shown["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
+    for name, rows in verdict.tables.items():
+        if not rows.is_empty():
+            shown[name] = table_metadata(rows.head(OFFENDING_ROWS))
+    return shown

@@ -1,0 +1,49 @@
+"""How many documents keep each law about documents: as a table, and as a picture."""
+
+from __future__ import annotations
+
+import io
+
+import dataframely as dy
+import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from taxkg_assets.schemas import LAW_OUTCOMES, DocumentQuality
+
+_COLORS = {"passed": "#2a9d5c", "flagged": "#d98b1e", "withheld": "#c0392b"}
+
+
+def count_outcomes(quality: dy.DataFrame[DocumentQuality]) -> pl.DataFrame:
+    """Count the documents of each outcome: one row a law, with a column for each of `LAW_OUTCOMES`."""
+    counted = [(pl.col("outcome") == outcome).sum().alias(outcome) for outcome in LAW_OUTCOMES]
+    return quality.group_by("law", "strength").agg(counted).sort("strength", "law")
+
+
+def render_quality_table(counts: pl.DataFrame) -> str:
+    """The counts as Markdown."""
+    lines = ["| law | strength | passed | flagged | withheld |", "|---|---|--:|--:|--:|"]
+    for row in counts.iter_rows(named=True):
+        cells = (row["law"].replace("_", " "), row["strength"], *(str(row[outcome]) for outcome in LAW_OUTCOMES))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def render_quality_plot(counts: pl.DataFrame) -> bytes:
+    """Draw one bar a law with its documents that do not keep it, as a PNG; the number that keep it stands beside."""
+    figure = Figure(figsize=(9, 0.8 + 0.32 * counts.height), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    names = [f"{row['law'].replace('_', ' ')} ({row['passed']} pass)" for row in counts.iter_rows(named=True)]
+    left = [0] * counts.height
+    for outcome in LAW_OUTCOMES[1:]:
+        widths = counts[outcome].to_list()
+        axes.barh(names, widths, left=left, color=_COLORS[outcome], label=outcome)
+        left = [before + width for before, width in zip(left, widths, strict=True)]
+    axes.set_xlim(0, max(5, *left) * 1.05 if left else 5)
+    axes.invert_yaxis()
+    axes.set_xlabel("documents that do not keep the law")
+    axes.legend(loc="lower right", frameon=False)
+    out = io.BytesIO()
+    figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""What the publisher wrote for machines: structure tags, form template and fields, destinations, links."""

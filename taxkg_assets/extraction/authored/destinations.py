@@ -1,0 +1,47 @@
+"""Named destinations: where each is, the publisher's own number for it, and what the file calls it.
+
+The publisher names its places `<language>_<edition>_publink<number>`. The number stays the same from one edition to the
+next, and the whole name is the fragment of the official web page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pdf.navigation import Bookmark, LinkArea, Navigation, Place
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A named place of a document; `publisher_id` is empty where the name is none of the publisher's."""
+
+    name: str
+    place: Place
+    publisher_id: str
+    titles: tuple[str, ...]
+
+
+def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
+    """Find the named places of a document, with the words that links and bookmarks to them have for them."""
+    titles: dict[str, list[str]] = {}
+    most = load_family("navigation")["limits"]["title_chars"]
+    pointers: list[Bookmark | LinkArea] = [*navigation.bookmarks, *navigation.areas]
+    for pointer in pointers:
+        if pointer.name and pointer.title and len(pointer.title) <= most:
+            titles.setdefault(pointer.name, []).append(pointer.title)
+    return {
+        found.name: NamedPlace(
+            found.name, found.place, read_publisher_id(found.name), tuple(dict.fromkeys(titles.get(found.name, ())))
+        )
+        for found in navigation.destinations
+    }
+
+
+def read_publisher_id(name: str) -> str:
+    """Read the part of a destination's name that stays the same over editions; empty where it has none."""
+    for rule in load_rules("navigation", "publisher_ids"):
+        match = rule.pattern.match(name)
+        if match is not None:
+            return match["id"]
+    return ""

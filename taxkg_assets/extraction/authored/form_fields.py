@@ -1,0 +1,110 @@
+"""Form fields with what their template says of them: where each is, what it is, and how it is spoken.
+
+The template knows no place that can be relied on, the form field on the page little more than its place; the path of
+names joins the two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.authored.form_template import TemplateField, read_form_template
+from taxkg_assets.extraction.pdf.model import Source, Widget
+from taxkg_assets.rules.loader import load_family
+
+_KINDS = {
+    "Text": "text",
+    "CheckBox": "checkbox",
+    "RadioButton": "checkbox",
+    "ComboBox": "choice",
+    "ListBox": "choice",
+    "Signature": "signature",
+    "Button": "button",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One fillable field of a page; rectangles are points from the top left of the page as shown.
+
+    kind: text, checkbox, choice, signature. spoken, caption: empty where neither template nor field has any.
+    subform: the path of the groups that it is in. tab_ix: its place in the order of the template, else of the page.
+    is_from_template: its name is one of the template's. widget_ix: its place among the fields of its page.
+    """
+
+    name: str
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    kind: str
+    spoken: str
+    caption: str
+    subform: str
+    tab_ix: int
+    is_from_template: bool
+    widget_ix: int
+
+
+@dataclass(frozen=True, slots=True)
+class FormFields:
+    """All fields of a document in their order; `is_trusted`: the template is sound and names most of them."""
+
+    fields: tuple[FormField, ...] = ()
+    is_trusted: bool = False
+    reason: str = ""
+
+
+def find_form_fields(source: Source) -> FormFields:
+    """Join the fields of a document's pages to its template by the paths of their names.
+
+    Returns: one entry per field that can be filled in, push buttons left out, in the template's order on each page.
+    """
+    template = read_form_template(source.template)
+    known = {entry.name: entry for entry in template.fields}
+    fields: list[FormField] = []
+    for page in source.pages:
+        for ix, widget in enumerate(page.widgets):
+            joined = _join(widget, known.get(widget.name), page=page.page, widget_ix=ix)
+            if joined.kind != "button":
+                fields.append(joined)
+    fields.sort(key=lambda one: (one.page, one.tab_ix, one.widget_ix))
+    fault = template.reason or _find_fault(fields)
+    return FormFields(tuple(fields), is_trusted=bool(fields) and not fault, reason=fault)
+
+
+def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: int) -> FormField:
+    kind = _KINDS.get(widget.kind, "text")
+    return FormField(
+        name=widget.name,
+        page=page,
+        x0=widget.x0,
+        y0=widget.y0,
+        x1=widget.x1,
+        y1=widget.y1,
+        kind=kind,
+        spoken=(entry.spoken if entry is not None else "") or widget.label,
+        caption=entry.caption if entry is not None else "",
+        subform=widget.name.rpartition(".")[0],
+        tab_ix=entry.order if entry is not None else widget_ix,
+        is_from_template=entry is not None,
+        widget_ix=widget_ix,
+    )
+
+
+def _find_fault(fields: list[FormField]) -> str:
+    """Say why a template that could be read is not believed; empty where it is."""
+    least: Mapping[str, float] = load_family("spoken")["trust"]
+    joined = [one for one in fields if one.is_from_template]
+    if len(joined) < least["joined_frac"] * len(fields):
+        return f"The template names {len(joined)} of {len(fields)} fields."
+    spoken = [one.spoken for one in joined if one.spoken]
+    if len(spoken) < least["spoken_frac"] * len(joined):
+        return f"The template describes {len(spoken)} of {len(joined)} fields."
+    most = Counter(spoken).most_common(1)
+    if most and len(spoken) > least["alike_least"] and most[0][1] > least["alike_frac"] * len(spoken):
+        return "The template says the same of most fields."
+    return ""

@@ -1,0 +1,186 @@
+"""The form template (XFA): every fillable field as its maker described it, by the path of its names.
+
+A template is a file inside a file and may be hostile: document types and entities are refused, bytes, elements and
+depth are bounded, and nothing in it is ever run or followed. What cannot be trusted is empty and says why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from taxkg_assets.rules.loader import load_family
+
+# Elements that take part in the path of a field's names; all others only group what is drawn.
+_NAMED = frozenset({"subform", "exclGroup", "subformSet", "area"})
+_CONTROLS = {
+    "textEdit": "text",
+    "numericEdit": "text",
+    "passwordEdit": "text",
+    "dateTimeEdit": "text",
+    "barcode": "text",
+    "imageEdit": "text",
+    "checkButton": "checkbox",
+    "choiceList": "choice",
+    "signature": "signature",
+    "button": "button",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateField:
+    """One field of a template; `name` is the path of names with their counts, as the form field is called.
+
+    kind: text, checkbox, choice, signature or button. order: its place among all fields.
+    """
+
+    name: str
+    kind: str
+    spoken: str
+    caption: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class FormTemplate:
+    """The fields of a template in their order; an untrusted one has none, and a reason."""
+
+    fields: tuple[TemplateField, ...] = ()
+    is_trusted: bool = False
+    reason: str = ""
+
+
+class _RefusedError(Exception):
+    """A template that is not read to its end."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is not closed yet: its path, how often each name was used in it, and what a field says."""
+
+    path: str
+    counts: Counter[str] = field(default_factory=Counter)
+    is_field: bool = False
+    kind: str = "text"
+    spoken: list[str] = field(default_factory=list)
+    caption: list[str] = field(default_factory=list)
+
+
+def read_form_template(data: bytes) -> FormTemplate:
+    """Read the fields of a template stream.
+
+    Args:     data: the XML, alone or inside the one packet of a whole form; empty for none.
+    Returns:  its fields in their order; untrusted and empty with a reason where there is no template, where it is
+              damaged, or where it goes beyond the limits of `rules/spoken.yaml`. Never raises.
+    """
+    limits = load_family("spoken")["limits"]
+    if not data:
+        return FormTemplate(reason="The form has no template.")
+    if len(data) > limits["template_bytes"]:
+        return FormTemplate(reason=f"The template has more than {limits['template_bytes']} bytes.")
+    reader = _Reader(most_nodes=int(limits["template_nodes"]), most_depth=int(limits["template_depth"]))
+    try:
+        reader.read(data)
+    except _RefusedError as error:
+        return FormTemplate(reason=str(error))
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        return FormTemplate(reason=f"The template is damaged ({error}).")
+    if not reader.fields:
+        return FormTemplate(reason="The template has no fields.")
+    return FormTemplate(tuple(reader.fields), is_trusted=True)
+
+
+class _Reader:
+    """Follows the elements of a template one by one; nothing is called within itself, however deep it goes."""
+
+    def __init__(self, *, most_nodes: int, most_depth: int) -> None:
+        self.fields: list[TemplateField] = []
+        self._most_nodes, self._most_depth = most_nodes, most_depth
+        self._nodes = self._depth = 0
+        self._open: list[_Open] = []
+        self._into: list[str] | None = None
+        # The depth at which the assist, the caption or the control of a field began; 0 outside.
+        self._assist = self._caption = self._ui = 0
+
+    def read(self, data: bytes) -> None:
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+        parser.EntityDeclHandler = _refuse_doctype
+        parser.Parse(data, True)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._nodes += 1
+        self._depth += 1
+        if self._nodes > self._most_nodes:
+            raise _RefusedError(f"The template has more than {self._most_nodes} elements.")
+        if self._depth > self._most_depth:
+            raise _RefusedError(f"The template is nested more than {self._most_depth} deep.")
+        tag = tag.rpartition(":")[2]
+        if tag in _NAMED or tag == "field":
+            self._enter(tag, attributes.get("name", ""))
+        elif self._open and self._open[-1].is_field:
+            self._start_in_field(tag)
+
+    def _enter(self, tag: str, name: str) -> None:
+        above = self._open[-1] if self._open else None
+        name = name or f"#{tag}"
+        path = f"{name}[0]"
+        if above is not None:
+            path = f"{above.path}.{name}[{above.counts[name]}]"
+            above.counts[name] += 1
+        self._open.append(_Open(path, is_field=tag == "field"))
+
+    def _start_in_field(self, tag: str) -> None:
+        one = self._open[-1]
+        if tag == "assist":
+            self._assist = self._depth
+        elif tag == "caption":
+            self._caption = self._depth
+        elif tag == "ui":
+            self._ui = self._depth
+        elif self._ui and tag in _CONTROLS and self._depth == self._ui + 1:
+            one.kind = _CONTROLS[tag]
+        elif self._assist and tag in ("speak", "toolTip"):
+            # What is spoken goes before what is shown as a tip.
+            self._into = one.spoken if tag == "speak" or not one.spoken else None
+            if tag == "speak":
+                one.spoken.clear()
+        if self._caption and self._into is None:
+            self._into = one.caption
+
+    def _end(self, tag: str) -> None:
+        tag = tag.rpartition(":")[2]
+        if tag in _NAMED or tag == "field":
+            self._leave(is_field=tag == "field")
+        elif tag in ("speak", "toolTip"):
+            self._into = None
+        elif self._depth == self._caption:
+            self._caption, self._into = 0, None
+        elif self._depth == self._assist:
+            self._assist = 0
+        elif self._depth == self._ui:
+            self._ui = 0
+        elif self._into is not None and tag in ("p", "span", "text"):
+            self._into.append(" ")
+        self._depth -= 1
+
+    def _leave(self, *, is_field: bool) -> None:
+        one = self._open.pop()
+        if is_field:
+            spoken, caption = (" ".join("".join(parts).split()) for parts in (one.spoken, one.caption))
+            self.fields.append(TemplateField(one.path, one.kind, spoken, caption, len(self.fields)))
+        self._into, self._assist, self._caption, self._ui = None, 0, 0, 0
+
+    def _text(self, text: str) -> None:
+        if self._into is not None:
+            self._into.append(text)
+
+
+def _refuse_doctype(*_: Any) -> None:
+    raise _RefusedError("The template declares a document type or entities.")

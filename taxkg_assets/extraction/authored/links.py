@@ -1,0 +1,201 @@
+"""Links of a document: the rectangles of one link joined, the printed words that they cover, and where each leads.
+
+A reference that runs over a line's or a column's end has one rectangle in each; all of them have one target, and
+nothing is printed between them. Words are those of visible spans: what nobody can see is in no link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from taxkg_assets.extraction.authored.destinations import NamedPlace
+from taxkg_assets.extraction.pdf.model import Page, Source, Span
+from taxkg_assets.extraction.pdf.navigation import LinkArea, Place
+from taxkg_assets.rules.loader import load_family
+
+Box = tuple[float, float, float, float]
+_WORD_SIGN = re.compile(r"\w")
+_SCHEMES = ("http", "https", "mailto")
+_HYPHENS = "-\u00ad\u2010"
+# Widths of letters in parts of the type size, as in the sans-serif types that forms are set in.
+_WIDTHS = dict.fromkeys("ijl.,;:'|!’‘ ftrI()[]/\\-", 0.3) | dict.fromkeys("mwMW%@—", 0.88)
+_WIDTH = 0.55
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBox:
+    """One rectangle of a link and the words in it."""
+
+    box: Box
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link; it leads to a place of the document (`name` where that has one), or to an address."""
+
+    page: int
+    boxes: tuple[LinkBox, ...]
+    text: str
+    title: str
+    name: str
+    place: Place | None
+    url: str
+    first_span: int
+    """Index of the first span that it covers among its page's; −1 where it covers no words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """The words that one area covers: from a character of one span to one of the same or a later span."""
+
+    area: LinkArea
+    first: tuple[int, int]
+    last: tuple[int, int]
+    text: str
+
+
+def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """Find the links of a document in the order of its pages, and why some were left out.
+
+    Args:    source: the document, pages upright. places: its named places.
+    Returns: links whose target lies in the document or is an address of the web or of mail.
+    """
+    by_page: dict[int, list[LinkArea]] = {}
+    reasons: dict[str, None] = {}
+    for area in source.navigation.areas:
+        reason = _find_fault(area, places)
+        if reason:
+            reasons[reason] = None
+        else:
+            by_page.setdefault(area.page, []).append(area)
+    links: list[Link] = []
+    for page in source.pages:
+        if page.page in by_page:
+            links += _read_page(page, by_page[page.page])
+    return tuple(links), tuple(reasons)
+
+
+def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
+    """Say why an area is no link that can be followed; empty where it is one."""
+    if area.url:
+        if len(area.url) > load_family("navigation")["limits"]["url_chars"]:
+            return "Links with very long addresses were left out."
+        return "" if is_address(area.url) else "Links that open no page of the web were left out."
+    if area.name and area.name not in places:
+        return "Links to names that the file does not hold were left out."
+    return "" if area.name or area.place is not None else "Links that lead nowhere were left out."
+
+
+def is_address(url: str) -> bool:
+    """Decide whether an address is one of the web or of mail; no other is ever kept."""
+    try:
+        parts = urlsplit(url.strip())
+        return parts.scheme.lower() in _SCHEMES and bool(parts.hostname or parts.scheme.lower() == "mailto")
+    except ValueError:
+        return False
+
+
+def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
+    """Read a page's links in the order in which its words are stored."""
+    covered = sorted(_find_covered(page.spans, areas), key=lambda one: (one.first, one.last, one.area.y0, one.area.x0))
+    group: list[_Covered] = []
+    for one in covered:
+        if group and not _goes_on(group[-1], one, page.spans):
+            yield _join(group)
+            group = []
+        if not group or one.first != group[-1].first:
+            group.append(one)
+    if group:
+        yield _join(group)
+
+
+def _find_covered(spans: Sequence[Span], areas: Sequence[LinkArea]) -> Iterator[_Covered]:
+    """Find the words under each area: of spans at whose height its middle lies, the letters between its sides."""
+    boxes = np.array([(span.x0, span.y0, span.x1, span.y1) for span in spans], dtype=float).reshape(-1, 4)
+    rects = np.array([(area.x0, area.y0, area.x1, area.y1) for area in areas], dtype=float)
+    middle = ((rects[:, 1] + rects[:, 3]) / 2)[:, None]
+    top, bottom = boxes[:, 1], boxes[:, 3]
+    # A span's own middle has to lie in the area too: a line's box hangs over into its neighbours.
+    own = (top + bottom) / 2
+    meets = (top < middle) & (middle < bottom) & (rects[:, 1, None] < own) & (own < rects[:, 3, None])
+    meets &= (boxes[:, 0] < rects[:, 2, None] - 0.5) & (boxes[:, 2] > rects[:, 0, None] + 0.5)
+    found: list[list[int]] = [[] for _ in areas]
+    for area_ix, span_ix in np.argwhere(meets).tolist():
+        found[area_ix].append(span_ix)
+    for area, indices in zip(areas, found, strict=True):
+        parts = [(ix, *_find_part(spans[ix], area.x0, area.x1)) for ix in indices]
+        parts = [part for part in parts if spans[part[0]].text[part[1] : part[2]].strip()]
+        if not parts:
+            yield _Covered(area, (-1, 0), (-1, 0), "")
+            continue
+        text = "".join(spans[ix].text[start:end] for ix, start, end in parts)
+        yield _Covered(area, (parts[0][0], parts[0][1]), (parts[-1][0], parts[-1][2]), " ".join(text.split()))
+
+
+def _find_part(span: Span, left: float, right: float) -> tuple[int, int]:
+    """Find which letters of a span lie between two sides; a side that cuts a word goes to its nearer end."""
+    text = span.text
+    if span.x0 >= left - 1.0 and span.x1 <= right + 1.0:
+        return 0, len(text)
+    ends = list(accumulate((_WIDTHS.get(letter, _WIDTH) for letter in text), initial=0.0))
+    scale = (span.x1 - span.x0) / (ends[-1] or 1.0)
+    edges = [span.x0 + end * scale for end in ends]
+    start = 0 if span.x0 >= left - 1.0 else _find_edge(text, edges, left)
+    end = len(text) if span.x1 <= right + 1.0 else _find_edge(text, edges, right)
+    return start, max(start, end)
+
+
+def _find_edge(text: str, edges: Sequence[float], at: float) -> int:
+    """Find the word's edge nearest to a distance from the page's left."""
+    cuts = [
+        ix for ix in range(len(text) + 1) if not (0 < ix < len(text) and text[ix - 1].isalnum() and text[ix].isalnum())
+    ]
+    return min(cuts, key=lambda ix: abs(edges[ix] - at))
+
+
+def _goes_on(last: _Covered, one: _Covered, spans: Sequence[Span]) -> bool:
+    """Decide whether one rectangle goes on with the link of the last: same target, and nothing is printed between."""
+    if _target_of(last.area) != _target_of(one.area) or last.first[0] < 0 or one.first[0] < 0:
+        return False
+    if one.first == last.first:
+        return True
+    (from_ix, start), (to_ix, end) = last.last, one.first
+    if to_ix - from_ix > 6:
+        return False
+    if from_ix == to_ix:
+        between = spans[from_ix].text[start:end]
+    else:
+        inner = "".join(span.text for span in spans[from_ix + 1 : to_ix])
+        between = spans[from_ix].text[start:] + inner + spans[to_ix].text[:end]
+    return not _WORD_SIGN.search(between) and len(between.strip()) <= 1 and between.strip() in ("", *_HYPHENS)
+
+
+def _target_of(area: LinkArea) -> tuple[str, Place | None, str]:
+    return area.name, area.place, area.url
+
+
+def _join(group: Sequence[_Covered]) -> Link:
+    area = group[0].area
+    boxes = tuple(LinkBox((one.area.x0, one.area.y0, one.area.x1, one.area.y1), one.text) for one in group)
+    text = join_words(box.text for box in boxes)
+    return Link(area.page, boxes, text, area.title, area.name, area.place, area.url.strip(), group[0].first[0])
+
+
+def join_words(parts: Iterable[str]) -> str:
+    """Join the words of lines; a word divided at a line's end is made whole."""
+    text = ""
+    for part in filter(None, parts):
+        if text.endswith(tuple(_HYPHENS)) and part[:1].islower():
+            text = text[:-1] + part
+        elif text.endswith(("/", "—", "-")) or not text:
+            text += part
+        else:
+            text = f"{text} {part}"
+    return text

@@ -1,0 +1,92 @@
+"""What the structure tags of a page say of each piece of text: paragraph, heading and level, list item, table cell.
+
+Tags nest; here every tag gets the block, list item, cell, row and table that it lies in. Types are those of the PDF
+standard (ISO 32000-1, 14.8.4), after the document's own role map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pdf.tags import Tag
+
+# Types inside a line; a block goes on through them.
+_INLINE = frozenset(
+    {
+        *("Span", "Link", "Reference", "Quote", "Em", "Strong", "Code", "BibEntry", "Annot", "Sub", "Formula"),
+        *("Ruby", "RB", "RT", "RP", "Warichu", "WT", "WP", "NonStruct", "Private"),
+    }
+)
+_HEADINGS = {"H": 1, "Title": 1, **{f"H{level}": level for level in range(1, 7)}}
+
+
+@dataclass(slots=True)
+class TagPlace:
+    """Where one tag lies in the structure of its page; numbers are indices of tags, −1 for none.
+
+    block_ix: the innermost block-level tag, itself or above. kind: that block's type. level: of a heading, 1 to 6; 0
+    for other text. item_ix: the innermost list item. is_mark: the text is the item's mark or number. table_ix, row_ix,
+    cell_ix: the outermost table with the row and cell in it. is_header: the cell is tagged as a header.
+    """
+
+    block_ix: int
+    kind: str
+    level: int = 0
+    item_ix: int = -1
+    is_mark: bool = False
+    table_ix: int = -1
+    row_ix: int = -1
+    cell_ix: int = -1
+    is_header: bool = False
+    figure_ix: int = -1
+    caption_ix: int = -1
+    contents_ix: int = -1
+
+
+def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
+    """Find the place of each tag of a page.
+
+    Args:    tags: `Page.tags`, parents before children.
+    Returns: one place a tag, in the same order.
+    """
+    places: list[TagPlace] = []
+    for ix, tag in enumerate(tags):
+        above = places[tag.parent_ix] if tag.parent_ix >= 0 else TagPlace(-1, "")
+        places.append(above if tag.kind in _INLINE and above.block_ix >= 0 else _place_block(ix, tag.kind, above))
+    return places
+
+
+def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:
+    """Place a block-level tag below the one that holds it."""
+    place = TagPlace(
+        ix,
+        kind,
+        _HEADINGS.get(kind, above.level if kind in ("P", "Div") else 0),
+        above.item_ix,
+        above.is_mark,
+        above.table_ix,
+        above.row_ix,
+        above.cell_ix,
+        above.is_header,
+        above.figure_ix,
+        above.caption_ix,
+        above.contents_ix,
+    )
+    if kind == "LI":
+        place.item_ix, place.is_mark = ix, False
+    elif kind in ("Lbl", "LBody"):
+        place.is_mark = kind == "Lbl"
+    elif kind == "Table" and place.table_ix < 0:
+        place.table_ix, place.item_ix = ix, -1
+    elif kind == "TR" and place.cell_ix < 0:
+        place.row_ix = ix
+    elif kind in ("TD", "TH") and place.cell_ix < 0:
+        place.cell_ix, place.is_header = ix, kind == "TH"
+    elif kind == "Figure":
+        place.figure_ix = ix
+    elif kind == "Caption":
+        place.caption_ix = ix
+    elif kind in ("TOC", "TOCI", "Index"):
+        place.contents_ix = ix
+    return place

@@ -1,0 +1,115 @@
+"""Whether the structure tags of a page can be trusted: measured on the page itself.
+
+A page whose tags fail is read by its layout, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+
+from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
+from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """The spans of one block-level tag, in tag order."""
+
+    place: TagPlace
+    spans: list[Span] = field(default_factory=list)
+
+    @property
+    def size(self) -> float:
+        return self.spans[0].size_pt
+
+    @property
+    def char_count(self) -> int:
+        return sum(map(_letter_count, self.spans))
+
+
+class TagTrust:
+    """Decides which pages are read by their structure tags."""
+
+    def wants_tags(self, *, widget_count: int) -> bool:
+        """Decide whether the tags of a page are worth reading: on the face of a form its template says more."""
+        return bool(widget_count < load_family("roles")["thresholds"]["face_widgets"])
+
+    def find_distrust(self, page: Page) -> str:
+        """Decide why a page must not be read by its structure tags.
+
+        Args:    page: read with tags.
+        Returns: the reason in one sentence; "" where the tags can be trusted.
+        """
+        limits = _limits()
+        margin = limits["margin_frac"] * page.height_pt
+        spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
+        total = sum(_letter_count(span) for span in spans)
+        if total < limits["least_chars"]:
+            return "The page has too little text to judge its structure tags."
+        paragraphs = _collect(page, spans)
+        tagged = sum(paragraph.char_count for paragraph in paragraphs)
+        if tagged < limits["tagged_frac"] * total:
+            return f"Structure tags hold only {tagged / total:.0%} of the text."
+        headings = [paragraph for paragraph in paragraphs if paragraph.place.level > 0]
+        headed = sum(paragraph.char_count for paragraph in headings)
+        longest = max((paragraph.char_count for paragraph in headings), default=0)
+        if headed > limits["long_heading_frac"] * total and longest > limits["heading_chars"]:
+            return f"Structure tags call {headed / total:.0%} of the text headings."
+        heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
+        if heaped > limits["heap_frac"] * total:
+            return f"Structure tags run {heaped / total:.0%} of the text together."
+        disorder = _disorder(paragraphs)
+        if disorder > limits["disorder_frac"]:
+            return f"The order of the structure tags contradicts the page at {disorder:.0%} of its paragraphs."
+        return ""
+
+
+@cache
+def _limits() -> dict[str, float]:
+    loaded: dict[str, float] = load_family("authored")["limits"]
+    return loaded
+
+
+def _letter_count(span: Span) -> int:
+    """Count the letters of a span: dots that lead to an amount are no text."""
+    return len(span.text.replace(".", "").replace(" ", ""))
+
+
+def _collect(page: Page, spans: Sequence[Span]) -> list[_Paragraph]:
+    """Collect the text of each block-level tag, in tag order; text at the top of the tree belongs to none."""
+    places = find_places(page.tags)
+    found: dict[int, _Paragraph] = {}
+    for span in spans:
+        place = places[span.tag_ix] if span.tag_ix >= 0 else None
+        if place is not None and place.block_ix >= 0 and span.text.strip():
+            found.setdefault(place.block_ix, _Paragraph(place)).spans.append(span)
+    return list(found.values())
+
+
+def _is_heap(paragraph: _Paragraph) -> bool:
+    """Decide whether one tag holds text far apart: it goes down by a wide gap, or up more than once."""
+    if paragraph.place.cell_ix >= 0 or paragraph.place.figure_ix >= 0:
+        return False
+    rises = falls = 0
+    for above, below in pairwise(paragraph.spans):
+        step = (below.y1 - above.y1) / max(above.size_pt, 1.0)
+        falls += step > _limits()["jump_sizes"]
+        rises += step < -_limits()["jump_sizes"]
+    return falls > 0 or rises > 2
+
+
+def _disorder(paragraphs: Sequence[_Paragraph]) -> float:
+    """Measure the share of neighbors in running text of which the second stands above the first in one column."""
+    plain = [p for p in paragraphs if p.place.table_ix < 0 and p.place.figure_ix < 0 and p.char_count > 1]
+    if len(plain) < 4:
+        return 0.0
+    wrong = 0
+    for before, after in pairwise(plain):
+        above, below = before.spans[0], after.spans[0]
+        is_same_column = abs(below.x0 - above.x0) < 6 * above.size_pt
+        wrong += is_same_column and below.y1 < above.y0 - above.size_pt
+    return wrong / (len(plain) - 1)

@@ -1,0 +1,95 @@
+"""What a law about documents is: its strength, its words where it is broken, and what finds the rows that break it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+Strength = Literal["corrupt", "incomplete"]
+CORRUPT: Strength = "corrupt"
+"""The document is withheld: its old rows stay, and `quarantine` says why."""
+INCOMPLETE: Strength = "incomplete"
+"""The document is served and flagged in `document_quality`."""
+
+EXAMPLES = 3
+_CELL_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLaw:
+    """One law: `broken` says in the plural what offending rows do; `find` returns them, each with its `document_id`.
+
+    The parameters of `find` name the tables that it reads. Without one, the law is checked while a document is read.
+    """
+
+    name: str
+    strength: Strength
+    on: str
+    broken: str
+    remedy: str
+    find: Callable[..., pl.DataFrame] | None = None
+    show: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tables that the law looks at."""
+        return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        return self.name.replace("_", " ")
+
+    def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+        """The rows of these tables that break the law."""
+        if self.find is None:
+            raise ValueError(f"{self.name} is checked while a document is read, and not on tables.")
+        return self.find(**{name: frames[name] for name in self.reads})
+
+    def describe(self, count: int) -> str:
+        """What to doubt of a document, with the number of its rows that break the law."""
+        return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
+
+    def refuse(self, offending: pl.DataFrame) -> str:
+        """Why a document is withheld, in the words that `_refuse` of extract.py uses."""
+        return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
+
+
+def column_law(
+    name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
+) -> DocumentLaw:
+    """Declare an incomplete law that a column of one table decides: rows of which `where` is true are flagged.
+
+    Args: show: columns of the examples. The table needs a `document_id`.
+    """
+
+    def find(**frames: pl.DataFrame) -> pl.DataFrame:
+        return frames[on].filter(where).select("document_id", *show)
+
+    return DocumentLaw(name, INCOMPLETE, on, broken, remedy, find, show=tuple(show), tables=(on,))
+
+
+def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[str]:
+    """The first offending rows of a document in words."""
+    columns = list(show) or [name for name in offending.columns if name != "document_id"]
+    return [
+        ", ".join(f"{name} {str(value)[:_CELL_CHARACTERS]}" for name, value in row.items() if value not in (None, ""))
+        for row in offending.head(EXAMPLES).select(columns).iter_rows(named=True)
+    ]
+
+
+def find_broken_law(
+    frames: Mapping[str, pl.DataFrame], laws: Iterable[DocumentLaw]
+) -> tuple[DocumentLaw, pl.DataFrame] | None:
+    """The first corrupt law that the tables of a document break, with the offending rows; None where all are kept."""
+    for law in laws:
+        if law.strength == CORRUPT and law.find is not None:
+            offending = law.find_offending(frames)
+            if offending.height:
+                return law, offending
+    return None

@@ -1,0 +1,102 @@
+"""Which laws each document keeps: what was withheld, what is served with a flag, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw, render_examples
+from taxkg_assets.extraction.invariants import LAWS
+from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Quarantine
+
+SCHEMA_LAW = DocumentLaw(
+    "tables_keep_their_schemas", CORRUPT, "", "rows break the schema of their table", "Report it with the file."
+)
+FILE_LAW = DocumentLaw("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
+ALL_LAWS = (FILE_LAW, SCHEMA_LAW, *LAWS)
+"""The laws about documents, those of a file that cannot be read or breaks a schema among them."""
+
+
+def build_document_quality(
+    documents: dy.DataFrame[Documents],
+    quarantine: dy.DataFrame[Quarantine],
+    elements: dy.DataFrame[Elements],
+    anchors: dy.DataFrame[Anchors],
+    faces: dy.DataFrame[Faces],
+) -> dy.DataFrame[DocumentQuality]:
+    """Say of each document and law whether it is kept.
+
+    Args:    quarantine: a document that is withheld is judged by its reason; rows of an older version, which are served
+             on, by the other laws.
+    Returns: one row per document and law. A document without any rows has one row, for the law that it broke.
+    """
+    frames = {
+        "documents": documents,
+        "elements": elements,
+        "anchors": anchors,
+        "faces": faces,
+    }
+    withheld = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
+    rows = list(_withheld_rows(withheld))
+    named = {(row["document_id"], row["law"]) for row in rows}
+    served = documents["document_id"].to_list()
+    for law in ALL_LAWS:
+        offending = _by_document(law, frames)
+        for document_id in served:
+            if (document_id, law.name) not in named:
+                rows.append(_judge(law, document_id, offending.get(document_id)))
+    frame = pl.DataFrame(rows, schema=DocumentQuality.create_empty().schema)
+    return DocumentQuality.validate(frame.sort("document_id", "law"))
+
+
+def find_law(stage: str, reason: str) -> DocumentLaw:
+    """Find the law that a refusal names, by its stage and its words; the schemas' where no law says so."""
+    return next((law for law in LAWS if law.on == stage and law.broken in reason), SCHEMA_LAW)
+
+
+def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
+    """What to doubt of each document: law, message and remedy of each that is not kept."""
+    flags: dict[str, list[dict[str, str]]] = {}
+    for row in quality.filter(pl.col("outcome") != "passed").iter_rows(named=True):
+        flags.setdefault(row["document_id"], []).append({name: row[name] for name in ("law", "message", "remedy")})
+    return flags
+
+
+def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for document_id, refused in withheld.items():
+        law = find_law(refused["stage"], refused["reason"]) if refused["is_law"] else FILE_LAW
+        yield {
+            "document_id": document_id,
+            "law": law.name,
+            "strength": CORRUPT,
+            "outcome": "withheld",
+            "rows": 1,
+            "message": refused["reason"],
+            "examples": [],
+            "remedy": refused["remedy"],
+        }
+
+
+def _by_document(law: DocumentLaw, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The offending rows of an incomplete law by document; a corrupt one was checked before the rows were published."""
+    if law.strength == CORRUPT:
+        return {}
+    offending = law.find_offending(frames)
+    return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}
+
+
+def _judge(law: DocumentLaw, document_id: str, offending: pl.DataFrame | None) -> dict[str, Any]:
+    is_kept = offending is None
+    return {
+        "document_id": document_id,
+        "law": law.name,
+        "strength": law.strength,
+        "outcome": "passed" if is_kept else "flagged",
+        "rows": 0 if offending is None else offending.height,
+        "message": "" if offending is None else law.describe(offending.height),
+        "examples": [] if offending is None else render_examples(offending, law.show),
+        "remedy": "" if is_kept else law.remedy,
+    }

@@ -1,0 +1,181 @@
+"""The table `fields`: every fillable field of a form with its key, its printed label and its place.
+
+What the field says of itself is believed as far as the page prints it: a key that is not printed there is read from
+the page instead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction.forms.margin_labels import limits
+from taxkg_assets.extraction.forms.spoken import find_formula
+from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.layout.regions import FaceBox
+
+Row = Mapping[str, Any]
+_HEADINGS = ("part", "section", "subsection")
+_NUMBERED = ("line", "box", "column")
+
+
+def build_fields(
+    stated: Sequence[StatedField],
+    *,
+    anchors: dy.DataFrame[schemas.Anchors],
+    faces: Mapping[int, Sequence[FaceBox]],
+    document_id: str,
+    is_trusted: bool,
+) -> dy.DataFrame[schemas.Fields]:
+    """Build one row per fillable field of a form.
+
+    Args:     stated: the fields of its pages with what they say. anchors: the headings of the document. faces: the
+              boxes of each page. is_trusted: what the template says may be believed.
+    Returns:  one row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
+    """
+    print_ = _Print(anchors, faces)
+    rows: list[dict[str, Any]] = []
+    counts: dict[int, int] = defaultdict(int)
+    for one in stated:
+        page = one.field.page
+        rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
+        counts[page] += 1
+    if not stated:
+        rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
+    for row in rows:
+        row["document_id"] = document_id
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Fields)).sort("document_id", "page", "field_ix")
+    return schemas.validated(frame, schemas.Fields)
+
+
+class _Print:
+    """What a form prints: its numbered lines, boxes and columns by page and key, with their headings."""
+
+    def __init__(self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]]) -> None:
+        self.anchors: dict[str, Row] = {}
+        self.by_key: dict[tuple[int, str], list[Row]] = defaultdict(list)
+        self.on_page: dict[int, list[Row]] = defaultdict(list)
+        self.boxes: dict[tuple[int, str], FaceBox] = {}
+        self.faces = faces
+        for row in anchors.iter_rows(named=True):
+            self.anchors[row["anchor_id"]] = row
+            if row["key"] and row["kind"] in _NUMBERED:
+                self.by_key[row["page"], row["key"]].append(row)
+                self.on_page[row["page"]].append(row)
+        for page, boxes in faces.items():
+            for box in boxes:
+                self.boxes.setdefault((page, box.box_key), box)
+
+    def find(self, page: int, key: str, *, y: float) -> Row | None:
+        """Find the anchor of a key on a page; of several, the last that begins above a height, else the first."""
+        found = self.by_key.get((page, key), [])
+        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits()["field_drop_pt"]]
+        return above[-1] if above else found[0] if found else None
+
+    def find_beside(self, one: StatedField) -> Row | None:
+        """Find the numbered line that is printed on the row of a field, to its left."""
+        place = one.field
+        middle = (place.y0 + place.y1) / 2
+        room = limits()["field_drop_pt"]
+        beside = [
+            row
+            for row in self.on_page.get(place.page, ())
+            if row["kind"] == "line"
+            and row["bbox"]["x0_pt"] < place.x0 + room
+            and row["bbox"]["y0_pt"] - room <= middle <= row["bbox"]["y1_pt"] + room
+        ]
+        return max(beside, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
+
+    def find_box(self, one: StatedField) -> FaceBox | None:
+        """Find the box that holds a field."""
+        place = one.field
+        x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
+        held = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
+        return min(held, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
+
+    def headings_of(self, row: Row | None) -> Iterable[Row]:
+        """Give the headings above an anchor, the nearest first."""
+        while row is not None and row["parent_anchor_id"] is not None:
+            row = self.anchors[row["parent_anchor_id"]]
+            if row["kind"] in _HEADINGS:
+                yield row
+
+
+def _row_of(one: StatedField, print_: _Print, *, field_ix: int, is_trusted: bool) -> dict[str, Any]:
+    place, page = one.field, one.field.page
+    key, source = (one.key, "template") if place.is_from_template and is_trusted else (one.key, "layout")
+    anchor = print_.find(page, key, y=place.y1) if key else None
+    box = print_.boxes.get((page, key)) if key.startswith("box_") else None
+    if (anchor is None and box is None) and (key or source == "layout"):
+        # Nothing is printed under what it is said to be, or it says nothing: the page decides.
+        box, beside = print_.find_box(one), print_.find_beside(one)
+        anchor = None if box is not None else beside
+        if box is not None or anchor is not None:
+            source = "layout"
+            key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key
+    head = print_.find(page, f"column_{one.column}", y=place.y1) if one.column else None
+    label = _label_of(one, anchor, box, head)
+    headings = list(print_.headings_of(anchor or head))
+    part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), one.part)
+    return {
+        "page": page,
+        "field_ix": field_ix,
+        "name": place.name,
+        "kind": place.kind,
+        "copy": one.copy,
+        "part": part,
+        "section": str(headings[0]["heading"]) if headings else one.section,
+        "key": key,
+        "column": one.column,
+        "row": one.row,
+        "label": label,
+        "spoken": place.spoken,
+        "formula": find_formula(f"{label}.") or one.spoken.formula,
+        "source": source,
+        "anchor_id": anchor["anchor_id"] if anchor is not None else head["anchor_id"] if head is not None else None,
+        "bbox": {"x0_pt": place.x0, "y0_pt": place.y0, "x1_pt": place.x1, "y1_pt": place.y1},
+    }
+
+
+def _label_of(one: StatedField, anchor: Row | None, box: FaceBox | None, head: Row | None) -> str:
+    """Give the printed words of a field's line, box or column; else its caption, else what is spoken."""
+    if box is not None and box.label:
+        return box.label
+    for row in (anchor, head):
+        if row is not None and any(map(str.isalpha, row["heading"])) and not _is_number(row):
+            return str(row["heading"])
+    if any(map(str.isalpha, one.field.caption)):
+        return one.field.caption
+    return one.spoken.label or one.spoken.head
+
+
+def _is_number(row: Row) -> bool:
+    """Decide whether nothing but its number is printed for a line."""
+    return str(row["key"]).partition("_")[2].endswith(str(row["heading"]).strip("() "))
+
+
+def _row_of_box(box: FaceBox, ix: int) -> dict[str, Any]:
+    """A box of a face that has no form fields is filled in by hand or by a printer."""
+    return {
+        "page": box.page,
+        "field_ix": ix,
+        "name": box.box_key,
+        "kind": "text",
+        "copy": "",
+        "part": "",
+        "section": "",
+        "key": box.box_key,
+        "column": "",
+        "row": "",
+        "label": box.label,
+        "spoken": "",
+        "formula": "",
+        "source": "layout",
+        "anchor_id": None,
+        "bbox": {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1},
+    }

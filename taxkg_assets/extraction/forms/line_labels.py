@@ -1,0 +1,98 @@
+"""The label of a numbered line: the words printed for it alone, without number, leader, amount or a note below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from taxkg_assets.extraction.forms.form_lines import FormLine
+from taxkg_assets.extraction.forms.margin_labels import limits
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.rules.loader import load_rules
+
+_WORD = re.compile(r"\w+")
+
+
+def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
+    """Find the words that label a unit.
+
+    Args:    text: all its words, joined. spoken: how its field is labeled to be heard; empty where nothing tells.
+             leaders: the rows of dots of its page: the label ends on the row that leads to the amount.
+    Returns: a beginning of the text after the number; empty where only the number is printed.
+    """
+    start = _end_of_number(unit, text)
+    label = text[start:]
+    if spoken:
+        ends = _find_ends(unit, text, start)
+        end, likeness = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
+        if likeness >= limits()["spoken_ratio"]:
+            return _trimmed(text[start : start + end])
+    rows = _rows_to_leader(unit, leaders)
+    if rows < len(unit.lines):
+        label = text[start : _end_of_rows(unit, text, rows)]
+    return _trimmed(label)
+
+
+def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, float]:
+    """Find the end that makes a text most like what is spoken; gives it and their likeness, from 0 to 1.
+
+    Both are compared once, word by word; each end counts what they share before it.
+    """
+    printed = list(_WORD.finditer(text))
+    want = [word.casefold() for word in _WORD.findall(spoken)]
+    blocks = SequenceMatcher(None, [word[0].casefold() for word in printed], want, autojunk=False).get_matching_blocks()
+    shared = {ix for block in blocks for ix in range(block.a, block.a + block.size)}
+    best = (len(text), 0.0)
+    for end in ends:
+        count = sum(word.end() <= end for word in printed)
+        likeness = 2 * sum(ix < count for ix in shared) / max(1, count + len(want))
+        best = max(best, (end, likeness), key=lambda one: one[1])
+    return best
+
+
+def _end_of_number(unit: FormLine, text: str) -> int:
+    """Find where the number that a line begins with ends in its text."""
+    group = "column_numbers" if unit.key.startswith("column_") else "number_starts"
+    for rule in load_rules("form_lines", group):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return match.end()
+    return 0
+
+
+def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
+    """Find where a label may end: at the end of a row, or of a sentence."""
+    rows = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
+    sentences = [match.end() for rule in load_rules("form_lines", "titles") for match in rule.pattern.finditer(text)]
+    return sorted({end for end in (*rows, *sentences, len(text)) if end > start})
+
+
+def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
+    """Find where the first rows of a unit end in its text: joined rows keep all their letters."""
+    letters = sum(len(_letters_of(line.text)) for line in unit.lines[:count])
+    for end, letter in enumerate(text):
+        if letters <= 0:
+            while end < len(text) and not text[end].isspace():
+                end += 1
+            return end
+        letters -= letter.isalnum()
+    return len(text)
+
+
+def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
+    """Count the rows up to the first that a leader goes on from; all where there is none."""
+    for ix, line in enumerate(unit.lines):
+        if any(abs(dots.base - line.base) < limits()["row_pt"] and dots.x0 >= line.x0 for dots in leaders):
+            return ix + 1
+    return len(unit.lines)
+
+
+def _trimmed(label: str) -> str:
+    for rule in load_rules("form_lines", "label_tails"):
+        label = rule.pattern.sub("", label)
+    return label.strip()
+
+
+def _letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()

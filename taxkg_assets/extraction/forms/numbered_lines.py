@@ -1,0 +1,83 @@
+"""The numbered lines, boxes and columns of a form's page: by its print, and by what its fields say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines, find_form_lines
+from taxkg_assets.extraction.forms.line_labels import find_label
+from taxkg_assets.extraction.forms.margin_labels import limits
+from taxkg_assets.extraction.forms.stated_columns import find_column_heads
+from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.extraction.forms.stated_lines import add_stated_lines
+from taxkg_assets.extraction.layout.lines import Line, Words, join_lines
+from taxkg_assets.extraction.pdf.model import Page
+
+
+def read_form_lines(
+    page: Page,
+    lines: Sequence[Line],
+    *,
+    braces: Sequence[Line],
+    leaders: Sequence[Line],
+    stated: Sequence[StatedField],
+) -> FormLines:
+    """Find the numbered lines, boxes and columns of a page, each with its label.
+
+    Args:    lines, braces: as `find_form_lines` takes them. leaders: the rows of dots to the amounts.
+             stated: what the page's fields say of themselves; none where that cannot be trusted.
+    Returns: units in their order; what the fields speak of and nobody printed is left out.
+    """
+    heads, loose = find_column_heads(lines, stated)
+    found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
+    if stated:
+        add_stated_lines(found, stated)
+    for unit in found.lines:
+        if _is_mere_number(unit, stated):
+            found.rest += unit.lines[1:]
+            unit.lines = unit.lines[:1]
+    if stated:
+        found.lines = _by_rows([*heads, *found.lines])
+    words = Words([line for unit in found.lines for line in unit.lines])
+    for unit in found.lines:
+        text, _ = join_lines(unit.lines, words=words)
+        if not _is_mere_number(unit, stated):
+            unit.label = find_label(unit, text, spoken=_spoken_label(unit, stated), leaders=leaders)
+    return found
+
+
+def _stated_keys(stated: Sequence[StatedField]) -> set[str]:
+    """Give the keys that fields speak of, and the numbers that letters and rows divide."""
+    keys = {one.key for one in stated if one.key}
+    return keys | {key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys if key[-1].islower() and key[-2].isalnum()}
+
+
+def _is_mere_number(unit: FormLine, stated: Sequence[StatedField]) -> bool:
+    """Decide whether a line only numbers the rows of a table, whose columns have all the words."""
+    own = [one for one in stated if one.key == unit.key]
+    return bool(own) and all(one.column and not one.spoken.label for one in own)
+
+
+def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
+    """Order units from top to bottom, those that begin on one row from left to right."""
+    rows: list[list[FormLine]] = []
+    for unit in sorted(units, key=lambda unit: unit.lines[0].base):
+        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits()["row_pt"]:
+            rows[-1].append(unit)
+        else:
+            rows.append([unit])
+    return [unit for row in rows for unit in sorted(row, key=lambda unit: unit.lines[0].x0)]
+
+
+def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:
+    """Give the fullest label that the fields of a unit are spoken with."""
+    if unit.kind == "column":
+        letter = unit.key.partition("_")[2]
+        return max((one.spoken.head for one in stated if one.column == letter), key=len, default="")
+    own = [one for one in stated if one.key == unit.key]
+    label = max((one.spoken.label for one in own), key=len, default="")
+    if len(own) > 1 and all(one.field.kind == "checkbox" for one in own):
+        # Each answer is spoken after the question, which is what the line says; without one, all are its words.
+        said = " ".join(dict.fromkeys(one.spoken.label for one in own))
+        label = f"{label.partition('?')[0]}?" if "?" in label else said
+    return label

@@ -1,0 +1,169 @@
+"""What a field of a form says of itself to be heard, read into key, part, row, column, label and formula.
+
+Spoken texts are spelled for the ear; their words stand in for the printed ones only where the print is in pieces.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taxkg_assets.rules.loader import load_rules
+
+_ROMAN = re.compile(r"^[ivx]{1,5}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One spoken text, read; what it does not say is empty.
+
+    key: `4b`, `1ii`, `e`; kind: box, line, option (a check box
+    with a capital letter) or letter (a letter alone) as far as its words tell, else empty. number: the line that a row
+    belongs to. section: the heading said with the part. column: its letter; head: its words. row: as said.
+    """
+
+    key: str = ""
+    kind: str = ""
+    part: str = ""
+    step: str = ""
+    section: str = ""
+    row: str = ""
+    column: str = ""
+    head: str = ""
+    copy: str = ""
+    label: str = ""
+    formula: str = ""
+
+
+@lru_cache(maxsize=4096)
+def read_spoken(text: str) -> Spoken:
+    """Read a spoken text.
+
+    Args:    text: what a field says, empty for nothing.
+    Returns: what it says; a text that follows no rule is all label.
+    Source:  rules/spoken.yaml.
+    """
+    text = join_letters(" ".join(text.split()))
+    said, rest = _read_fronts(text)
+    before, said, rest = _read_key(said, rest)
+    said |= _read_headings(before)
+    formula = find_formula(rest)
+    rest = _read_item(said, rest)
+    rest = _read_column(said, rest)
+    return Spoken(**said, label=_plain(rest), formula=formula)
+
+
+def join_letters(text: str) -> str:
+    """Join the letters of words that are spelled: T I N is TIN."""
+    for rule in load_rules("spoken", "spelled"):
+        text = rule.pattern.sub(lambda match: match[0].replace(" ", ""), text)
+    return text
+
+
+def find_formula(text: str) -> str:
+    """Find the sentences that say how an amount is figured, joined; empty for none."""
+    found = {
+        match.start("formula"): match["formula"]
+        for rule in load_rules("spoken", "formulas")
+        for match in rule.pattern.finditer(text)
+    }
+    return " ".join(found[start] for start in sorted(found))
+
+
+def _read_fronts(text: str) -> tuple[dict[str, str], str]:
+    """Take off the front of a text what says where in the form its field stands."""
+    said = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "column", "head", "copy"), "")
+    is_front = True
+    while is_front:
+        is_front = False
+        for rule in load_rules("spoken", "fronts"):
+            match = rule.pattern.match(text)
+            if match is not None:
+                said |= {name: value.strip() for name, value in match.groupdict().items() if value}
+                text, is_front = text[match.end() :], True
+    return said, text
+
+
+def _read_headings(before: str) -> dict[str, str]:
+    """Read what is said between the front of a text and its key: a part, or a few words that head the lines."""
+    for rule in load_rules("spoken", "headings"):
+        match = rule.pattern.search(before)
+        if match is not None:
+            return {name: value.strip() for name, value in match.groupdict().items() if value}
+    return {}
+
+
+def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str]:
+    """Find the key; gives what is said before it, what is known by now, and what comes after it."""
+    found = [
+        (match.start(), order, match)
+        for order, rule in enumerate(load_rules("spoken", "keys"))
+        if (match := rule.pattern.search(text)) is not None
+    ]
+    if not found:
+        return "", said, text
+    start, _, match = min(found, key=lambda one: one[:2])
+    groups = {name: value for name, value in match.groupdict().items() if value}
+    if "option" in groups:
+        said = said | {"key": groups["option"], "kind": "option"}
+    elif "letter" in groups:
+        said = said | {"key": groups["letter"], "kind": "letter"}
+    else:
+        kind = "box" if groups.get("word", "").startswith("Box") else "line" if "word" in groups else ""
+        row = groups.get("row", "")
+        key = groups.get("key", "")
+        if key and _ROMAN.match(row):
+            key += row
+        said = said | {"key": key, "kind": kind, "row": row}
+        said["step"] = groups.get("step_key", said["step"])
+    rest = text[match.end() :].strip()
+    if said["key"].isdigit() and not said["row"]:
+        rest = _read_first_letter(said, rest)
+    return text[:start].strip(), said, rest
+
+
+def _read_first_letter(said: dict[str, str], rest: str) -> str:
+    """Read the letter after the words of a line that letters divide: from there on the field speaks of itself."""
+    match = load_rules("spoken", "first_letters")[0].pattern.search(rest)
+    if match is None:
+        return rest
+    said["key"] += match["letter"]
+    return rest[match.end() :]
+
+
+def _read_item(said: dict[str, str], rest: str) -> str:
+    """Take the place in a list out of a text."""
+    match = load_rules("spoken", "items")[0].pattern.search(rest)
+    if match is None:
+        return rest
+    said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
+    return f"{rest[: match.start()]}{rest[match.end() :]}"
+
+
+def _read_column(said: dict[str, str], rest: str) -> str:
+    """Take the column off the end of a text."""
+    plain = _without_noise(rest)
+    for rule in load_rules("spoken", "columns"):
+        match = rule.pattern.search(plain)
+        if match is None:
+            continue
+        head = match["head"]
+        letters = list(load_rules("spoken", "column_letters")[0].pattern.finditer(head))
+        said["column"] = letters[-1]["letter"].lower() if letters else ""
+        said["head"] = _plain(head[letters[-1].end() :] if letters else head)
+        # What heads several columns is spoken between the row and the column, as a line's own words are.
+        return "" if said["row"] else plain[: match.start("head")].removesuffix("Column: ")
+    return rest
+
+
+def _without_noise(text: str) -> str:
+    for rule in load_rules("spoken", "noises"):
+        text = rule.pattern.sub("", text).strip()
+    return text
+
+
+def _plain(text: str) -> str:
+    """Give the words of a label without what a voice adds, and without the stop at its end."""
+    text = _without_noise(text)
+    return text.removesuffix(".") if not text.endswith(("etc.", "no.")) else text

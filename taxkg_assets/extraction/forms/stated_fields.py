@@ -1,0 +1,104 @@
+"""Fields of a form with what each says of itself completed by what was said before it: its part, its line, its copy.
+
+A voice says a part once, and the number of a line once for all rows of its table; a reader of one field needs both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.authored.form_fields import FormField
+from taxkg_assets.extraction.forms.spoken import Spoken, read_spoken
+
+_COPY = re.compile(r"(?:^|\.)Copy_?(?P<copy>[A-Z]|\d)(?:_|\[|$|(?=[A-Z]))")
+_ROMAN = re.compile(r"[ivx]{1,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedField:
+    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it stands in."""
+
+    field: FormField
+    spoken: Spoken
+    key: str
+    part: str
+    section: str
+    copy: str
+
+    @property
+    def column(self) -> str:
+        return self.spoken.column
+
+    @property
+    def row(self) -> str:
+        return self.spoken.row
+
+
+@dataclass(slots=True)
+class _Context:
+    """What was said so far on a page or copy."""
+
+    copy: str = ""
+    part: str = ""
+    section: str = ""
+    step: str = ""
+    number: str = ""
+    table: str = ""
+
+
+def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int, bool]) -> list[StatedField]:
+    """Read what each field says of itself, in the order in which they are spoken.
+
+    Args:    fields: in the order of the template. boxed_pages: whether a page is a face with boxes.
+    """
+    found: list[StatedField] = []
+    so_far = _Context()
+    page = 0
+    for one in fields:
+        spoken = read_spoken(one.spoken)
+        copy = _copy_of(one, spoken)
+        is_boxed = boxed_pages.get(one.page, False)
+        if (copy and copy != so_far.copy) or (one.page != page and is_boxed):
+            so_far = _Context(copy=copy)
+        page = one.page
+        key = _follow(so_far, one, spoken, is_boxed=is_boxed)
+        found.append(StatedField(one, spoken, key, so_far.part, so_far.section, copy or so_far.copy))
+    return found
+
+
+def _copy_of(one: FormField, spoken: Spoken) -> str:
+    match = _COPY.search(one.subform)
+    return spoken.copy or (match["copy"] if match is not None else "")
+
+
+def _follow(so_far: _Context, one: FormField, spoken: Spoken, *, is_boxed: bool) -> str:
+    """Take what one field says into what is known, and give its key."""
+    if spoken.part and spoken.part != so_far.part:
+        so_far.part, so_far.section, so_far.number = spoken.part, spoken.section, ""
+    elif spoken.section:
+        so_far.section = spoken.section
+    so_far.step = spoken.step or (so_far.step if not spoken.key.isdigit() else "")
+    table = _table_of(one)
+    key, row = spoken.key, spoken.row
+    if spoken.kind == "letter" and not is_boxed and not so_far.step:
+        digits = so_far.number.rstrip("abcdefghijklmnopqrstuvwxyz")
+        key = f"{digits}{key}" if digits else ""
+    if key and spoken.kind != "option":
+        so_far.number = key.removesuffix(row) if _ROMAN.fullmatch(row) else key
+        so_far.table = table
+    elif not key and row and table == so_far.table and so_far.number:
+        key = so_far.number + (row if _ROMAN.fullmatch(row) else "")
+    if not key:
+        return ""
+    if spoken.kind == "option":
+        return f"box_{key}"
+    if so_far.step and not is_boxed and (spoken.step or key.isalpha() or key == so_far.step):
+        return f"step_{so_far.step}{key if key.isalpha() else ''}"
+    return f"{'box' if spoken.kind == 'box' or is_boxed else 'line'}_{key}"
+
+
+def _table_of(one: FormField) -> str:
+    """The group that the rows of a field's table are in."""
+    return one.subform.rpartition(".")[0]

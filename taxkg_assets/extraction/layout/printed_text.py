@@ -1,0 +1,31 @@
+"""The printed lines of a document with its type: read once, used by tables, faces and elements alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.layout.lines import Line, find_lines
+from taxkg_assets.extraction.layout.roles import Style, find_style, is_artifact
+from taxkg_assets.extraction.pdf.model import Page, Source
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedText:
+    """The lines of every page, in stored order, and the type of the document."""
+
+    lines: dict[int, list[Line]]
+    style: Style
+
+    def find_furniture(self, page: Page) -> frozenset[int]:
+        """Find the spans of a page's running head and foot: tags do not tell them from the text beside them."""
+        return frozenset(
+            span.span_ix for line in self.lines[page.page] if is_artifact(line, page, self.style) for span in line.spans
+        )
+
+
+def read_printed_text(source: Source) -> PrintedText:
+    """Find the lines of every page and measure the document's type."""
+    lines: list[list[Line]] = [find_lines(page) for page in source.pages]
+    by_page: Sequence[tuple[Page, list[Line]]] = list(zip(source.pages, lines, strict=True))
+    return PrintedText({page.page: found for page, found in by_page}, find_style(source, lines))

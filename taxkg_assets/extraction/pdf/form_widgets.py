@@ -1,0 +1,105 @@
+"""Form fields of an open PDF: the widgets of a page, and the form template as it is stored.
+
+The template's XML is handed on as bytes; it is read in authored/form_template.py.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.model import Widget
+from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.rules.loader import load_family
+
+# PyMuPDF carries no complete type annotations. Its widget objects read some thirty properties of each field, ten times
+# as slow as reading the text of the page: only what is needed is asked of MuPDF itself.
+_MUPDF: Any = pymupdf
+_LIBRARY: Any = _MUPDF.mupdf
+_DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _LIBRARY.FzErrorBase)
+_PACKET = re.compile(r"(?:\(template\)|<74656[dD]706[cC]617465>)\s*(\d+)\s+\d+\s+R")
+_KINDS = {
+    _LIBRARY.PDF_WIDGET_TYPE_BUTTON: "Button",
+    _LIBRARY.PDF_WIDGET_TYPE_CHECKBOX: "CheckBox",
+    _LIBRARY.PDF_WIDGET_TYPE_COMBOBOX: "ComboBox",
+    _LIBRARY.PDF_WIDGET_TYPE_LISTBOX: "ListBox",
+    _LIBRARY.PDF_WIDGET_TYPE_RADIOBUTTON: "RadioButton",
+    _LIBRARY.PDF_WIDGET_TYPE_SIGNATURE: "Signature",
+    _LIBRARY.PDF_WIDGET_TYPE_TEXT: "Text",
+}
+
+
+def read_widgets(page: Any) -> tuple[Widget, ...]:
+    """Read the form fields on a page, in the order of the annotations; rectangles are those of the page as shown."""
+    found: list[Widget] = []
+    most = load_family("spoken")["limits"]["widgets_per_page"]
+    spoken_key = _LIBRARY.pdf_new_name("TU")
+    widget = _LIBRARY.pdf_first_widget(_MUPDF._as_pdf_page(page))
+    while widget.m_internal and len(found) < most:
+        entry = _LIBRARY.pdf_annot_obj(widget)
+        shown = _LIBRARY.pdf_bound_annot(widget)
+        found.append(
+            Widget(
+                name=find_plain_text(_LIBRARY.pdf_load_field_name(entry) or ""),
+                label=find_plain_text(_spoken_of(entry, spoken_key)),
+                kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
+                value=find_plain_text(_LIBRARY.pdf_field_value(entry) or ""),
+                x0=float(shown.x0),
+                y0=float(shown.y0),
+                x1=float(shown.x1),
+                y1=float(shown.y1),
+            )
+        )
+        widget = _LIBRARY.pdf_next_widget(widget)
+    return tuple(found)
+
+
+def _spoken_of(entry: Any, key: Any) -> str:
+    """Give the spoken name of a field; an option of a group may leave it to the group."""
+    own = _LIBRARY.pdf_dict_get_inheritable(entry, key)
+    return _LIBRARY.pdf_to_text_string(own) or "" if own.m_internal else ""
+
+
+def read_template(document: Any) -> bytes:
+    """Read the template of a form as it is stored: one of many packets, or all in one; empty where there is none.
+
+    A template that cannot be read is none: the page is then all that is known of the form.
+    """
+    try:
+        return _read_template(document)
+    except _DAMAGE:
+        return b""
+
+
+def _read_template(document: Any) -> bytes:
+    kind, value = document.xref_get_key(document.pdf_catalog(), "AcroForm/XFA")
+    if kind == "xref":
+        number = int(value.split()[0])
+        if document.xref_is_stream(number):
+            return _read_stream(document, number)
+        value = document.xref_object(number, compressed=True)
+    elif kind != "array":
+        return b""
+    packet = _PACKET.search(value)
+    return _read_stream(document, int(packet[1])) if packet is not None else b""
+
+
+def _read_stream(document: Any, number: int) -> bytes:
+    """Unpack a stream, one byte further than a template may be long at most."""
+    most = int(load_family("spoken")["limits"]["template_bytes"]) + 1
+    raw = document.xref_stream_raw(number) or b""
+    kind, name = document.xref_get_key(number, "Filter")
+    if (kind, name) == ("null", "null"):
+        return bytes(raw[:most])
+    is_deflated = name.strip("[] ") == "/FlateDecode" and document.xref_get_key(number, "DecodeParms")[0] == "null"
+    if not is_deflated or document.needs_pass or document.metadata.get("encryption"):
+        # Filters one upon another, or enciphered: only short ones are unpacked, as they may be of any length then.
+        is_short = len(raw) * load_family("spoken")["limits"]["deflate_ratio"] <= most
+        return bytes((document.xref_stream(number) or b"")[:most]) if is_short else b""
+    try:
+        return zlib.decompressobj().decompress(raw, most)
+    except zlib.error:
+        return b""

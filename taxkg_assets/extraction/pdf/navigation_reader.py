@@ -1,0 +1,305 @@
+"""An open PDF to its links, named destinations and bookmarks, as the file holds them.
+
+Objects are read as text by their number, which is many times faster than the library's own resolving of names and
+links. Lists are walked with a set of what was seen, and everything is counted: a hostile table ends the reading with a
+reason, never the process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
+from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
+from taxkg_assets.rules.loader import load_family
+
+_NUMERAL = r"-?\d+(?:\.\d+)?"
+_USUAL_AREA = re.compile(
+    r"<</Type/Annot/Subtype/Link/A<<(?:/D\((?P<name>[\w.:-]+)\)/S/GoTo|/S/URI/URI\((?P<url>[^()\\]+)\))>>"
+    r"/Border\[[\d ]*\](?:/Contents(?:\((?P<title>[^()\\]*)\)|(?P<written>\((?:[^()\\]|\\.)*\)|<[0-9A-F]*>)))?"
+    r"(?:/F \d+)?(?:/M\([^()\\]*\))?(?:/QuadPoints\[\])?"
+    rf"/Rect\[(?P<box>{_NUMERAL}(?: {_NUMERAL}){{3}})\](?:/StructParent \d+)?>>"
+)
+_USUAL_TARGET = re.compile(
+    rf"(?:<</D)?\[(?P<page>\d+) 0 R/XYZ (?P<x>null|{_NUMERAL}) (?P<y>null|{_NUMERAL})[^\[\]<>()]*\](?:>>)?"
+)
+_REFS = re.compile(r"\[(?:\d+ \d+ R ?)*\]")
+_NUMBER = re.compile(r"(\d+) \d+ R")
+# Which operand of a destination is its height, and which its distance from the left.
+_HEIGHT_AT = {"/XYZ": 3, "/FitH": 2, "/FitBH": 2, "/FitR": 5}
+_LEFT_AT = {"/XYZ": 2, "/FitR": 2}
+_MOST_COORDINATE = 1e6
+# PyMuPDF carries no complete type annotations.
+_MUPDF: Any = pymupdf
+_DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase)
+
+
+class NavigationReader:
+    """Reads the link areas page by page, then the names and bookmarks of the document."""
+
+    def __init__(self, document: Any) -> None:
+        """Take an open PDF."""
+        self._document = document
+        self._limits: dict[str, int] = load_family("navigation")["limits"]
+        self._areas: list[LinkArea] = []
+        self._waiting: dict[int, Value] = {}
+        self._matrices: dict[int, tuple[float, ...]] = {}
+        self._numbers: dict[int, int] = {}
+        self._reasons: list[str] = []
+        self._chars = 0
+        self._length: int = document.xref_length()
+
+    def read_areas(self, page: Any, *, number: int) -> None:
+        """Read the link areas of an open page."""
+        document, xref = self._document, page.xref
+        self._numbers[xref] = number
+        matrix = page.transformation_matrix
+        self._matrices[number] = tuple(matrix * page.rotation_matrix if page.rotation else matrix)
+        kind, text = document.xref_get_key(xref, "Annots")
+        if kind == "xref":
+            text = self._read_text(int(text.split()[0]))
+        elif kind != "array":
+            return
+        if _REFS.fullmatch(text):
+            items: list[Value] = [Ref(int(found)) for found in _NUMBER.findall(text)]
+        else:
+            value = read_value(text)
+            items = value if isinstance(value, list) else []
+        most = min(self._limits["links_on_page"], self._limits["links"] - len(self._areas))
+        if len(items) > most:
+            self._say(f"Page {number} has {len(items)} annotations; only the first {max(0, most)} were read.")
+        for item in items[: max(0, most)]:
+            area = self._read_area(item, number)
+            if area is not None:
+                self._areas.append(area)
+
+    def finish(self) -> Navigation:
+        """Read the names and bookmarks, and give all that was found."""
+        destinations = tuple(self._read_destinations())
+        bookmarks = tuple(self._read_bookmarks())
+        areas = tuple(self._find_places())
+        return Navigation(areas, destinations, bookmarks, tuple(dict.fromkeys(self._reasons)))
+
+    def _read_area(self, item: Value, page: int) -> LinkArea | None:
+        if isinstance(item, Ref):
+            text = self._read_text(item.number)
+            usual = _USUAL_AREA.fullmatch(text)
+            if usual is not None:
+                box = self._read_box([float(part) for part in usual["box"].split()], page)
+                title = (usual["title"] or "")[: self._limits["title_chars"]]
+                if usual["written"]:
+                    title = self._words(read_value(usual["written"]), "title")
+                url = (usual["url"] or "")[: self._limits["url_chars"] + 1]
+                return LinkArea(page, *box, name=usual["name"] or "", url=url, title=title) if box else None
+            item = read_value(text) if "Link" in text else None
+        if not isinstance(item, dict) or item.get("/Subtype") != "/Link":
+            return None
+        rect = self._resolve(item.get("/Rect"))
+        box = self._read_box(rect, page) if isinstance(rect, list) else None
+        if box is None:
+            self._say(f"A link of page {page} has no place on it.")
+            return None
+        area = LinkArea(page, *box, title=self._words(self._resolve(item.get("/Contents")), "title"))
+        return self._aimed(area, item)
+
+    def _aimed(self, area: LinkArea, item: dict[str, Value]) -> LinkArea | None:
+        """Say where an area leads; None where it leads out of the file by other ways than an address."""
+        action = self._resolve(item.get("/A"))
+        target = item.get("/Dest")
+        if isinstance(action, dict):
+            kind = action.get("/S")
+            if kind == "/URI":
+                return replace(area, url=self._words(self._resolve(action.get("/URI")), "url"))
+            if kind != "/GoTo":
+                self._say(f"A link of page {area.page} opens a file or runs a program; it was left out.")
+                return None
+            target = action.get("/D")
+        target = self._resolve(target)
+        if isinstance(target, (bytes, str)):
+            return replace(area, name=self._words(target, "name"))
+        # It may lead to a page that comes after it: its place is found once all pages are known.
+        self._waiting[len(self._areas)] = target
+        return area
+
+    def _find_places(self) -> Iterator[LinkArea]:
+        for ix, area in enumerate(self._areas):
+            if ix not in self._waiting:
+                yield area
+                continue
+            place = self._read_place(self._waiting[ix])
+            if place is not None:
+                yield replace(area, place=place)
+            else:
+                self._say(f"A link of page {area.page} leads to no page of the file.")
+
+    def _read_box(self, rect: list[Any], page: int) -> tuple[float, float, float, float] | None:
+        """Bring the rectangle of an annotation to its page as shown; None where it has no area."""
+        if len(rect) != 4 or not all(isinstance(value, (int, float)) for value in rect):
+            return None
+        if max(map(abs, rect)) > _MOST_COORDINATE:
+            return None
+        a, b, c, d, e, f = self._matrices[page]
+        xs = [rect[0] * a + rect[1] * c + e, rect[2] * a + rect[3] * c + e]
+        ys = [rect[0] * b + rect[1] * d + f, rect[2] * b + rect[3] * d + f]
+        box = min(xs), min(ys), max(xs), max(ys)
+        return box if box[2] > box[0] and box[3] > box[1] else None
+
+    def _read_place(self, value: Value) -> Place | None:
+        """Read an explicit destination; None where it leads to no page of the document."""
+        value = self._resolve(value)
+        if isinstance(value, dict):
+            value = self._resolve(value.get("/D"))
+        if not isinstance(value, list) or not value:
+            return None
+        page = self._numbers.get(value[0].number) if isinstance(value[0], Ref) else None
+        if isinstance(value[0], int) and 0 <= value[0] < len(self._matrices):
+            page = value[0] + 1
+        if page is None:
+            return None
+        fit = value[1] if len(value) > 1 else None
+        height_at, left_at = (table.get(fit) if isinstance(fit, str) else None for table in (_HEIGHT_AT, _LEFT_AT))
+        return self._make_place(page, _number_at(value, left_at), _number_at(value, height_at))
+
+    def _make_place(self, page: int, x: float | None, y: float | None) -> Place:
+        """Make a place of a point in the file's own coordinates; without a height it is the page's top."""
+        if y is None:
+            return Place(page, None, 0.0, 0.0)
+        a, b, c, d, e, f = self._matrices[page]
+        known_x = x or 0.0
+        shown_x, shown_y = known_x * a + y * c + e, known_x * b + y * d + f
+        return Place(page, shown_x if x is not None and x > 0 else None, shown_y, shown_y)
+
+    def _read_destinations(self) -> Iterator[Destination]:
+        """Read the named destinations: of the name tree, and of the catalog's dictionary in old files."""
+        most = self._limits["names"]
+        seen: set[str] = set()
+        for name, value in self._read_names():
+            if len(seen) >= most:
+                self._say(f"The file names more than {most} places; the rest was left out.")
+                return
+            if name in seen or not name:
+                continue
+            seen.add(name)
+            place = self._read_named(value)
+            if place is not None:
+                yield Destination(name, place)
+            else:
+                self._say("Some names lead to no page of the file.")
+
+    def _read_named(self, value: Value) -> Place | None:
+        if isinstance(value, Ref):
+            text = self._read_text(value.number)
+            usual = _USUAL_TARGET.fullmatch(text)
+            page = self._numbers.get(int(usual["page"])) if usual is not None else None
+            if usual is not None and page is not None:
+                x, y = (None if usual[part] == "null" else _bounded(float(usual[part])) for part in ("x", "y"))
+                return self._make_place(page, x, y)
+            value = read_value(text)
+        return self._read_place(value)
+
+    def _read_names(self) -> Iterator[tuple[str, Value]]:
+        document = self._document
+        catalog = read_value(self._read_text(document.pdf_catalog()))
+        if not isinstance(catalog, dict):
+            return
+        old = self._resolve(catalog.get("/Dests"))
+        if isinstance(old, dict):
+            yield from ((name[1:], value) for name, value in old.items())
+        names = self._resolve(catalog.get("/Names"))
+        todo: list[Value] = [names["/Dests"]] if isinstance(names, dict) and "/Dests" in names else []
+        seen: set[int] = set()
+        while todo:
+            node = todo.pop()
+            if isinstance(node, Ref):
+                if node.number in seen or len(seen) > self._limits["nodes"]:
+                    self._say("The tree of names leads back to itself or is too large.")
+                    continue
+                seen.add(node.number)
+                node = read_value(self._read_text(node.number))
+            if not isinstance(node, dict):
+                self._say("A part of the tree of names is unreadable.")
+                continue
+            kids = self._resolve(node.get("/Kids"))
+            if isinstance(kids, list):
+                todo += reversed(kids[: self._limits["nodes"]])
+            pairs = self._resolve(node.get("/Names"))
+            if isinstance(pairs, list):
+                yield from (
+                    (self._words(name, "name"), value) for name, value in zip(pairs[::2], pairs[1::2], strict=False)
+                )
+
+    def _read_bookmarks(self) -> Iterator[Bookmark]:
+        """Walk the outline in its printed order."""
+        catalog = read_value(self._read_text(self._document.pdf_catalog()))
+        root = self._resolve(catalog.get("/Outlines")) if isinstance(catalog, dict) else None
+        todo: list[tuple[Value, int]] = [(root.get("/First"), 1)] if isinstance(root, dict) else []
+        seen: set[int] = set()
+        while todo:
+            ref, level = todo.pop()
+            if not isinstance(ref, Ref):
+                continue
+            if ref.number in seen or len(seen) >= self._limits["bookmarks"] or level > self._limits["levels"]:
+                self._say("The bookmarks lead back to themselves, are too many or too deep.")
+                continue
+            seen.add(ref.number)
+            item = read_value(self._read_text(ref.number))
+            if not isinstance(item, dict):
+                self._say("A bookmark is unreadable.")
+                continue
+            yield self._read_bookmark(item, level)
+            todo += [(item.get("/Next"), level), (item.get("/First"), level + 1)]
+
+    def _read_bookmark(self, item: dict[str, Value], level: int) -> Bookmark:
+        title = self._words(self._resolve(item.get("/Title")), "title")
+        action = self._resolve(item.get("/A"))
+        is_here = isinstance(action, dict) and action.get("/S") == "/GoTo"
+        target = self._resolve(action.get("/D") if isinstance(action, dict) and is_here else item.get("/Dest"))
+        if isinstance(target, (bytes, str)):
+            return Bookmark(level, title, name=self._words(target, "name"))
+        return Bookmark(level, title, place=self._read_place(target))
+
+    def _words(self, value: Value, what: str) -> str:
+        """Decode a string; one longer than allowed comes one character longer than that."""
+        return find_plain_text(find_words(value, most=self._limits[f"{what}_chars"] + 1))
+
+    def _resolve(self, value: Value) -> Value:
+        """Follow a reference, and one that it leads to, no further."""
+        for _ in range(2):
+            if not isinstance(value, Ref):
+                break
+            value = read_value(self._read_text(value.number))
+        return value
+
+    def _read_text(self, number: int) -> str:
+        """Read an object as text; empty where there is none, or where too much was read already."""
+        if not 0 < number < self._length:
+            return ""
+        if self._chars > self._limits["megabytes"] * 1_000_000:
+            self._say("The file's links, names and bookmarks are too long to be read in full.")
+            return ""
+        try:
+            text: str = self._document.xref_object(number, compressed=True)
+        except _DAMAGE:
+            self._say("Some objects that links or names lead to are damaged.")
+            return ""
+        self._chars += len(text)
+        return text if len(text) <= MOST_CHARS else ""
+
+    def _say(self, reason: str) -> None:
+        if len(self._reasons) < self._limits["reasons"]:
+            self._reasons.append(reason)
+
+
+def _number_at(values: list[Value], at: int | None) -> float | None:
+    value = values[at] if at is not None and at < len(values) else None
+    return _bounded(float(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _bounded(value: float) -> float | None:
+    return value if abs(value) <= _MOST_COORDINATE else None

@@ -1,0 +1,73 @@
+"""Structure tags of a page: the nested blocks that MuPDF collects, as flat text blocks and a list of tags.
+
+MuPDF hangs each block of text below the structure elements that hold it. Here the nesting becomes data: every text
+block keeps the number of its innermost tag, every tag the number of its parent and its path in the document's tree.
+What the tags mean is decided in `authored`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from taxkg_assets.extraction.pdf.model import Page
+
+# No real page comes near either; a tree beyond them is hostile or damaged.
+MAX_DEPTH = 200
+MAX_TAGS = 100_000
+# Types of the PDF standard (ISO 32000-1, 14.8.4). A role map must not rename them; where it does, the maker's own word
+# counts: some publications map their top headings (H1) to Div.
+_HEADINGS = frozenset({"H", "H1", "H2", "H3", "H4", "H5", "H6"})
+
+
+# Not frozen for the same reason as spans: a page has hundreds of them.
+@dataclass(slots=True)
+class Tag:
+    """One structure element with content on a page.
+
+    kind: its standard type (P, H2, LI, TD, …), after the document's role map. parent_ix: the tag that holds it, −1 at
+    the top. path: the child numbers from the root, equal on every page that the element continues on.
+    """
+
+    kind: str
+    parent_ix: int
+    path: tuple[int, ...]
+
+
+class TagPolicy(Protocol):
+    """Decides which pages are read by their structure tags; see `authored.trust`."""
+
+    def wants_tags(self, *, widget_count: int) -> bool:
+        """Decide whether the tags of a page are worth reading."""
+
+    def find_distrust(self, page: Page) -> str:
+        """Decide why a page must not be read by its tags; "" where it can."""
+
+
+def flatten_tags(blocks: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int], tuple[Tag, ...]] | None:
+    """Flatten nested blocks of a page into text blocks in tag order.
+
+    Args:     blocks: `blocks` of a text page's dictionary, read with TEXT_COLLECT_STRUCTURE.
+    Returns:  the text blocks, the innermost tag of each (−1 for none), and the tags; None for a tree that is too deep
+              or too large to be real.
+    """
+    flat: list[dict[str, Any]] = []
+    owners: list[int] = []
+    tags: list[Tag] = []
+    stack: list[tuple[dict[str, Any], int]] = [(block, -1) for block in reversed(blocks)]
+    while stack:
+        block, parent = stack.pop()
+        if block["type"] == 0:
+            flat.append(block)
+            owners.append(parent)
+        elif block["type"] == 2:
+            above = tags[parent].path if parent >= 0 else ()
+            if len(above) >= MAX_DEPTH or len(tags) >= MAX_TAGS:
+                return None
+            kind = block["raw"] if block["raw"] in _HEADINGS else block["std"] or block["raw"] or ""
+            tags.append(Tag(kind, parent, (*above, int(block["index"]))))
+            ix = len(tags) - 1
+            stack.extend((child, ix) for child in reversed(block["blocks"]))
+    return flat, owners, tuple(tags)

@@ -1,0 +1,188 @@
+"""Tests on amounts and places: what an owner takes in from a target, keeps out, or puts into it."""
+
+from __future__ import annotations
+
+from taxkg_assets.extraction.references.clause_view import (
+    AMOUNT_KINDS,
+    LAW_KINDS,
+    Relation,
+    View,
+    find_lead_verb,
+    is_label,
+    matches,
+)
+from taxkg_assets.extraction.references.predicates import (
+    BAN,
+    COMPUTE,
+    DO,
+    DUTY,
+    FACT,
+    FINITE,
+    MODIFIER,
+    PERMISSION,
+    PLACE,
+    PURPOSE,
+    RELIEF,
+    SKIP,
+    Predicate,
+    read_predicates,
+)
+from taxkg_assets.rules.loader import load_rules
+
+
+def read_source(view: View) -> Relation | None:
+    """An amount that the target holds goes into the owner, or is kept out of it."""
+    kind, held = view.asked.kind, view.asked.holds_amount or bool(view.asked.lead)
+    if kind not in AMOUNT_KINDS or kind == "irc_section" or not held:
+        return None
+    source = _find_source(view)
+    if source is None or _goes_elsewhere(view):
+        return None
+    is_taken_off, modifier = source
+    verb = next((one for one in reversed(view.verbs) if one.mood in FINITE and one is not modifier), None)
+    if _is_part_of(verb):
+        return None
+    mood = verb.mood if verb is not None else _read_lead_mood(view)
+    if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
+        return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
+    is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
+    if is_included and view.asked.holds_amount and not view.asked.lead:
+        return Relation("portion_of", "positive", "amount_included_in")
+    is_equal = verb is None and matches("equations", view.before)
+    is_taken = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
+    return Relation("includes", "positive", "amount_from_target") if is_taken else None
+
+
+def _is_part_of(verb: Predicate | None) -> bool:
+    """Decide whether the clause says that something is included somewhere: the owner's amount, as a rule."""
+    return (
+        verb is not None
+        and verb.word == "included"
+        and verb.mood == DUTY
+        and verb.auxiliary.split()[0] in ("is", "are")
+    )
+
+
+def _takes_in(verb: Predicate) -> bool:
+    return verb.sense in (PLACE, COMPUTE) and verb.mood in (DUTY, PERMISSION)
+
+
+def _find_source(view: View) -> tuple[bool, Predicate | None] | None:
+    """Decide whether the words before the target name an amount in it: taken off or not, and the participle."""
+    last = view.verbs[-1] if view.verbs else None
+    is_description = last is not None and last.mood in (MODIFIER, FACT) and last.sense in (PLACE, COMPUTE, DO)
+    if last is not None and is_description and matches("source_prepositions", view.before[last.end :]):
+        return False, last
+    is_placed = _is_placed(view)
+    for rule in load_rules("relations", "sources"):
+        if rule.extra.get("not_after_place") and is_placed:
+            continue
+        if rule.pattern.search(view.near):
+            return rule.extra["is_taken_off"], None
+    return None
+
+
+def _is_placed(view: View) -> bool:
+    """Decide whether the verb puts an amount somewhere: `enter the total in` does, `includes it in` does not."""
+    verb = view.governing
+    return verb is not None and verb.sense == PLACE and verb.word not in ("includes", "including")
+
+
+def _goes_elsewhere(view: View) -> bool:
+    """Decide whether the clause carries the amount to a place that is not the owner."""
+    return matches("other_places", view.before) or matches("other_places_after", view.after)
+
+
+def _read_lead_mood(view: View) -> str:
+    """Read what the sentence that leads a list says of its items: the mood of its last statement, or nothing."""
+    verb = find_lead_verb(view.asked.lead)
+    return verb.mood if verb is not None and verb.sense == PLACE else ""
+
+
+def read_law_name(view: View) -> Relation | None:
+    """A law section that names the kind of an amount: the amount goes into the owner, or is kept out of it."""
+    if view.asked.kind not in ("irc_section", "statute_section") or matches("authorities", view.clause):
+        return None
+    if matches("other_places", view.before):
+        return None
+    verb = view.governing
+    lead_mood = _read_lead_mood(view)
+    if not (view.asked.holds_amount or lead_mood):
+        return None
+    if verb is None and _is_placed_after(view) and not matches("statements", view.before):
+        mood = DUTY
+    elif verb is None:
+        if not is_label(view) or not (lead_mood or view.asked.holds_amount):
+            return None
+        mood = lead_mood or DUTY
+    else:
+        is_use = verb.sense in (DO, SKIP) and any(one.sense == PLACE and one.mood == PURPOSE for one in view.verbs)
+        if not (verb.sense == PLACE or is_use or (verb.sense == DO and verb.mood == BAN)):
+            return None
+        mood = verb.mood
+    if mood in (BAN, RELIEF):
+        return Relation("excludes", "negative", "law_kept_out")
+    return Relation("includes", "positive", "law_taken_in") if mood == DUTY else None
+
+
+def _is_placed_after(view: View) -> bool:
+    """Decide whether the words after a law section report its amount: `pay under a @ plan is reported in`."""
+    verb = next((one for one in read_predicates(view.after) if one.mood in FINITE), None)
+    return verb is not None and verb.sense == PLACE and verb.is_passive and verb.mood == DUTY
+
+
+def read_destination(view: View) -> Relation | None:
+    """Something is put into the target, or used on it."""
+    fronted = _find_fronted(view)
+    verb, said = fronted if fronted is not None else _find_destination(view)
+    if verb is None or verb.mood not in FINITE:
+        return None
+    is_field = view.asked.kind in ("box", "line")
+    is_whole = view.asked.holds_amount and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
+    if verb.mood == BAN:
+        if verb.sense == PLACE and is_field and view.asked.holds_amount and not view.asked.is_self:
+            return Relation("excludes", "negative", "not_put_into")
+        return Relation("requires", "negative", "must_not_put_into")
+    if verb.mood == RELIEF:
+        return Relation("requires", "negative", "need_not_put_into")
+    if verb.sense == PLACE and is_field and is_whole and verb.mood in (DUTY, PERMISSION, FACT):
+        return Relation("portion_of", "positive", "amount_put_into")
+    if verb.mood == DUTY:
+        return Relation("requires", "positive", "put_into")
+    return Relation("references", "positive", "may_put_into")
+
+
+def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
+    """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
+    if _is_part_of(verb):
+        return not matches("partial_amounts", said)
+    if verb.is_passive or not matches("bare_places", said):
+        return matches("whole_amounts", said)
+    return matches("nothing_more", after) or matches("whole_amounts", after)
+
+
+def _find_fronted(view: View) -> tuple[Predicate, str] | None:
+    """Read a destination that stands before its verb: `in box 14, enter the code`."""
+    if not matches("fronted", view.before):
+        return None
+    verbs = [verb for verb in read_predicates(view.after) if verb.mood in FINITE]
+    if not verbs or verbs[0].sense not in (PLACE, DO, COMPUTE):
+        return None
+    return verbs[0], view.after[verbs[0].end :]
+
+
+def _find_destination(view: View) -> tuple[Predicate | None, str]:
+    """Find the verb whose place is the target, and the words that name what is put there."""
+    if view.asked.kind in (*LAW_KINDS, "url") or not matches("destinations", view.near):
+        return None, ""
+    verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
+    last = view.verbs[-1] if view.verbs else None
+    if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
+        return None, ""
+    is_described = (
+        last.mood == MODIFIER and not _is_part_of(verb) and matches("source_prepositions", view.before[last.end :])
+    )
+    if is_described or (not _is_part_of(verb) and matches("described_places", view.before[verb.end :])):
+        return None, ""
+    said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
+    return verb, said

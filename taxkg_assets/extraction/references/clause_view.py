@@ -1,0 +1,116 @@
+"""A mention in its clause, as the tests of relations read it: the words around it and the verbs before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
+from taxkg_assets.rules.confidence import read_confidence
+from taxkg_assets.rules.loader import load_family, load_rules
+
+AMOUNT_KINDS = ("box", "line", "form", "irc_section", "statute_section", "section")
+LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a clause says about a mention."""
+
+    relation: str
+    polarity: str
+    rule_id: str
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of relation and polarity."""
+        return read_confidence("reference_cues", self.rule_id)
+
+    @property
+    def rank(self) -> int:
+        """The place of the relation in the guide's order; where a sentence names a target twice, the first counts."""
+        order: list[str] = load_family("relations")["order"]
+        return order.index(self.relation)
+
+
+@dataclass(slots=True)
+class Asked:
+    """A mention in its sentence, about which something is asked.
+
+    `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that leads
+    the list in which this one is an item. `holds_amount` is true where the owner is a box or line, which has an amount.
+    `is_container` marks a form that only holds the target, `is_self` the own box or form; `masks` are places in the
+    sentence of other mentions and the word to read there: `here` for the owner, `Heading` for words of a heading.
+    """
+
+    sentence: str
+    kind: str
+    start: int
+    end: int
+    lead: str = ""
+    name: str = ""
+    holds_amount: bool = True
+    is_container: bool = False
+    is_self: bool = False
+    masks: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it."""
+
+    asked: Asked
+    sentence: str
+    before: str
+    after: str
+    sort: str
+    verbs: tuple[Predicate, ...]
+
+    @property
+    def clause(self) -> str:
+        return f"{self.before}@{self.after}"
+
+    @property
+    def near(self) -> str:
+        """The last words before the mention: patterns that end at it need no more."""
+        return self.before[-load_family("relations")["near_characters"] :]
+
+    @property
+    def governing(self) -> Predicate | None:
+        """The last verb before the mention that makes a statement."""
+        return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
+
+
+def match_cue(group: str, view: View) -> Relation | None:
+    """Find the first cue of a group that the clause or the sentence shows."""
+    texts = {"clause": view.clause, "sentence": view.sentence}
+    small = {scope: text.lower() for scope, text in texts.items()}
+    for rule in load_rules("relations", group):
+        extra = rule.extra
+        scope = extra.get("scope", "clause")
+        if not rule.may_match(small[scope]):
+            continue
+        if extra.get("needs_amount") and not view.asked.holds_amount:
+            continue
+        if "named" in extra and not matches(extra["named"], view.asked.name):
+            continue
+        if view.asked.kind in extra.get("kinds", (view.asked.kind,)) and rule.pattern.search(texts[scope]):
+            return Relation(extra["relation"], extra["polarity"], rule.id)
+    return None
+
+
+def matches(group: str, text: str) -> bool:
+    """Decide whether a text shows any of the patterns of a group."""
+    return any(rule.pattern.search(text) for rule in load_rules("relations", group))
+
+
+def is_label(view: View) -> bool:
+    """Decide whether the words are a printed label or an item of a list: a noun without a statement."""
+    verbs = read_predicates(f"{view.before}X{view.after}")
+    follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
+    return not follows and not matches("statements", view.clause)
+
+
+def find_lead_verb(lead: str) -> Predicate | None:
+    if not lead or not matches("list_leads", lead):
+        return None
+    return next((verb for verb in reversed(read_predicates(lead)) if verb.mood in FINITE), None)

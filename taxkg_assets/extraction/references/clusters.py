@@ -1,0 +1,112 @@
+"""Mentions of one sentence that share a place in it: coordinated targets, and a target with the form that holds it.
+
+What a sentence says of one of them it says of all; a form that only holds the target gets the target's relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.references.mentions import Mention
+from taxkg_assets.rules.loader import load_rules
+
+_HELD = ("box", "line", "section")
+_HOLDERS = ("form", "publication", "section", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a mention's cluster lies in the text, and the kind of what it is about; half-open characters."""
+
+    start: int
+    end: int
+    kind: str
+    is_container: bool
+
+
+def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
+    """Give each mention, in the text's order, the place of its cluster.
+
+    Returns:  one place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`:
+              the form stands for a box); such a mention `is_container`.
+    """
+    groups: list[list[Mention]] = []
+    links: list[str] = []
+    for mention in mentions:
+        if groups and mention.group == groups[-1][0].group:
+            groups[-1].append(mention)
+            continue
+        links.append(_read_link(text, groups[-1][-1], mention) if groups else "")
+        groups.append([mention])
+    return [place for first, last in _join(links) for place in _place(groups[first:last], links[first + 1 : last])]
+
+
+def _join(links: Sequence[str]) -> list[tuple[int, int]]:
+    """Give the ranges of groups that links join to one cluster."""
+    if not links:
+        return []
+    starts = [ix for ix, link in enumerate(links) if not link]
+    return list(zip(starts, [*starts[1:], len(links)], strict=True))
+
+
+def _place(groups: Sequence[list[Mention]], links: Sequence[str]) -> list[Place]:
+    start = min(mention.group[0] for group in groups for mention in group)
+    end = max(max(mention.group[1], mention.end) for group in groups for mention in group)
+    places: list[Place] = []
+    for ix, group in enumerate(groups):
+        held = _find_held(groups, links, at=ix)
+        kind = groups[held][0].kind if held is not None else group[0].kind
+        places.extend(Place(start, end, kind, held is not None) for _ in group)
+    return places
+
+
+def _find_held(groups: Sequence[list[Mention]], links: Sequence[str], *, at: int) -> int | None:
+    """Find the group that a group of forms or publications holds: before it (`box 4 of`) or after it (`, line 4`)."""
+    if groups[at][0].kind not in _HOLDERS:
+        return None
+    first = at
+    while first > 0 and links[first - 1] == "and":
+        first -= 1
+    if first > 0 and links[first - 1] == "held_in":
+        before = _find_held(groups, links, at=first - 1)
+        return first - 1 if before is None else before
+    last = at
+    while last < len(links) and links[last] == "and":
+        last += 1
+    if last < len(links) and links[last] == "holds":
+        after = _find_held(groups, links, at=last + 1)
+        return last + 1 if after is None else after
+    return None
+
+
+def _read_link(text: str, before: Mention, after: Mention) -> str:
+    """Decide how two neighbouring mentions hang together: `and`, `held_in`, `holds`, or not at all."""
+    between = text[max(before.group[1], before.end) : after.group[0]]
+    for rule in load_rules("relations", "links"):
+        if rule.pattern.fullmatch(between) and _may_link(rule.id, text, before=before, after=after):
+            return rule.id
+    return ""
+
+
+def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
+    if link == "held_in":
+        is_held = before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
+        return is_held or after.kind == "url"
+    if link == "holds":
+        if load_rules("relations", "new_statements")[0].pattern.match(text, after.group[1]):
+            return False
+        is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
+        return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))
+    between = text[max(before.group[1], before.end) : after.group[0]].split()
+    is_joined = "and" in between or "or" in between or "and/or" in between
+    rest = text[after.group[1] :].lstrip()
+    goes_on = between in ([","], [",", "the"], [";"]) and rest.startswith((",", ";", "and ", "or "))
+    is_alike = before.kind == after.kind or _are_parallel(before, after)
+    is_next_place = before.kind in _HOLDERS and after.kind in ("box", "line") and is_joined
+    return (is_alike and (is_joined or goes_on)) or is_next_place
+
+
+def _are_parallel(before: Mention, after: Mention) -> bool:
+    """Decide whether a form after a line begins a second place of its sort: `Form A, line 1, or Form B, line 2`."""
+    return before.kind in _HELD and after.kind == "form"

@@ -1,0 +1,107 @@
+"""References that the publisher made links of: their targets are certain, whatever their words.
+
+A mention that a link covers takes the link's target. What a link covers and no rule names becomes a mention of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.extraction.references.mentions import Mention
+from taxkg_assets.rules.loader import load_family, load_rules
+
+RULE_ID = "link"
+_LED = ("section", "table")
+_KEYED = ("box", "line")
+_COLUMNS = ("target_anchor_id", "target_element_id", "target_table_id", "target_publisher_id")
+LED_COLUMNS = ("resolved_by", "target_url", *_COLUMNS)
+"""Columns of `references` that say where a link leads."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedWords:
+    """The words of an element's text that a link covers, half-open, and what it leads to."""
+
+    start: int
+    end: int
+    text: str
+    target: Mapping[str, Any]
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it leads to a place of the document."""
+        return self.target["url"] is None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTexts:
+    """The linked words of each element of a document."""
+
+    by_element: Mapping[str, Sequence[LinkedWords]] = field(default_factory=dict)
+
+    @classmethod
+    def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
+        """Collect the links that text points with: no entry of an index or of contents, no target that is unsure."""
+        if links is None:
+            return cls()
+        leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())
+        used = links.filter(leads & pl.col("start").is_not_null() & pl.col("term").is_null())
+        found: dict[str, list[LinkedWords]] = {}
+        for row in used.select("element_id", "start", "end", "text", "url", *_COLUMNS).iter_rows(named=True):
+            found.setdefault(row["element_id"], []).append(LinkedWords(row["start"], row["end"], row["text"], row))
+        return cls(found)
+
+    def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
+        """Add a mention for the words of each link to a place of the document that no rule names."""
+        added = [
+            Mention("section", words.text.strip(" .,;:"), words.start, words.end, (words.start, words.end), RULE_ID)
+            for words in self.by_element.get(element_id, ())
+            if words.is_inside and not _is_named(words, mentions) and _says_something(text[words.start : words.end])
+        ]
+        if not added:
+            return mentions
+        return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
+
+    def find_target(self, element_id: str, mention: Mention) -> dict[str, Any]:
+        """Give the columns that say where a mention leads; all of them empty where no link covers it."""
+        words = self._find_covering(element_id, mention)
+        if words is None:
+            return {"resolved_by": None, "target_url": None, **dict.fromkeys(_COLUMNS)}
+        found = {name: words.target[name] for name in _COLUMNS}
+        return {"resolved_by": RULE_ID, "target_url": words.target["url"], **found}
+
+    def _find_covering(self, element_id: str, mention: Mention) -> LinkedWords | None:
+        covering = [words for words in self.by_element.get(element_id, ()) if covers(words, mention)]
+        return max(covering, key=lambda words: (_count_shared(words, mention), -words.start), default=None)
+
+
+def covers(words: LinkedWords, mention: Mention) -> bool:
+    """Decide whether a mention is what a link covers, and not only a word of a longer title or beside it."""
+    limits: dict[str, float] = load_family("navigation")["covering"]
+    shared = _count_shared(words, mention)
+    if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits["lead_chars"]:
+        # `Box 3—Amount paid`: the key names what its title says once more.
+        return True
+    whole = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
+    in_link = shared >= limits["mention_share"] * (mention.end - mention.start)
+    # Of a list, each item may be a mention while the link covers them all.
+    return in_link and max(shared, min(whole, words.end - words.start)) >= limits["link_share"] * (
+        words.end - words.start
+    )
+
+
+def _count_shared(words: LinkedWords, mention: Mention) -> int:
+    return max(0, min(words.end, mention.end) - max(words.start, mention.start))
+
+
+def _is_named(words: LinkedWords, mentions: Iterable[Mention]) -> bool:
+    return any(covers(words, mention) for mention in mentions)
+
+
+def _says_something(words: str) -> bool:
+    """Decide whether words name a place: a page's number, or a word like `later`, does not."""
+    return not any(rule.pattern.search(words.strip()) for rule in load_rules("navigation", "nameless"))

@@ -1,0 +1,164 @@
+"""Verbs that link a sentence to what it names: what they do, and whether they order, forbid, allow or report it.
+
+How far a clause reaches is decided in `clauses`; what follows for a target is decided in `relations`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.rules.loader import Rule, load_family, load_rules
+
+DUTY, BAN, RELIEF, PERMISSION, FACT = "duty", "ban", "relief", "permission", "fact"
+PURPOSE, MODIFIER = "purpose", "modifier"
+_WORD = re.compile(r"(?<![\w’'-])[A-Za-z]{2,}(?![\w’'-])")
+FINITE = (DUTY, BAN, RELIEF, PERMISSION, FACT)
+PLACE, DO, COMPUTE, SKIP, POINT = "place", "do", "compute", "skip", "point"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One verb of a clause.
+
+    `sense` says what the verb does (place an amount, do something with a form, compute, skip, point). `mood` is one of
+    FINITE, or PURPOSE for an infinitive, or MODIFIER for a participle that describes the noun before it. `is_negated`
+    belongs to a modifier, `auxiliary` to a passive. `head_end` is where the words before the verb and its auxiliaries
+    end.
+    """
+
+    sense: str
+    mood: str
+    start: int
+    end: int
+    head_end: int
+    word: str
+    auxiliary: str = ""
+    is_negated: bool = False
+
+    @property
+    def is_passive(self) -> bool:
+        """Decide whether what is before the verb is what the verb is done to."""
+        return bool(self.auxiliary)
+
+
+def read_predicates(text: str) -> list[Predicate]:
+    """Read the verbs of a clause in order; `start`, `end` and `head_end` are characters in `text`."""
+    found: list[Predicate] = []
+    forms = _verb_forms()
+    # To look every word up is faster than to try an alternation of all forms at every place.
+    for match in _WORD.finditer(text):
+        known = forms.get(match[0].lower())
+        if known is None:
+            continue
+        predicate = _read_predicate(text, match, sense=known[0], form=known[1], before=found)
+        if predicate is not None:
+            found.append(predicate)
+    return found
+
+
+@cache
+def _verb_forms() -> dict[str, tuple[str, str]]:
+    """Give the sense and form of every word that may be one of the verbs."""
+    family = load_family("predicates")
+    irregular: dict[str, list[str]] = family["irregular"]
+    forms: dict[str, tuple[str, str]] = {}
+    for sense, verbs in family["verbs"].items():
+        for verb in verbs:
+            third, past, gerund = irregular.get(verb) or _inflect(verb)
+            forms[gerund] = (sense, "gerund")
+            forms[third] = (sense, "third")
+            forms[past] = (sense, "past")
+            forms[verb] = (sense, "base" if verb != past else "base_or_past")
+    return forms
+
+
+def _inflect(verb: str) -> tuple[str, str, str]:
+    """Give third person, past and gerund of a regular verb."""
+    if verb.endswith("e"):
+        return verb + "s", verb + "d", verb[:-1] + "ing"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
+    third = verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
+    return third, verb + "ed", verb + "ing"
+
+
+def _read_predicate(
+    text: str, match: re.Match[str], *, sense: str, form: str, before: list[Predicate]
+) -> Predicate | None:
+    head = text[: match.start()]
+    if form in ("past", "base_or_past"):
+        predicate = _read_participle(head, match, sense=sense)
+        if predicate is not None or form == "past":
+            return predicate
+    if form == "third":
+        is_label_verb = match[0].lower() in load_family("predicates")["label_verbs"]
+        found = _read_third(head, is_label_verb=is_label_verb)
+    else:
+        found = _read_gerund(head, before) if form == "gerund" else _read_base(head, before)
+    if found is None:
+        return None
+    mood, at = found
+    return Predicate(sense, mood, match.start(), match.end(), at, match[0].lower())
+
+
+def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
+    """Find the first rule of a group that the words before a verb end with."""
+    near = head[-load_family("predicates")["reach_characters"] :]
+    for rule in load_rules("predicates", group):
+        match = rule.pattern.search(near)
+        if match is not None:
+            return rule, match
+    return None
+
+
+def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+    found = _find_mood(head, "moods")
+    if found is None:
+        return None
+    rule, match = found
+    at = len(head) - (match.end() - match.start())
+    mood = rule.extra["mood"]
+    if rule.id == "coordinated_verb":
+        return _inherit(head, before), at
+    return mood, at
+
+
+def _inherit(head: str, before: list[Predicate]) -> str:
+    """Take the mood of the verb that a coordinated verb goes on from; a new order stands for itself."""
+    last = next((one for one in reversed(before) if one.mood != MODIFIER), None)
+    if last is None:
+        return DUTY
+    is_new_order = last.mood == BAN and re.search(r"(?i)\band\W*$", head) is not None
+    return DUTY if last.mood == FACT or is_new_order else last.mood
+
+
+def _read_third(head: str, *, is_label_verb: bool) -> tuple[str, int] | None:
+    if _find_mood(head, "nouns") is not None or (_find_mood(head, "label_starts") is not None and not is_label_verb):
+        return None
+    return (FACT if _find_mood(head, "relative_pronouns") else DUTY), len(head)
+
+
+def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+    found = _find_mood(head, "gerunds")
+    if found is None:
+        return None
+    rule, match = found
+    mood = rule.extra["mood"]
+    last = next((one.mood for one in reversed(before) if one.mood in FINITE), None)
+    return mood if mood != "inherit" else last or DUTY, len(head) - (match.end() - match.start())
+
+
+def _read_participle(head: str, match: re.Match[str], *, sense: str) -> Predicate | None:
+    """Read a past form: passive after a form of `be`, past after a pronoun, else a modifier of the noun before it."""
+    word = match[0].lower()
+    found = _find_mood(head, "passives")
+    if found is not None:
+        rule, aux = found
+        at = len(head) - (aux.end() - aux.start())
+        return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, aux[0].lower())
+    if _verb_forms()[word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
+        return None
+    is_negated = _find_mood(head, "denied_modifiers") is not None
+    return Predicate(sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated)

@@ -1,0 +1,224 @@
+"""What a sentence says about the thing it names: relation and polarity, by the ordered tests of the labeling guide.
+
+How far a clause reaches is decided in `clauses`, what its verbs say in `predicates`. Here the first test that says yes
+decides: definition, pointer, exclusion, limit, condition, amount, duty; what is left only names its target.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.references.amounts import (
+    read_destination,
+    read_law_name,
+    read_source,
+)
+from taxkg_assets.extraction.references.clause_view import (
+    AMOUNT_KINDS,
+    Asked,
+    Relation,
+    View,
+    find_lead_verb,
+    is_label,
+    match_cue,
+    matches,
+)
+from taxkg_assets.extraction.references.clauses import (
+    ASIDE,
+    CONDITION,
+    SCREENED,
+    find_clauses,
+    is_negated,
+    read_clause,
+    read_parenthesis,
+    without_ellipses,
+    without_parentheses,
+)
+from taxkg_assets.extraction.references.predicates import (
+    BAN,
+    COMPUTE,
+    DO,
+    DUTY,
+    FACT,
+    FINITE,
+    PERMISSION,
+    PLACE,
+    POINT,
+    PURPOSE,
+    RELIEF,
+    SKIP,
+    read_predicates,
+)
+from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
+    """Take the sentence that holds a mention, stretched where the mention runs over its end."""
+    ix = max(bisect_right(sentences, (start, 1 << 60)) - 1, 0)
+    low, high = sentences[ix]
+    return min(low, start), max(high, end)
+
+
+def find_relations(asked: Sequence[Asked]) -> list[Relation]:
+    """Decide what each sentence says about the mention in it.
+
+    Source:   rules/relations.yaml, rules/predicates.yaml, rules/polarity.yaml.
+    """
+    inmost = [_step_inside(one) for one in asked]
+    marked = [_mark(one) for one in inmost]
+    held = open_screen(SCREENED).read([before + after for before, after in marked])
+    return [
+        _find_relation(one, before=before, after=after, held=words)
+        for one, (before, after), words in zip(inmost, marked, held, strict=True)
+    ]
+
+
+def _step_inside(asked: Asked) -> Asked:
+    """Leave what stands around a parenthesis that says something of its own about the mention."""
+    inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
+    while inner is not None:
+        low, high = inner
+        start, end = asked.start - low, asked.end - low
+        masks = tuple((at - low, to - low, word) for at, to, word in asked.masks if low <= at and to <= high)
+        asked = replace(asked, sentence=asked.sentence[low:high], start=start, end=end, masks=masks, lead="")
+        inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
+    return asked
+
+
+def _mark(asked: Asked) -> tuple[str, str]:
+    """Write the mention as `@` and mask others: the sentence before it with the mark, and after it."""
+    text = asked.sentence.replace("@", " ")
+    before, after = text[: asked.start], text[asked.end :]
+    for start, end, word in sorted(asked.masks, reverse=True):
+        if end <= asked.start:
+            before = f"{before[:start]}{word}{before[end:]}"
+        elif start >= asked.end:
+            after = f"{after[: start - asked.end]}{word}{after[end - asked.end :]}"
+    before = without_ellipses(without_parentheses(before))
+    return before + "@", without_ellipses(without_parentheses(after))
+
+
+def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relation:
+    marked = before + after
+    clause, sort = read_clause(marked, find_clauses(marked, held=held), at=len(before) - 1)
+    head, _, tail = clause.partition("@")
+    verbs = read_predicates(head)
+    if not verbs and len(head) < len(before) - 1 and matches("bare_items", head):
+        # An item of a list that semicolons divide goes on with the verb of the first.
+        head = before[:-1]
+        verbs = read_predicates(head)
+    view = View(asked, marked, head, tail, sort, tuple(verbs))
+    found = _decide(view)
+    if asked.is_self and found.relation in ("includes", "portion_of", "excludes"):
+        polarity = "negative" if found.relation == "excludes" else "positive"
+        found = Relation("requires" if found.relation != "includes" else "references", polarity, found.rule_id)
+    if asked.is_container and found.relation == "portion_of":
+        found = Relation("requires", "positive", "holder_of_target")
+    return found
+
+
+def _decide(view: View) -> Relation:
+    for test in (
+        _read_fixed_cue,
+        _read_pointer,
+        _read_condition,
+        _read_subject,
+        read_source,
+        read_law_name,
+        read_destination,
+        _read_object,
+        _read_lead,
+    ):
+        found = test(view)
+        if found is not None:
+            return found
+    verbs = (*view.verbs, *read_predicates(view.after))
+    is_ordered = any(verb.mood in (DUTY, BAN, RELIEF) and verb.sense != POINT for verb in verbs)
+    return Relation("references", "positive", "unreached_mention" if is_ordered else "plain_mention")
+
+
+def _read_fixed_cue(view: View) -> Relation | None:
+    """Definitions, exceptions and limits have words of their own, whatever the clause's verb."""
+    return match_cue("cues", view)
+
+
+def _read_pointer(view: View) -> Relation | None:
+    """A pointer only names its target, unless it points at an exception or turns against the rule before it."""
+    verb = next((one for one in reversed(view.verbs) if one.sense == POINT and one.mood in (DUTY, PERMISSION)), None)
+    last = view.governing
+    if verb is None or last is None:
+        return None
+    if last is not verb and not matches("complements", view.before[verb.end : last.start]):
+        return None
+    if view.asked.kind == "section" and matches("names_of_limits", view.asked.name):
+        return Relation("qualifies", "positive", "see_limit")
+    if matches("turns", view.before[: verb.end]):
+        return Relation("qualifies", "positive", "however_see")
+    if view.asked.kind == "section" and matches("names_of_definitions", view.asked.name):
+        return Relation("defines", "positive", "see_definition")
+    return Relation("references", "positive", "see_target")
+
+
+def _read_condition(view: View) -> Relation | None:
+    if view.sort == ASIDE:
+        return Relation("references", "positive", "aside")
+    if view.sort != CONDITION:
+        return match_cue("leading_conditions", view)
+    near = " ".join(view.before.split()[-load_family("polarity")["denial_reach_words"] :])
+    denials = load_rules("polarity", "denials_after")
+    is_denied = is_negated(near) or any(rule.pattern.match(view.after) for rule in denials)
+    return Relation("applies_if", "negative" if is_denied else "positive", "condition_on_target")
+
+
+def _read_subject(view: View) -> Relation | None:
+    """The target begins its clause, and the words after it say what becomes of it."""
+    return match_cue("subjects", view)
+
+
+def _read_object(view: View) -> Relation | None:
+    """The reader must do something with the target itself: file, complete, use, check, skip it."""
+    verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
+    if verb is None or verb.mood not in FINITE or verb.is_passive:
+        return match_cue("duties", view)
+    said = view.before[verb.end :]
+    is_object = matches("objects", said) or (verb.sense == COMPUTE and matches("applied_rules", said))
+    if not is_object or verb.sense == POINT:
+        return match_cue("duties", view)
+    if verb.sense == SKIP:
+        return Relation("requires", "negative", "skip_target") if verb.mood in (DUTY, PERMISSION) else None
+    if verb.mood in (BAN, RELIEF):
+        return Relation("requires", "negative", "must_not_do" if verb.mood == BAN else "need_not_do")
+    if verb.mood == DUTY and view.asked.kind not in ("irc_section", "url"):
+        return Relation("requires", "positive", "must_do")
+    return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
+
+
+def _read_lead(view: View) -> Relation | None:
+    """The sentence that leads a list says what becomes of the targets that its items name."""
+    if matches("conditional_leads", view.asked.lead) and _is_fact(view):
+        return Relation("applies_if", "negative" if is_negated(view.before) else "positive", "listed_condition")
+    verb = find_lead_verb(view.asked.lead)
+    if verb is None or view.governing is not None or not is_label(view):
+        return None
+    if not matches("item_heads", view.before):
+        return None
+    if verb.sense == DO and view.asked.kind in ("form", "publication", "section"):
+        if not matches("item_starts", view.before):
+            return None
+        if verb.mood in (DUTY, BAN, RELIEF):
+            return Relation("requires", "positive" if verb.mood == DUTY else "negative", "listed_to_do")
+        return None
+    if verb.sense == PLACE and view.asked.kind in AMOUNT_KINDS:
+        if verb.mood in (BAN, RELIEF):
+            return Relation("excludes", "negative", "listed_as_excluded")
+        return Relation("includes", "positive", "listed_as_included") if verb.mood == DUTY else None
+    return None
+
+
+def _is_fact(view: View) -> bool:
+    """Decide whether an item states a fact, as the items of a conditional lead do."""
+    verb = view.governing
+    return view.sort != CONDITION and (verb.mood == FACT if verb is not None else not is_label(view))

@@ -1,0 +1,238 @@
+"""The table `links`: what the publisher made a link of, and what each leads to.
+
+Rectangles and words come from the authored layer; here they get their place in the element's text, and their target the
+heading and element that begin at its point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.authored.destinations import NamedPlace
+from taxkg_assets.extraction.authored.index_entries import Entry, find_entries
+from taxkg_assets.extraction.authored.links import Link, join_words
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.navigation import Place
+from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder
+from taxkg_assets.rules.addresses import find_product
+from taxkg_assets.schemas import Links, dtypes, validated
+
+_HYPHENS = "-\u00ad\u2010"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Where one rectangle of a link lies: its element, and the range of its words there, −1 where it has none."""
+
+    element_id: str
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One link in the making: `spot` is where its words begin and end."""
+
+    link: Link
+    boxes: tuple[tuple[int, tuple[float, float, float, float]], ...]
+    text: str
+    spot: _Placed | None
+    entry: Entry | None
+
+
+def build_links(
+    links: Sequence[Link],
+    *,
+    pages: Sequence[Page],
+    places: Mapping[str, NamedPlace],
+    finder: TargetFinder,
+    document_id: str,
+) -> dy.DataFrame[Links]:
+    """Build one row per link of a document.
+
+    Args:    links: as read from the authored layer. pages: its pages, upright. places: its named places.
+             finder: what its points name, and where its words are.
+    Returns: rows by page and order; a link that runs over a page's end is one row. A target is null where nothing
+             begins at its point or several things do and no words tell which.
+    """
+    spots = [_find_spots(link, finder) for link in links]
+    entries = _find_entries(links, pages)
+    rows = [
+        _Row(link, tuple((link.page, box.box) for box in link.boxes), link.text, _span(found), entry)
+        for link, found, entry in zip(links, spots, entries, strict=True)
+    ]
+    return _frame(list(_joined(rows, finder.texts)), places=places, finder=finder, document_id=document_id)
+
+
+def _find_entries(links: Sequence[Link], pages: Sequence[Page]) -> list[Entry | None]:
+    by_page: dict[int, list[int]] = {}
+    for ix, link in enumerate(links):
+        by_page.setdefault(link.page, []).append(ix)
+    found: list[Entry | None] = [None] * len(links)
+    for page in pages:
+        indices = by_page.get(page.page, [])
+        for ix, entry in find_entries(page, [links[ix] for ix in indices]).items() if indices else ():
+            found[indices[ix]] = entry
+    return found
+
+
+def _find_spots(link: Link, finder: TargetFinder) -> list[_Placed]:
+    """Find for each rectangle of a link the element that prints it, and where in its text."""
+    spots = []
+    for box in link.boxes:
+        x0, y0, x1, y1 = box.box
+        tried = [
+            _find_words(line, box.text, left=x0, text=finder.texts.get(line.element_id, ""))
+            for line in finder.find_lines_at(link.page, (x0 + x1) / 2, (y0 + y1) / 2)
+        ]
+        found = next((spot for spot in tried if spot.start >= 0), next(iter(tried), None))
+        if found is not None:
+            spots.append(found)
+    return spots
+
+
+def _find_words(line: PrintedLine, words: str, *, left: float, text: str) -> _Placed:
+    """Find the words of a rectangle in the line that prints them, the ones nearest to its place."""
+    if line.end < 0 or not words:
+        return _Placed(line.element_id)
+    printed = text[line.start : line.end]
+    guess = len(printed) * (left - line.x0) / ((line.x1 - line.x0) or 1.0)
+    for tried in (words, words.rstrip(_HYPHENS), words.replace("\u00a0", " ")):
+        starts = list(_find_all(printed, tried)) if tried else []
+        if starts:
+            start = line.start + min(starts, key=lambda at: abs(at - guess))
+            return _Placed(line.element_id, start, start + len(tried))
+    return _Placed(line.element_id)
+
+
+def _find_all(text: str, words: str) -> Iterator[int]:
+    at = text.find(words)
+    while at >= 0:
+        yield at
+        at = text.find(words, at + 1)
+
+
+def _span(spots: Sequence[_Placed]) -> _Placed | None:
+    """Join the places of a link's rectangles to one, in the element where it begins."""
+    if not spots:
+        return None
+    first = spots[0]
+    inside = [spot for spot in spots if spot.element_id == first.element_id]
+    if any(spot.start < 0 for spot in inside):
+        return _Placed(first.element_id)
+    start, end = min(spot.start for spot in inside), max(spot.end for spot in inside)
+    return _Placed(first.element_id, start, end)
+
+
+def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
+    """Join a link that an element's text carries on over a column's or a page's end."""
+    open_row: _Row | None = None
+    for row in rows:
+        if open_row is not None and _goes_on(open_row, row, texts):
+            assert open_row.spot is not None
+            assert row.spot is not None
+            spot = _Placed(open_row.spot.element_id, open_row.spot.start, row.spot.end)
+            text = join_words([open_row.text, row.text])
+            open_row = replace(open_row, boxes=(*open_row.boxes, *row.boxes), text=text, spot=spot)
+            continue
+        if open_row is not None:
+            yield open_row
+        open_row = row
+    if open_row is not None:
+        yield open_row
+
+
+def _goes_on(last: _Row, row: _Row, texts: Mapping[str, str]) -> bool:
+    one, other = last.spot, row.spot
+    if one is None or other is None or one.start < 0 or other.start < one.end or one.element_id != other.element_id:
+        return False
+    if (last.link.name, last.link.place, last.link.url) != (row.link.name, row.link.place, row.link.url):
+        return False
+    return texts[one.element_id][one.end : other.start].strip() in ("", *_HYPHENS)
+
+
+def _frame(
+    rows: Sequence[_Row], *, places: Mapping[str, NamedPlace], finder: TargetFinder, document_id: str
+) -> dy.DataFrame[Links]:
+    aims = [_find_place(row.link, places) for row in rows]
+    targets = [_find_target(row, place, places, finder) for row, place in zip(rows, aims, strict=True)]
+    orders: dict[int, int] = {}
+    numbers = []
+    for row in rows:
+        numbers.append(orders.get(row.link.page, 0))
+        orders[row.link.page] = numbers[-1] + 1
+    spots = [row.spot if row.spot is not None and row.spot.start >= 0 else None for row in rows]
+    columns = {
+        "document_id": [document_id] * len(rows),
+        "page": [row.link.page for row in rows],
+        "link_ix": numbers,
+        "bboxes": _nest_boxes(rows),
+        "element_id": [row.spot.element_id if row.spot else None for row in rows],
+        "start": [spot.start if spot else None for spot in spots],
+        "end": [spot.end if spot else None for spot in spots],
+        "text": [row.text for row in rows],
+        "kind": [_name_kind(row, target) for row, target in zip(rows, targets, strict=True)],
+        "term": [row.entry.term if row.entry else None for row in rows],
+        "subterm": [row.entry.subterm if row.entry else None for row in rows],
+        "target_page": [place.page if place else None for place in aims],
+        "target_y_pt": [place.shown_y if place else None for place in aims],
+        "target_publisher_id": [
+            (places[row.link.name].publisher_id or None) if row.link.name in places else None for row in rows
+        ],
+        "target_anchor_id": [target.anchor_id if target and not _is_table(target) else None for target in targets],
+        "target_element_id": [target.element_id if target else None for target in targets],
+        "target_table_id": [target.table_id if target and _is_table(target) else None for target in targets],
+        "target_irs_name": [find_product(row.link.url) if row.link.url else None for row in rows],
+        "url": [row.link.url or None for row in rows],
+    }
+    frame = pl.DataFrame(columns, schema=dtypes(Links))
+    return validated(frame.sort("document_id", "page", "link_ix"), Links)
+
+
+def _nest_boxes(rows: Sequence[_Row]) -> pl.Series:
+    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries."""
+    flat = [(ix, page, *box) for ix, row in enumerate(rows) for page, box in row.boxes]
+    corners = dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)
+    frame = pl.DataFrame(flat, schema={"row": pl.Int64, "page": pl.Int32, **corners}, orient="row")
+    return frame.group_by("row", maintain_order=True).agg(pl.struct("page", *corners).alias("bboxes"))["bboxes"]
+
+
+def _find_place(link: Link, places: Mapping[str, NamedPlace]) -> Place | None:
+    if link.url:
+        return None
+    return places[link.name].place if link.name in places else link.place
+
+
+def _find_target(
+    row: _Row, place: Place | None, places: Mapping[str, NamedPlace], finder: TargetFinder
+) -> Target | None:
+    """Find what a link leads to; a page number is called by the words of its entry."""
+    if place is None:
+        return None
+    named = places.get(row.link.name)
+    titles = named.titles if named is not None else ()
+    if row.entry is None and titles:
+        return finder.find(place, titles=titles)
+    if row.entry is None:
+        # The words of a link are no title for sure: what begins at its point comes first.
+        return finder.find(place, hints=row.text) or finder.find(place, titles=(row.text,))
+    if row.entry.kind == "contents":
+        return finder.find(place, titles=(*titles, row.entry.term))
+    return finder.find(place, hints=f"{row.entry.term} {row.entry.subterm}")
+
+
+def _name_kind(row: _Row, target: Target | None) -> str:
+    if row.link.url:
+        return "document" if find_product(row.link.url) else "url"
+    if row.entry is not None:
+        return row.entry.kind
+    return "table" if target is not None and _is_table(target) else "section"
+
+
+def _is_table(target: Target) -> bool:
+    """Decide whether a target is a table: the heading before it is not what its point names."""
+    return target.is_start and target.table_id is not None

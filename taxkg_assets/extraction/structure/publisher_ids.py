@@ -1,0 +1,76 @@
+"""The publisher's own numbers of headings, paragraphs and tables, added to finished tables.
+
+The element that begins at the point of a named destination is what the name means. The number stays the same over
+editions; the whole name is the fragment of the official web page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.authored.destinations import NamedPlace
+from taxkg_assets.extraction.structure.targets import Target, TargetFinder
+from taxkg_assets.schemas import Anchors, Sections, Tables, validated
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """The tables of a document with the publisher's numbers."""
+
+    anchors: dy.DataFrame[Anchors]
+    sections: dy.DataFrame[Sections]
+    tables: dy.DataFrame[Tables]
+
+
+def add_publisher_ids(
+    anchors: dy.DataFrame[Anchors],
+    sections: dy.DataFrame[Sections],
+    *,
+    tables: dy.DataFrame[Tables],
+    places: Iterable[NamedPlace],
+    finder: TargetFinder,
+    page_url: str | None,
+) -> Numbered:
+    """Fill `publisher_id` of headings, paragraphs and tables, and `official_url` of headings.
+
+    Args:    places: the document's named places. finder: what its points name. page_url: its official web page.
+    Returns: the same rows; where several numbers name one element, the one whose title it has, else the nearest.
+    """
+    named: dict[str, dict[str, NamedPlace]] = {"anchors": {}, "sections": {}, "tables": {}}
+    ranks: dict[tuple[str, str], tuple[bool, float, str]] = {}
+    for place in places:
+        if not place.publisher_id:
+            continue
+        target = finder.find(place.place, titles=place.titles)
+        if target is None or not target.is_start:
+            continue
+        rank = (not place.titles, abs(target.y0 - place.place.y), place.name)
+        for table, key in _find_keys(target):
+            if rank < ranks.get((table, key), (True, float("inf"), "")):
+                ranks[table, key], named[table][key] = rank, place
+    urls = {key: f"{page_url}#{place.name}" for key, place in named["anchors"].items()} if page_url else {}
+    with_ids = _filled(anchors, "anchor_id", named["anchors"]).with_columns(
+        official_url=pl.col("anchor_id").replace_strict(urls, default=None, return_dtype=pl.String)
+    )
+    return Numbered(
+        validated(with_ids, Anchors),
+        validated(_filled(sections, "element_id", named["sections"]), Sections),
+        validated(_filled(tables, "table_id", named["tables"]), Tables),
+    )
+
+
+def _find_keys(target: Target) -> list[tuple[str, str]]:
+    """Say which rows of which tables a target is."""
+    if target.is_heading and target.anchor_id is not None:
+        return [("anchors", target.anchor_id)]
+    keys = [("sections", target.element_id)]
+    return [*keys, ("tables", target.table_id)] if target.table_id is not None else keys
+
+
+def _filled(frame: pl.DataFrame, key: str, named: Mapping[str, NamedPlace]) -> pl.DataFrame:
+    ids = {value: place.publisher_id for value, place in named.items()}
+    return frame.with_columns(publisher_id=pl.col(key).replace_strict(ids, default=None, return_dtype=pl.String))

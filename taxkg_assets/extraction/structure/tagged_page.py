@@ -1,0 +1,209 @@
+"""A page with trusted structure tags to its blocks: the tags decide paragraphs, lists, headings and reading order.
+
+Typography and the key grammar still decide run-in headings, callouts, titles and page furniture (block_maker.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
+from taxkg_assets.extraction.layout.lines import Line, merge_lines
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, matches, thresholds
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.text_runs import is_filing_note
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.structure.block_maker import BlockMaker
+
+# A line this many type sizes above the lowest one before it begins the next column.
+_COLUMN_RISE_SIZES = 2.0
+# Units wider than this share of the page's width reach over several columns.
+_WIDE_FRAC = 0.6
+_OUTSIDE = TagPlace(-1, "")
+
+
+@dataclass(slots=True)
+class TagUnit:
+    """Consecutive text of one block-level tag, list item or table.
+
+    path: the tag's path, equal on every page that it continues on. table_ix: the tag of the table that it is, or −1.
+    """
+
+    place: TagPlace
+    path: tuple[int, ...]
+    table_ix: int = -1
+    lines: list[Line] = field(default_factory=list)
+    has_mark: bool = False
+    is_item_start: bool = False
+
+    @property
+    def only_marks(self) -> bool:
+        return self.has_mark and self.place.is_mark
+
+
+def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) -> list[TagUnit]:
+    """Group lines by the tags that hold them.
+
+    Args:    lines: of the page, in tag order, without furniture. tables: tags of the tables that are read as such; the
+             cells of others are text like any other.
+    Returns: units in tag order; a table comes where its first line comes.
+    """
+    places = find_places(page.tags)
+    units: list[TagUnit] = []
+    of_table: dict[int, TagUnit] = {}
+    seen_items: set[int] = set()
+    for line in lines:
+        place = places[line.spans[0].tag_ix] if line.spans[0].tag_ix >= 0 else _OUTSIDE
+        if place.table_ix in tables and place.row_ix >= 0:
+            unit = of_table.get(place.table_ix)
+            if unit is None:
+                path = page.tags[place.table_ix].path
+                unit = of_table[place.table_ix] = TagUnit(place, path, place.table_ix)
+                units.append(unit)
+            unit.lines.append(line)
+            continue
+        last = units[-1] if units else None
+        if last is not None and last.table_ix < 0 and _belongs(place, last):
+            if last.only_marks and not place.is_mark:
+                last.place, last.path = place, page.tags[place.block_ix].path
+            last.lines.append(line)
+            continue
+        path = page.tags[place.block_ix].path if place.block_ix >= 0 else ()
+        is_first = place.item_ix >= 0 and place.item_ix not in seen_items
+        seen_items.add(place.item_ix)
+        units.append(TagUnit(place, path, -1, [line], place.is_mark, is_first))
+    return units
+
+
+def _belongs(place: TagPlace, unit: TagUnit) -> bool:
+    """Decide whether text goes on a unit: the same block, or the words after a list item's mark."""
+    if place.block_ix == unit.place.block_ix:
+        return place.block_ix >= 0
+    return unit.only_marks and place.item_ix == unit.place.item_ix and place.item_ix >= 0
+
+
+def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
+    """Split the lines of a unit where it goes on at the top of another column."""
+    segments: list[list[Line]] = [[]]
+    lowest = 0.0
+    for line in lines:
+        if segments[-1] and line.base < lowest - _COLUMN_RISE_SIZES * line.size:
+            segments.append([])
+            lowest = 0.0
+        segments[-1].append(line)
+        lowest = max(lowest, line.base)
+    return segments
+
+
+class Columns:
+    """The columns of a page, from the extent of its paragraphs."""
+
+    def __init__(self, page: Page, segments: Sequence[Sequence[Line]]) -> None:
+        spans = sorted(
+            (min(line.x0 for line in lines), max(line.x1 for line in lines)) for lines in segments if len(lines) > 1
+        )
+        self._edges: list[list[float]] = []
+        for x0, x1 in spans:
+            if x1 - x0 > _WIDE_FRAC * page.width_pt:
+                continue
+            if self._edges and x0 < self._edges[-1][1] - 2:
+                self._edges[-1][1] = max(self._edges[-1][1], x1)
+            else:
+                self._edges.append([x0, x1])
+
+    def locate(self, lines: Sequence[Line]) -> tuple[int, float, float]:
+        """Find the number of the column that lines stand in (−1 over several), and its edges."""
+        x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
+        touched = [ix for ix, (left, right) in enumerate(self._edges) if x0 < right - 2 and left + 2 < x1]
+        if len(touched) == 1:
+            left, right = self._edges[touched[0]]
+            return touched[0], min(left, x0), max(right, x1)
+        return -1 if touched else sum(left < x0 for left, _ in self._edges), x0, x1
+
+
+def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, regions: Sequence[TableRegion]) -> None:
+    """Append the blocks of a page's units in tag order; `regions`: of its tables, with their tags."""
+    segments = [split_columns(unit.lines) for unit in units]
+    texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
+    columns = Columns(page, [lines for parts in texts for lines in parts])
+    captions = _find_captions(units)
+    tells_headings = _tells_headings(units, body=maker.flow.style.body(page.page))
+    for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
+        if unit.table_ix >= 0:
+            for region_ix, lines in _share_lines(unit, regions).items():
+                maker.add_table(lines, region_ix, columns.locate(lines)[0])
+            continue
+        heads_table = ix + 1 < len(units) and units[ix + 1].table_ix >= 0
+        is_caption = ix in captions
+        paragraphs = []
+        for lines in parts:
+            column_ix, x0, x1 = columns.locate(lines)
+            paragraph = Paragraph(merge_lines(lines), x0, x1, column_ix, _is_listed(unit), 0.0)
+            paragraph.level, paragraph.path, paragraph.is_item = unit.place.level, unit.path, unit.place.item_ix >= 0
+            paragraph.is_caption = is_caption
+            if paragraph.level == 0 and not paragraph.is_item and (heads_table or not tells_headings):
+                # Titles of tables are rarely tagged as headings: their type decides.
+                paragraph.level, paragraph.heads_table = -1, heads_table
+            paragraphs.append(paragraph)
+        maker.add_tagged(paragraphs)
+
+
+def _find_captions(units: Sequence[TagUnit]) -> set[int]:
+    """Find the units that are captions of tables: the numbered one, what is set with it, and notes on filing.
+
+    A caption is no heading, whatever its tag: the table floats, and the text around it goes on.
+    """
+    captions = {ix for ix, unit in enumerate(units) if unit.table_ix < 0 and is_filing_note(unit.lines[0].text)}
+    limit = thresholds()
+    for ix, unit in enumerate(units):
+        if unit.table_ix < 0:
+            continue
+        above: list[int] = []
+        for before in range(ix - 1, max(-1, ix - 1 - int(limit["caption_units"])), -1):
+            other = units[before]
+            if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit["heading_chars"]:
+                break
+            above.append(before)
+            if matches("table_captions", other.lines[0].text):
+                captions |= set(above)
+                break
+    return captions
+
+
+def _tells_headings(units: Sequence[TagUnit], *, body: float) -> bool:
+    """Decide whether the tags tell headings: most short units in clearly larger type are tagged so."""
+    limit = thresholds()
+    large = [
+        unit
+        for unit in units
+        if unit.table_ix < 0
+        and unit.place.figure_ix < 0
+        and unit.lines[0].size >= limit["display_size_frac"] * body
+        and sum(len(line.text) for line in unit.lines) <= limit["heading_chars"]
+    ]
+    return 2 * sum(unit.place.level > 0 for unit in large) >= len(large)
+
+
+def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
+    """Give the lines of a tagged table to its regions: the layout may read several tables of one tag."""
+    own = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
+    shared: dict[int, list[Line]] = {}
+    for line in unit.lines:
+        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+        held = (ix for ix in own if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1)
+        shared.setdefault(next(held, own[-1]), []).append(line)
+    return shared
+
+
+def _is_listed(unit: TagUnit) -> bool:
+    """Decide whether a unit is a list item with a mark; bold words after the mark of a paragraph are a heading."""
+    line = unit.lines[0]
+    if unit.place.item_ix >= 0:
+        return unit.is_item_start and (unit.has_mark or matches("lists", line.text))
+    if unit.place.level > 0 or not is_list_start(line):
+        return False
+    shown = [span for span in line.spans if span.text.strip()]
+    bold = "".join(span.text for span in takewhile(lambda span: span.is_bold, shown))
+    return len(bold.strip()) <= len(line.text.split()[0]) + 1

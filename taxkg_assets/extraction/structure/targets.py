@@ -1,0 +1,247 @@
+"""What a point of a document names: the heading, table or paragraph that begins there, and who owns it.
+
+A point has a height and, in most files, no distance from the left. Where several columns have something at that height,
+the words decide that links and bookmarks use for the place; where they do not, the point names nothing for sure.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from taxkg_assets.extraction.pdf.navigation import Place
+from taxkg_assets.rules.loader import load_family, load_rules
+
+_NO_LETTER = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[A-Za-z0-9]{3,}")
+_LARGEST_PT = 40.0
+_COMPARED_CHARS = 200
+_MARGIN_PT = 12.0
+_PAD_PT = 2.0
+
+
+# Not frozen: a booklet's points meet thousands of them.
+@dataclass(slots=True)
+class Target:
+    """What a point names: an element, the anchor that it prints or that owns it, and its table if it is one's caption.
+
+    `is_start` where the element begins at the point, not only one of its lines.
+    """
+
+    anchor_id: str | None
+    element_id: str
+    table_id: str | None
+    is_heading: bool
+    is_start: bool
+    words: str
+    y0: float
+    x0: float
+    x1: float
+    size: float
+
+    @property
+    def key(self) -> str:
+        return f"#{self.anchor_id}" if self.is_heading else self.element_id
+
+
+class PrintedLine(NamedTuple):
+    """One printed line of an element: the range of its text that it prints, −1 for a heading, and its ends."""
+
+    element_id: str
+    start: int
+    end: int
+    x0: float
+    x1: float
+
+
+class TargetFinder:
+    """Finds what begins at the points of one document."""
+
+    def __init__(self, anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> None:
+        """Take the tables of the document, its pages upright."""
+        limits = load_family("navigation")["targets"]
+        self._limits = limits
+        self._above: tuple[float, float] = tuple(limits["text_above_sizes"])
+        self.headings: dict[str, str] = dict(anchors.select("anchor_id", "heading").iter_rows())
+        owned = sections.filter(pl.col("anchor_id").is_not_null()).unique(
+            "anchor_id", keep="first", maintain_order=True
+        )
+        self._first_text: dict[str, str] = dict(owned.select("anchor_id", "text").iter_rows())
+        self.texts: dict[str, str] = dict(sections.select("element_id", "text").iter_rows())
+        lines = _collect_lines(anchors, sections=sections, elements=elements)
+        self._rows = lines.rows()
+        self._heights = [row[1] for row in self._rows]
+        self._pages: dict[int, tuple[int, int]] = {}
+        counts = lines.group_by("page", maintain_order=True).len()
+        start = 0
+        for page, count in counts.iter_rows():
+            self._pages[page] = (start, start + count)
+            start += count
+
+    def find(self, place: Place, *, titles: Sequence[str] = (), hints: str = "") -> Target | None:
+        """Find what a point names; None where nothing begins there, or several things and no words tell which.
+
+        Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
+        """
+        at_point = self._find_near(place, below=_LARGEST_PT * self._limits["below_sizes"])
+        at_point = [target for target in at_point if self._is_at(target, place.y)]
+        least = self._limits["title_letters"]
+        names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]
+        if names:
+            titled = self._find_titled(at_point, names, place)
+            if titled:
+                # A table's title is its own row, and a paragraph where it is printed.
+                return _only([target for target in titled if target.table_id is not None] or titled, place)
+            if any(rule.pattern.search(title) for title in titles for rule in load_rules("navigation", "chapters")):
+                return _find_chapter(at_point)
+        if names or hints:
+            return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
+        for group in (
+            [target for target in at_point if target.is_heading],
+            [target for target in at_point if target.is_start],
+            at_point,
+        ):
+            if group:
+                return _only(group, place)
+        return None
+
+    def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
+        """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
+        first, last = self._pages.get(page, (0, 0))
+        low = bisect_left(self._heights, y - _LARGEST_PT, first, last)
+        high = bisect_left(self._heights, y, first, last)
+        found = []
+        for row in self._rows[low:high]:
+            if row[2] - _PAD_PT <= x <= row[3] + _PAD_PT and y <= row[10]:
+                off = abs(y - (row[1] + row[10]) / 2)
+                found.append((row[11] < 0, off, row[6], PrintedLine(row[6], row[11], row[12], row[2], row[3])))
+        return [line for *_, line in sorted(found, key=lambda one: one[:3])]
+
+    def _find_titled(self, at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
+        """Find what has the words of a place: a heading at the point or not far below it, else a text or a table."""
+        found = [target for target in at_point if target.is_heading and _is_titled(target, names)]
+        if found:
+            return found
+        below = self._find_near(place, below=self._limits["near_pt"])
+        for group in (
+            [target for target in below if target.is_heading],
+            [target for target in at_point if target.is_start],
+            [target for target in below if target.is_start],
+        ):
+            found = [target for target in group if _is_titled(target, names)]
+            if found:
+                return found
+        return []
+
+    def _find_near(self, place: Place, *, below: float) -> list[Target]:
+        """Give what begins about a point, or so far below it."""
+        start, end = self._pages.get(place.page, (0, 0))
+        limits = self._limits
+        above = limits["above_sizes"]
+        low = bisect_left(self._heights, place.y - _LARGEST_PT * above, start, end)
+        high = bisect_left(self._heights, place.y + below, start, end)
+        return [self._target(row) for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
+
+    def _target(self, row: tuple[object, ...]) -> Target:
+        _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row[:10]
+        words = self.headings[anchor_id] if is_heading else self.texts[element_id]  # type: ignore[index]
+        return Target(anchor_id, element_id, table_id, is_heading, is_start, words, y0, x0, x1, size)  # type: ignore[arg-type]
+
+    def _is_at(self, target: Target, y: float) -> bool:
+        gap = (target.y0 - y) / (target.size or 1.0)
+        if target.is_heading:
+            return gap <= float(self._limits["below_sizes"])
+        return -self._above[1] <= gap <= -self._above[0]
+
+    def _find_by_words(self, found: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
+        """Choose what shares most words with those of a place; where nothing does, what alone is there.
+
+        Args: is_sure: the words are the place's own title: only a heading that shares half of them can be meant.
+        """
+        few = int(self._limits["hint_letters"])
+        stems = {word.lower()[:few] for word in _WORD.findall(words)}
+        if is_sure:
+            found = [target for target in found if target.is_heading]
+        scores = [self._count_shared(target, stems, is_alone=is_sure) for target in found]
+        best = max(scores, default=0)
+        if is_sure and 2 * best < max(1, len(stems)):
+            return None
+        if not best:
+            return _only(found, place)
+        chosen = [target for target, score in zip(found, scores, strict=True) if score == best]
+        return _only([target for target in chosen if target.is_heading] or chosen, place)
+
+    def _count_shared(self, target: Target, stems: Iterable[str], *, is_alone: bool) -> int:
+        """Count the words that a target shares; with those of a heading count, unless it is alone, what it opens."""
+        text = target.words
+        if target.is_heading and not is_alone:
+            text = f"{text} {self._first_text.get(target.anchor_id or '', '')}"
+        text = text.lower()
+        return sum(stem in text for stem in stems)
+
+
+def fold_words(text: str) -> str:
+    """Bring words to the form in which they are compared: letters and digits alone."""
+    return _NO_LETTER.sub("", text).casefold()
+
+
+def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> pl.DataFrame:
+    """Give the first line of each heading and all lines of each text, by page and height."""
+    columns = ["page", "y0_pt", "x0_pt", "x1_pt", "anchor_id", "element_id", "table_id", "is_heading", "is_start"]
+    columns += ["y1_pt", "start", "end"]
+    headings = anchors.select(
+        "page",
+        "anchor_id",
+        "element_id",
+        pl.col("bbox").struct.unnest(),
+        table_id=pl.lit(None, pl.String),
+        is_heading=pl.lit(True),
+        is_start=pl.lit(True),
+        start=pl.lit(-1, pl.Int32),
+        end=pl.lit(-1, pl.Int32),
+    ).select(columns)
+    texts = (
+        sections.select("element_id", "anchor_id", "table_id", "pieces")
+        .explode("pieces")
+        .unnest("pieces")
+        .with_columns(is_heading=pl.lit(False), is_start=pl.col("start") == 0)
+        .select(columns)
+    )
+    sizes = elements.select("element_id", "size_pt")
+    lines = pl.concat([headings, texts]).join(sizes, on="element_id", how="left")
+    order = ["page", "y0_pt", "x0_pt", "element_id", "is_heading"]
+    return lines.sort(order).select(*columns[:4], "size_pt", *columns[4:])
+
+
+def _is_titled(target: Target, names: Iterable[str]) -> bool:
+    words = fold_words(target.words[:_COMPARED_CHARS])
+    if not target.is_heading:
+        return any(words.startswith(name) for name in names)
+    least = load_family("navigation")["targets"]["title_letters"]
+    if len(words) < least:
+        return words in names
+    # A chapter's heading is printed without its number, which its title has.
+    return any(words.startswith(name) or name.startswith(words) or name.endswith(words) for name in names)
+
+
+def _find_chapter(found: Iterable[Target]) -> Target | None:
+    """Find the title of a chapter that is called by its number alone: the one heading of far the largest type."""
+    headings = sorted((target for target in found if target.is_heading), key=lambda target: -target.size)
+    least = load_family("navigation")["targets"]["chapter_pt"]
+    if not headings or headings[0].size < least or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0):
+        return None
+    return headings[0]
+
+
+def _only(found: Sequence[Target], place: Place) -> Target | None:
+    """Give the one thing that is meant; None where there are several."""
+    if place.x is not None and len(found) > 1:
+        x = place.x
+        found = [target for target in found if target.x0 - _MARGIN_PT <= x <= target.x1] or found
+    keys = {target.key for target in found}
+    return found[0] if len(keys) == 1 else None

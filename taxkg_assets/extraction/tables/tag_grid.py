@@ -1,0 +1,189 @@
+"""Cells of a tagged table to a grid: which column each of them stands in; worksheets have lines instead of columns.
+
+A cell's number in its row is its column where the row has all its cells. A row with fewer has cells that reach over
+several columns, which their place tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.ruling import Ruling
+from taxkg_assets.extraction.layout.text_runs import Run, is_line_number, join_text
+from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell
+from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs
+from taxkg_assets.extraction.tables.headers import Part
+from taxkg_assets.extraction.tables.tables import FoundTable
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(slots=True)
+class TagCell:
+    """One tagged cell with its runs; `number`: its place among the cells of its row."""
+
+    number: int
+    is_header: bool
+    spans: list[Span] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return join_text(self.runs)
+
+    @property
+    def is_bold(self) -> bool:
+        return all(run.is_bold for run in self.runs)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the cell holds the number of a worksheet line and nothing else."""
+        return len(self.runs) <= 2 and is_line_number(self.text)
+
+
+TagRow = list[TagCell]
+
+
+def hull_of(runs: Sequence[Run]) -> Box:
+    """Find the rectangle around runs."""
+    return Box(
+        min(run.x0 for run in runs),
+        min(run.y0 for run in runs),
+        max(run.x1 for run in runs),
+        max(run.y1 for run in runs),
+    )
+
+
+def is_tagged_worksheet(rows: Sequence[TagRow]) -> bool:
+    """Decide whether the rows are lines to fill in: several begin with a number, and words follow it."""
+    limits = load_family("tables")["tagged"]
+    numbered = [row for row in rows if row[0].is_numbered]
+    worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
+    return bool(len(numbered) >= limits["worksheet_lines"] and worded >= limits["worksheet_frac"] * len(numbered))
+
+
+def read_worksheet(page: Page, rows: Sequence[TagRow]) -> FoundTable:
+    """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
+
+    The number that is repeated at the amount is left out. Rows without a number go on under the one before them; before
+    the first they are notes.
+    """
+    cells: list[Cell] = []
+    number, letter = "", ""
+    for row_ix, row in enumerate(rows):
+        rest = list(row)
+        if rest[0].is_numbered:
+            number, letter = rest.pop(0).text, ""
+            cells.append(Cell(row_ix, 0, number, "", number, hull_of(row[0].runs)))
+        if rest and number and rest[0].is_numbered and len(rest) > 1:
+            letter = rest.pop(0).text
+        path = PATH_SEPARATOR.join(part for part in (number, letter) if part)
+        for cell in rest:
+            if cell.is_numbered and cell is not rest[0]:
+                continue
+            is_first = cell is rest[0]
+            column = (1 if is_first else 2) if path else NOTE_COLUMN
+            words = path if is_first or not path else f"{path}{PATH_SEPARATOR}{rest[0].text}"
+            cells.append(Cell(row_ix, column, words or cell.text, "", cell.text, hull_of(cell.runs)))
+    box = hull_of([run for row in rows for cell in row for run in cell.runs])
+    region = TableRegion(page.page, box.x0, box.y0, box.x1, box.y1, "worksheet")
+    return FoundTable(region, "", ("", "", ""), (Part(0, 2, 2),), tuple(cells))
+
+
+def build_grid(page: Page, rows: Sequence[TagRow], ruling: Ruling) -> Grid | None:
+    """Build the grid of a table; None for fewer than two rows or columns."""
+    if len(rows) < 2 or len({cell.number for row in rows for cell in row}) < 2:
+        return None
+    column_count = _count_columns(rows)
+    full = [row for row in rows if row[-1].number + 1 == column_count]
+    extents = _find_extents(full, column_count)
+    if extents is None:
+        full, extents = [], _cluster(rows)
+    if len(extents) < 2:
+        return None
+    runs = tuple(run for row in rows for cell in row for run in cell.runs)
+    box = hull_of(runs)
+    inner = [(left[1] + right[0]) / 2 for left, right in pairwise(extents)]
+    columns = tuple(pairwise([min(box.x0, extents[0][0]), *inner, max(box.x1, extents[-1][1])]))
+    fills = tuple(fill for fill in page.fills if fill.y0 < box.y1 + 2 and fill.y1 > box.y0 - 2)
+    drawing = Drawing(box, runs, _cut(ruling, box), fills)
+    placed = [_place_row(row, columns, is_full=any(row is other for other in full)) for row in rows]
+    return Grid(drawing, columns, find_slabs(drawing), tuple(placed))
+
+
+def _count_columns(rows: Sequence[TagRow]) -> int:
+    """Count the columns: as many as the widest rows have, if they are more than a few."""
+    widths = Counter(row[-1].number + 1 for row in rows)
+    least = max(1, len(rows) // 10)
+    return max((width for width, count in widths.items() if count >= least), default=0)
+
+
+def _find_extents(full: Sequence[TagRow], column_count: int) -> list[tuple[float, float]] | None:
+    """Find where the columns stand, from rows with all cells; None where they do not follow each other."""
+    lefts: dict[int, list[float]] = defaultdict(list)
+    rights: dict[int, list[float]] = defaultdict(list)
+    for row in full:
+        for cell in row:
+            box = hull_of(cell.runs)
+            lefts[cell.number].append(box.x0)
+            rights[cell.number].append(box.x1)
+    # Medians: a row that spans columns, or one out of line, moves no edge.
+    known = {ix: (median(lefts[ix]), median(rights[ix])) for ix in sorted(lefts)}
+    if any(sum(left) >= sum(right) for left, right in pairwise(known.values())):
+        return None
+    ordered: list[tuple[float, float]] = []
+    for ix in range(column_count):
+        # A column that no row fills takes no room.
+        start = ordered[-1][1] if ordered else min(left for left, _ in known.values())
+        ordered.append(known.get(ix, (start, start)))
+    return ordered
+
+
+def _cluster(rows: Sequence[TagRow]) -> list[tuple[float, float]]:
+    """Find columns by place alone: the extents of cells that overlap, in the rows with most cells."""
+    most = max(len(row) for row in rows)
+    boxes = sorted((hull_of(cell.runs) for row in rows if len(row) == most for cell in row), key=lambda box: box.x0)
+    extents: list[tuple[float, float]] = []
+    for box in boxes:
+        if extents and box.x0 < extents[-1][1]:
+            extents[-1] = (extents[-1][0], max(extents[-1][1], box.x1))
+        else:
+            extents.append((box.x0, box.x1))
+    return extents
+
+
+def _place_row(row: TagRow, columns: Sequence[tuple[float, float]], *, is_full: bool) -> Row:
+    """Put the cells of a row into columns: by number in a full row, else by place."""
+    cells: dict[int, list[Run]] = {}
+    for cell in row:
+        column = cell.number if is_full else _nearest(hull_of(cell.runs), columns)
+        cells.setdefault(column, []).extend(cell.runs)
+    box = hull_of([run for runs in cells.values() for run in runs])
+    return Row(box.y0, box.y1, dict(sorted(cells.items())), tuple(cell.runs for cell in row), is_full)
+
+
+def _nearest(box: Box, columns: Sequence[tuple[float, float]]) -> int:
+    """Find the column that a rectangle covers most; of several covered ones the leftmost."""
+    covered = [min(box.x1, right) - max(box.x0, left) for left, right in columns]
+    return max(range(len(columns)), key=lambda ix: (round(covered[ix]), -ix))
+
+
+def _cut(ruling: Ruling, box: Box) -> Ruling:
+    """Keep the drawn lines at and inside a table."""
+    return Ruling(
+        tuple(
+            line
+            for line in ruling.horizontals
+            if box.y0 - 8 <= line.at <= box.y1 + 8 and line.start < box.x1 and line.end > box.x0
+        ),
+        tuple(
+            line
+            for line in ruling.verticals
+            if box.x0 - 8 <= line.at <= box.x1 + 8 and line.start < box.y1 and line.end > box.y0
+        ),
+    )

@@ -1,0 +1,168 @@
+"""Tables that the publisher tagged: rows and cells are stated, header paths are found as in any other grid.
+
+Only cells with text have tags on a page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
+from taxkg_assets.extraction.layout.regions import TableRegion
+from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
+from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
+from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell
+from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.tables import FoundTable, find_caption, find_tables, read_grid
+from taxkg_assets.extraction.tables.tag_grid import (
+    TagCell,
+    TagRow,
+    build_grid,
+    hull_of,
+    is_tagged_worksheet,
+    read_worksheet,
+)
+from taxkg_assets.rules.loader import load_family
+
+_NO_RULING = Ruling((), ())
+
+
+def read_tagged_page(page: Page, *, furniture: Collection[int]) -> list[FoundTable]:
+    """Read the tables of a page with trusted tags, in tag order; `furniture`: spans of running heads and feet.
+
+    The tags say where tables are. Where the layout finds the same cells at the same place, the drawn lines may tell the
+    headers better: the reading with more complete header paths is kept.
+    """
+    tagged = find_tagged_tables(page, furniture=furniture)
+    drawn = find_tables(page, is_face=False) if tagged else []
+    return [table for found in tagged for table in _choose(found, drawn)]
+
+
+def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
+    """Choose between a tagged table and the layout's reading of the same cells, which may be several tables."""
+    if table.region.kind == "worksheet":
+        return [table]
+    others = [other for other in drawn if _overlaps(table.region, other.region)]
+    own = Counter(cell.text for cell in table.cells)
+    theirs = Counter(cell.text for other in others for cell in other.cells)
+    agreed = (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+    is_smaller = theirs.total() < load_family("tables")["tagged"]["size_frac"] * own.total()
+    limits = load_family("tables")["tagged"]
+    needed = score_headers([table]) - (0.0 if table.has_header_tags else limits["header_slack"])
+    if is_smaller or agreed < limits["agreement_frac"] or score_headers(others) < needed:
+        return [table]
+    return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix)) for other in others]
+
+
+def score_headers(tables: Sequence[FoundTable]) -> float:
+    """Score the share of cells, the first of each row aside, that a row and a column header lead to."""
+    led = count = 0
+    for table in tables:
+        first: dict[int, int] = {}
+        for cell in table.cells:
+            first[cell.row_ix] = min(first.get(cell.row_ix, cell.col_ix), cell.col_ix)
+        values = [cell for cell in table.cells if cell.col_ix > first[cell.row_ix]]
+        led += sum(bool(cell.col_path) + bool(cell.row_path) for cell in values)
+        count += len(values)
+    return led / (2 * count) if count else 0.0
+
+
+def _overlaps(a: TableRegion, b: TableRegion) -> bool:
+    """Decide whether two regions share more than half of the smaller one."""
+    width = min(a.x1, b.x1) - max(a.x0, b.x0)
+    height = min(a.y1, b.y1) - max(a.y0, b.y0)
+    least = min((a.x1 - a.x0) * (a.y1 - a.y0), (b.x1 - b.x0) * (b.y1 - b.y0))
+    return width > 0 and height > 0 and width * height > 0.5 * least
+
+
+def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[FoundTable]:
+    """Read the tagged tables of a page in tag order; what makes no table of two rows and columns stays text."""
+    places = find_places(page.tags)
+    if not any(place.table_ix >= 0 for place in places):
+        return []
+    tables: list[FoundTable] = []
+    runs_of_page = find_runs(split_leaders(page.spans), ruling=_NO_RULING)
+    ruling = merge_rules(page.rules)
+    for table_ix, rows in _collect(page, places, furniture).items():
+        lead = _count_lead_rows(rows)
+        body = rows[lead:]
+        if is_tagged_worksheet(body):
+            table: FoundTable | None = read_worksheet(page, body)
+        else:
+            grid = build_grid(page, body, ruling)
+            table = read_grid(page, grid, least_headers=_count_header_rows(body)) if grid is not None else None
+        if table is None:
+            continue
+        box = hull_of([run for row in rows for cell in row for run in cell.runs])
+        caption = find_caption(runs_of_page, box)
+        tables.append(
+            _complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=page.tags[table_ix].path)
+        )
+    return tables
+
+
+def _count_lead_rows(rows: Sequence[TagRow]) -> int:
+    """Count the rows of one cell that a table begins with: its title, or notes on how to use it.
+
+    Where more such rows follow, they head groups of rows, and so does the first one.
+    """
+    single = [len(row) == 1 and not row[0].is_numbered for row in rows]
+    lead = next((ix for ix, is_single in enumerate(single) if not is_single), len(rows))
+    if lead == len(rows):
+        return 0
+    heads_group = lead == 1 and rows[0][0].is_bold and not rows[0][0].is_header and any(single[lead:])
+    return 0 if heads_group and not all(cell.is_bold for cell in rows[lead]) else lead
+
+
+def _count_header_rows(rows: Sequence[TagRow]) -> int:
+    """Count the leading rows whose cells are all tagged as headers; a table of headers alone has none."""
+    count = next((ix for ix, row in enumerate(rows) if not all(cell.is_header for cell in row)), 0)
+    return count
+
+
+def _complete(
+    table: FoundTable, lead: Sequence[TagRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
+) -> FoundTable:
+    """Give a table its title, and its leading notes as cells of no column."""
+    titles: list[TagCell] = []
+    notes: list[TagCell] = []
+    limits = load_family("tables")["tagged"]
+    for row in lead:
+        is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits["title_chars"]
+        (titles if is_title else notes).append(row[0])
+    cells = [Cell(ix, NOTE_COLUMN, cell.text, "", cell.text, hull_of(cell.runs)) for ix, cell in enumerate(notes)]
+    cells += [replace(cell, row_ix=cell.row_ix + len(notes)) for cell in table.cells]
+    parts = dict.fromkeys([caption, *(cell.text for cell in titles), table.title])
+    title = ", ".join(part for part in parts if part)
+    region = replace(table.region, x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1, tag_ix=tag_ix)
+    return replace(table, region=region, title=title, cells=tuple(cells), path=path)
+
+
+def _filled(cells: Iterable[TagCell]) -> TagRow:
+    """Keep the cells with text, in their order."""
+    return sorted((cell for cell in cells if cell.runs), key=lambda cell: cell.number)
+
+
+def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] = ()) -> dict[int, list[TagRow]]:
+    """Collect the cells of each table by row, both in the order of their tags."""
+    found: dict[int, dict[int, dict[int, TagCell]]] = defaultdict(dict)
+    for span in page.spans:
+        place = places[span.tag_ix] if span.tag_ix >= 0 else None
+        if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip() or span.span_ix in furniture:
+            continue
+        row = found[place.table_ix].setdefault(place.row_ix, {})
+        number = page.tags[place.cell_ix].path[-1]
+        row.setdefault(place.cell_ix, TagCell(number, place.is_header)).spans.append(span)
+    tables: dict[int, list[TagRow]] = {}
+    for table_ix, rows in found.items():
+        for row in rows.values():
+            for cell in row.values():
+                cell.runs = find_runs(split_leaders(cell.spans), ruling=_NO_RULING)
+        kept = [
+            sorted((cell for cell in row.values() if cell.runs), key=lambda cell: cell.number) for row in rows.values()
+        ]
+        tables[table_ix] = [row for row in kept if row]
+    return tables

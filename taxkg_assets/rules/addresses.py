@@ -1,0 +1,56 @@
+"""Official addresses: of a product's web page and PDF, and the product that an address is one of.
+
+Only the publisher's own products have any: a document that merely looks like one has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The web page and the PDF of a product; None where it has none."""
+
+    page_url: str | None = None
+    pdf_url: str | None = None
+
+
+def names_publisher(texts: Iterable[str]) -> bool:
+    """Decide whether any text names the publisher of the products that have official addresses."""
+    rules = load_rules("addresses", "publishers")
+    return any(rule.pattern.search(text) for text in texts for rule in rules)
+
+
+def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is_draft: bool) -> Addresses:
+    """Find the official addresses of a product of the IRS.
+
+    Args:    irs_name: the publisher's own file stem. form, doc_type, revision: as in the table `documents`.
+    Returns: the address of the page, where its kind has one, and of the PDF of this revision.
+    Source:  rules/addresses.yaml.
+    """
+    if not any(rule.pattern.match(irs_name) for rule in load_rules("addresses", "names")):
+        return Addresses()
+    rules = load_family("addresses")
+    which = "draft" if is_draft else "dated" if revision else "undated"
+    pdf_url = rules["base_url"] + rules["pdfs"][which].format(name=irs_name, year=revision[:4])
+    page = rules["pages"].get(doc_type)
+    is_plain = any(rule.pattern.match(form) for rule in load_rules("addresses", "form_codes"))
+    if page is None or (doc_type == "form" and not is_plain):
+        return Addresses(None, pdf_url)
+    return Addresses(rules["base_url"] + page.format(name=irs_name, form=form.lower()), pdf_url)
+
+
+def find_product(url: str) -> str | None:
+    """Name the product that an address is one of, as its file stem; None for any other address."""
+    for rule in load_rules("addresses", "products"):
+        match = rule.pattern.match(url)
+        if match is not None:
+            name = match["name"].lower()
+            if rule.id == "short_publication":
+                return name.replace("pub", "p", 1)
+            return name.replace("form", "f", 1) if rule.id == "short_form" else name
+    return None

@@ -1,0 +1,73 @@
+"""Fields of real forms and of the bundled sample: each numbered one has a key that is printed and a label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets.serving.build import SAMPLES
+
+
+def _read(path: Path) -> dict[str, pl.DataFrame]:
+    return extract(path.read_bytes(), document_id=path.stem).frames
+
+
+def test_fields_of_the_sample_are_read_from_its_layout() -> None:
+    frames = _read(Path(SAMPLES) / "sample-f1099div--2024-01.pdf")
+    fields, faces = frames["fields"], frames["faces"]
+    assert set(fields["source"]) == {"layout"}
+    keyed = fields.filter(pl.col("key") != "")
+    labels = dict(faces.select("box_key", "label").iter_rows())
+    assert set(keyed["key"]) <= set(labels)
+    assert keyed["key"].n_unique() >= 15
+    assert all(label == labels[key] for key, label in keyed.select("key", "label").iter_rows())
+
+
+def test_a_face_without_form_fields_has_one_field_per_box(corpus: Path) -> None:
+    frames = _read(corpus / "library" / "fw2--2007.pdf")
+    fields = frames["fields"]
+    assert set(fields["key"]) == set(frames["faces"]["box_key"])
+    assert set(fields["source"]) == {"layout"}
+
+
+@pytest.mark.parametrize(
+    ("name", "numbered", "copies"),
+    [
+        ("library/f1040sd--2023", 51, 0),
+        ("library/f8949--2020", 240, 0),
+        ("library/f6251--2022", 59, 0),
+        ("corpus/f1099div--2024-01", 100, 4),
+        ("corpus/fw2--2025", 200, 6),
+    ],
+)
+def test_fields_of_real_forms_have_a_printed_key_and_a_label(
+    corpus: Path, name: str, numbered: int, copies: int
+) -> None:
+    frames = _read(corpus / f"{name}.pdf")
+    fields = frames["fields"]
+    keyed = fields.filter(pl.col("key") != "")
+    printed = {*frames["anchors"]["key"].drop_nulls(), *frames["faces"]["box_key"]}
+    assert keyed.height >= numbered
+    assert set(keyed["key"]) <= printed
+    assert fields.select("page", "name").is_duplicated().sum() == 0
+    assert keyed.filter(pl.col("label") == "").height <= 0.15 * keyed.height
+    assert fields.filter(pl.col("copy") != "")["copy"].n_unique() >= copies
+    assert (fields["source"] == "template").mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("f8949--2020", ("box_A", "line_1", "column_a", "column_h", "line_2", "box_F")),
+        ("f8995--2023", ("line_1i", "line_1v", "column_a", "column_c", "line_17")),
+        ("f1040sd--2023", ("column_d", "column_e", "column_g", "column_h", "line_1a", "line_22")),
+        ("f1040s2--2019", ("line_5a", "line_5b", "line_8c", "line_10")),
+        ("f1040--2019", ("line_21b", "line_21c", "line_21d")),
+    ],
+)
+def test_lines_that_only_the_fields_tell_are_found(corpus: Path, name: str, keys: tuple[str, ...]) -> None:
+    anchors = _read(corpus / "library" / f"{name}.pdf")["anchors"]
+    assert set(keys) <= set(anchors["key"].drop_nulls())

@@ -1,0 +1,127 @@
+"""What fields say leads to the numbers, columns and boxes that the print alone does not show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets_tests.extraction.templated import TemplatedForm
+
+_ROWS = ("i", "ii", "iii")
+
+
+def _put_amount(form: TemplatedForm, y: float, number: str, text: str, spoken: str) -> None:
+    form.put(50, y, number, "b")
+    form.put(75, y, text)
+    form.put(480, y, number, "b")
+    form.add((500, y - 10, 570, y + 2), spoken)
+
+
+def _schedule() -> TemplatedForm:
+    """A schedule with lettered boxes, a table with columns and roman rows, and letters within a line."""
+    form = TemplatedForm()
+    form.put(36, 60, "Schedule Q (Form 9999)", "b")
+    form.put(40, 90, "Part I", "b")
+    form.put(90, 90, "Boats", "b")
+    for y, letter, text in ((110, "A", "Boats that you own"), (124, "B", "Boats that you rent")):
+        form.put(62, y, f"({letter}) {text}")
+        form.add((48, y - 9, 58, y + 1), f"({letter}) {text}.", name="c", kind="checkbox")
+    form.put(50, 150, "1", "b")
+    for x, letter, words in (
+        (150, "a", ("Name", "of the boat")),
+        (300, "b", ("Price",)),
+        (450, "c", ("Day", "of sale")),
+    ):
+        form.put(x, 150, f"({letter}) {words[0]}", "")
+        for ix, word in enumerate(words[1:]):
+            form.put(x, 160 + 10 * ix, word)
+    for ix, row in enumerate(_ROWS):
+        y = 190 + 20 * ix
+        form.put(60, y, row)
+        for x, letter, head in ((100, "a", "Name of the boat"), (260, "b", "Price"), (420, "c", "Day of sale")):
+            start = "1. " if (ix, letter) == (0, "a") else ""
+            form.add((x, y - 10, x + 150, y + 4), f"{start}Row: {' '.join(row)}. Column: ({letter}) {head}.")
+    _put_amount(
+        form,
+        270,
+        "2",
+        "Sum of the prices. Add lines 1i through 1iii",
+        "2. Sum of the prices. Add lines 1 i through 1 i i i.",
+    )
+    _put_amount(form, 290, "3", "Oil for the boats", "3. Oil for the boats.")
+    form.put(50, 310, "4", "b")
+    form.put(75, 310, "Fees from Form:")
+    for x, letter, words in ((200, "a", "Harbour"), (300, "b", "Mooring")):
+        form.put(x, 310, letter, "b")
+        form.put(x + 25, 310, words)
+        spoken = f"4. Fees from Form: a. {words}." if letter == "a" else f"4b. {words}."
+        form.add((x + 10, 302, x + 20, 312), spoken, kind="checkbox")
+    form.put(480, 310, "4", "b")
+    form.add((500, 300, 570, 312), "4. Fees from Form.")
+    return form
+
+
+def _frames(form: TemplatedForm, template: bytes | None = None) -> dict[str, pl.DataFrame]:
+    return extract(form.save(template), document_id="f9999sq").frames
+
+
+def _headings(frames: dict[str, pl.DataFrame]) -> dict[str, str]:
+    return dict(frames["anchors"].filter(pl.col("key").is_not_null()).select("key", "heading").iter_rows())
+
+
+def test_boxes_columns_rows_and_letters_are_anchors_with_their_printed_words() -> None:
+    headings = _headings(_frames(_schedule()))
+    assert headings["box_A"] == "Boats that you own"
+    assert headings["column_a"] == "Name of the boat"
+    assert headings["column_c"] == "Day of sale"
+    assert [key for key in headings if key.startswith("line_1")] == ["line_1", "line_1i", "line_1ii", "line_1iii"]
+    assert headings["line_2"] == "Sum of the prices. Add lines 1i through 1iii"
+    assert (headings["line_4a"], headings["line_4b"]) == ("Harbour", "Mooring")
+    assert headings["line_4"] == "Fees from Form:"
+
+
+def test_lines_stand_under_their_part() -> None:
+    anchors = _frames(_schedule())["anchors"].to_dicts()
+    by_id = {row["anchor_id"]: row for row in anchors}
+
+    def parts(row: dict[str, Any]) -> list[str]:
+        above: list[str] = []
+        while row["parent_anchor_id"] is not None:
+            row = by_id[row["parent_anchor_id"]]
+            above.append(row["key"])
+        return above
+
+    assert all(parts(row)[-1:] == ["part_I"] for row in anchors if row["kind"] in ("line", "box", "column"))
+
+
+def test_without_a_template_nothing_is_invented() -> None:
+    headings = _headings(_frames(_schedule(), b""))
+    assert not any(key.startswith(("box_", "column_")) for key in headings)
+    assert headings["line_3"] == "Oil for the boats"
+
+
+def test_a_template_that_contradicts_the_print_adds_nothing_that_is_not_printed() -> None:
+    form = _schedule()
+    wrong = form.template.replace(b">3. Oil for the boats.<", b">7c. Nets for fish.<")
+    frames = _frames(form, wrong)
+    headings = _headings(frames)
+    assert "line_7c" not in headings
+    assert headings["line_3"] == "Oil for the boats"
+    field = frames["fields"].filter(pl.col("spoken") == "7c. Nets for fish.").row(0, named=True)
+    assert (field["key"], field["label"], field["source"]) == ("line_3", "Oil for the boats", "layout")
+
+
+def test_fields_have_key_column_row_label_and_formula() -> None:
+    fields = _frames(_schedule())["fields"]
+    assert fields["field_ix"].to_list() == list(range(fields.height))
+    columns = ("key", "column", "row", "label", "formula", "part", "kind")
+    rows = {row["spoken"]: tuple(row[name] for name in columns) for row in fields.to_dicts()}
+    assert rows["Row: i i. Column: (b) Price."] == ("line_1ii", "b", "ii", "Price", "", "I", "text")
+    assert rows["2. Sum of the prices. Add lines 1 i through 1 i i i."] == (
+        *("line_2", "", "", "Sum of the prices. Add lines 1i through 1iii", "Add lines 1i through 1iii.", "I", "text"),
+    )
+    assert rows["(B) Boats that you rent."][0] == "box_B"
+    assert rows["4b. Mooring."] == ("line_4b", "", "", "Mooring", "", "I", "checkbox")
+    assert set(fields["source"]) == {"template"}

@@ -1,0 +1,47 @@
+"""Form fields as they stand in a file: name, kind, value, place, and what they say of themselves."""
+
+from __future__ import annotations
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.form_widgets import read_template, read_widgets
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets_tests.extraction.templated import attach_template
+
+
+def _page(kind: int = pymupdf.PDF_WIDGET_TYPE_TEXT) -> pymupdf.Page:
+    page = pymupdf.open().new_page()
+    widget = pymupdf.Widget()
+    widget.field_name, widget.field_type, widget.field_label = "box1", kind, "1. Boats."
+    widget.rect = pymupdf.Rect(10, 10, 60, 24)
+    if kind == pymupdf.PDF_WIDGET_TYPE_TEXT:
+        widget.field_value = "25"
+    page.add_widget(widget)
+    return page
+
+
+def test_form_fields_come_with_name_kind_value_and_spoken_words() -> None:
+    found = read_widgets(_page())
+    assert [(field.name, field.kind, field.value, field.x0, field.label) for field in found] == [
+        ("box1", "Text", "25", 10.0, "1. Boats.")
+    ]
+
+
+def test_fields_are_those_that_pymupdf_gives() -> None:
+    page = _page(pymupdf.PDF_WIDGET_TYPE_CHECKBOX)
+    ours, theirs = read_widgets(page), list(page.widgets())
+    assert [(one.name, one.kind) for one in ours] == [(one.field_name, one.field_type_string) for one in theirs]
+    assert [round(one.y1, 3) for one in ours] == [round(one.rect.y1, 3) for one in theirs]
+
+
+def test_a_template_is_unpacked_no_further_than_it_may_be_long() -> None:
+    page = _page()
+    most = int(load_family("spoken")["limits"]["template_bytes"])
+    attach_template(page.parent, b"<a>" + b" " * (most + 5_000_000))
+    # Packed a thousand times smaller.
+    document = pymupdf.open(stream=page.parent.tobytes(deflate=True))
+    assert len(read_template(document)) == most + 1
+
+
+def test_a_form_without_a_template_has_none() -> None:
+    assert read_template(_page().parent) == b""

@@ -1,0 +1,172 @@
+"""Each document is judged by each law: kept, flagged or withheld, with the rows that say so and what to do."""
+
+from __future__ import annotations
+
+import ast
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.extraction import extract
+from taxkg_assets.extraction.document_law import (
+    CORRUPT,
+    INCOMPLETE,
+    DocumentLaw,
+    column_law,
+    find_broken_law,
+    render_examples,
+)
+from taxkg_assets.extraction.document_quality import ALL_LAWS, FILE_LAW, SCHEMA_LAW, build_document_quality, find_law
+from taxkg_assets.extraction.invariants import LAWS
+
+GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": []}
+
+
+def refusal(document_id: str, *, stage: str, reason: str, is_law: bool = True) -> dict[str, Any]:
+    """One row of `quarantine`."""
+    text = dict.fromkeys(("sha256", "source_uri", "code_version"), "")
+    when = {"first_seen_at": datetime(2031, 1, 1, tzinfo=UTC)}
+    said = {"stage": stage, "reason": reason, "remedy": "Look.", "is_law": is_law}
+    return {"document_id": document_id, **text, **said, **when}
+
+
+def judge(
+    rows: list[dict[str, Any]], refused: list[dict[str, Any]] | None = None, **frames: pl.DataFrame
+) -> pl.DataFrame:
+    """The quality of documents with these rows, without any row in the other tables unless they are given."""
+    empty = {name: getattr(schemas, name.capitalize()).create_empty() for name in ("elements", "anchors", "faces")}
+    quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
+    return build_document_quality(
+        schemas.Documents.sample(overrides=[{**GOOD, **row} for row in rows]),
+        schemas.Quarantine.validate(quarantine),
+        **{**empty, **frames},
+    )
+
+
+def doubts(quality: pl.DataFrame) -> list[tuple[str, str, str]]:
+    """Document, law and outcome of what is not kept."""
+    return quality.filter(pl.col("outcome") != "passed").select("document_id", "law", "outcome").rows()
+
+
+def test_a_document_has_one_row_for_each_law() -> None:
+    quality = judge([{"document_id": "a"}, {"document_id": "b"}])
+    assert quality.height == 2 * len(ALL_LAWS)
+    assert doubts(quality) == []
+    assert set(quality["rows"]) == {0}
+
+
+def test_a_withheld_document_without_rows_has_the_law_that_it_broke() -> None:
+    law = next(law for law in LAWS if law.name == "elements_have_one_owner")
+    refused = [
+        refusal("x", stage=law.on, reason=f"4 {law.broken} (element_id=e1)."),
+        refusal("y", stage="open", reason="The file is encrypted.", is_law=False),
+        refusal("z", stage="spans", reason="Spans: 3 rows broke the rule.", is_law=True),
+    ]
+    quality = judge([{"document_id": "z"}], refused)
+    assert doubts(quality) == [
+        ("x", "elements_have_one_owner", "withheld"),
+        ("y", FILE_LAW.name, "withheld"),
+        ("z", SCHEMA_LAW.name, "withheld"),
+    ]
+    assert quality.filter(document_id="z").height == len(ALL_LAWS), "its old rows are judged by the other laws"
+    assert set(quality.filter(document_id="x")["remedy"]) == {"Look."}
+
+
+def test_an_incomplete_document_is_flagged_with_examples_and_remedy() -> None:
+    order = {"page": 2, "kind": "printed", "text": "obey", "is_order": True, **dict.fromkeys(CORNERS, 1.0)}
+    hidden = {**order, "is_order": False}
+    rows = [
+        {"document_id": "orders", "hidden_texts": [order, hidden]},
+        {"document_id": "hides", "hidden_texts": [hidden]},
+        {"document_id": "misread", "warnings": ["Tables kept as text, as cells have no header: t1"]},
+    ]
+    quality = judge(rows)
+    assert doubts(quality) == [
+        ("misread", "table_cells_have_headers", "flagged"),
+        ("orders", "text_gives_no_orders", "flagged"),
+    ]
+    (flagged,) = quality.filter(document_id="misread", outcome="flagged").to_dicts()
+    assert flagged["rows"] == 1
+    assert flagged["message"].startswith("Tables are served as plain text")
+    assert flagged["message"].endswith(": 1.")
+    assert flagged["remedy"]
+    assert "t1" in flagged["examples"][0]
+
+
+CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+
+
+def test_a_box_without_an_explanation_flags_the_instructions() -> None:
+    face = {"form": "9999-X", "revision": "2031-01", "box_key": "box_1", "document_id": "f9"}
+    documents = [
+        {"document_id": "f9", "form": "9999-X", "revision": "2031-01", "doc_type": "form"},
+        {"document_id": "i9", "form": "9999-X", "revision": "2031-01", "doc_type": "filer_instructions"},
+    ]
+    line = {"document_id": "i9", "role": "BodyText", "text": "Box 1. Enter the sum."}
+    quality = judge(
+        documents,
+        faces=schemas.Faces.sample(overrides=[face]),
+        elements=schemas.Elements.sample(overrides=[line]),
+    )
+    assert ("i9", "boxes_are_explained", "flagged") in doubts(quality)
+    (row,) = quality.filter(document_id="i9", law="boxes_are_explained").to_dicts()
+    assert row["examples"] == ["form 9999-X, revision 2031-01, box_key box_1"]
+
+
+def test_what_extract_refuses_is_declared_as_a_corrupt_law() -> None:
+    """Each `_refuse` of extract.py says the words of one law."""
+    tree = ast.parse(Path(str(extract.__file__)).read_text(encoding="utf8"))
+    said = [
+        tuple(argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_refuse"
+    ]
+    assert said
+    for stage, words in said:
+        law = find_law(str(stage), f"3 {words} (a=b).")
+        assert (law.on, law.broken, law.strength) == (stage, words, CORRUPT)
+
+
+def test_every_law_says_what_it_is() -> None:
+    assert len({law.name for law in ALL_LAWS}) == len(ALL_LAWS)
+    for law in ALL_LAWS:
+        assert law.broken, law
+        assert law.remedy, law
+        assert law.strength == CORRUPT or law.find is not None
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law.find is not None], ids=lambda law: law.name)
+def test_the_rows_of_a_law_name_their_document_and_the_columns_of_its_examples(law: DocumentLaw) -> None:
+    frames = {name: getattr(schemas, name.capitalize()).create_empty() for name in law.reads}
+    offending = law.find_offending(frames)
+    assert {"document_id", *law.show} <= set(offending.columns)
+
+
+def test_a_column_of_a_table_is_a_law_in_one_statement() -> None:
+    law = column_law(
+        "pages_are_trusted", on="pages", where=pl.col("trust") < 0.5, broken="pages are doubtful", remedy="Look.",
+        show=("page",),
+    )  # fmt: skip
+    pages = pl.DataFrame({"document_id": ["a", "a", "b"], "page": [1, 2, 1], "trust": [0.2, 0.4, 0.9]})
+    offending = law.find_offending({"pages": pages})
+    assert (law.strength, law.reads) == (INCOMPLETE, ("pages",))
+    assert offending["document_id"].to_list() == ["a", "a"]
+    assert render_examples(offending, law.show) == ["page 1", "page 2"]
+    assert law.describe(2) == "Pages are doubtful: 2."
+
+
+def test_only_a_corrupt_law_withholds() -> None:
+    frames = {"pages": pl.DataFrame({"document_id": ["a"]})}
+
+    def find(pages: pl.DataFrame) -> pl.DataFrame:
+        return pages
+
+    laws = [DocumentLaw("l", strength, "pages", "pages are odd", "Look.", find) for strength in (INCOMPLETE, CORRUPT)]
+    assert find_broken_law(frames, laws[:1]) is None
+    found = find_broken_law(frames, laws)
+    assert found is not None
+    assert found[0] is laws[1]
