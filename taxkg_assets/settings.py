@@ -76,9 +76,16 @@ class Settings(BaseSettings):
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
     model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
-        default="torch", description="what runs the encoder: torch, or ONNX Runtime, whole or in 8 bits (extra `onnx`)"
+        default="torch",
+        description="what embeds passages: torch, or ONNX Runtime, whole or in 8 bits",
     )
 
+    index_memory_rows: int = Field(
+        default=1_000_000,
+        ge=0,
+        description="passages up to which an index on a disk is searched exactly, in memory; beyond it LanceDB "
+        "answers, which finds 0.88 of the candidates of the exact search (aim: 0.98)",
+    )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
     )
@@ -201,6 +208,7 @@ _OPERATIONAL = (
     "home",
     "work",
     "model_runtime",
+    "index_memory_rows",
     "gold",
     "workers",
     "engine",

@@ -88,8 +88,8 @@ def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncod
         return ways
     import torch
 
+    from taxkg_assets.retrieval.onnx_graph import SMALL, WHOLE, export_onnx
     from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
-    from taxkg_assets.training.export import SMALL, WHOLE, export_onnx
 
     export_onnx(encoder.model, folder)
     whole, small = (

@@ -34,6 +34,7 @@ from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.passage_index import SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
@@ -112,6 +113,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
 def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> Mapping[str, System]:
     """Vectors alone and the whole pipeline without a reranker, as they were before the encoder was tuned."""
+    assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
     units = build_units(rows, summaries=base.summaries).sort("level", "document_id", "chunk_ix", "chunk_id")

@@ -21,9 +21,10 @@ from typing import Any
 
 import yaml
 
-from taxkg_assets.defs.resources import PACKAGE
+import taxkg_assets
 from taxkg_assets.defs.store import digest
 
+PACKAGE = Path(taxkg_assets.__file__).parent
 NAME = PACKAGE.name
 SCHEMAS, LOADER, DEFS = f"{NAME}.schemas", f"{NAME}.rules.loader", f"{NAME}.defs"
 # Settings are digested by their values, and the model's side of prompts by the proposer's own fingerprint.
@@ -36,7 +37,9 @@ _PACKAGES = {
     "sentence_transformers": "sentence-transformers",
 }
 """Packages that shape tables, by the name that they are imported under."""
-_PLUMBING = {f"{DEFS}.{name}" for name in ("resources", "store", "timing", "progress", "place", "verdicts", "registry")}
+_PLUMBING = {
+    f"{DEFS}.{name}" for name in ("resources", "home", "store", "timing", "progress", "place", "verdicts", "registry")
+}
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
 _LOADERS = {"load_family", "load_rules"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import lancedb
-
 from taxkg_assets.defs.store import Store
 
 
 def open_index(store: Store, path: str) -> Any:
     """A LanceDB connection to one version of the index."""
+    import lancedb  # loaded here: readers of an index that fits into memory need no LanceDB
+
     return lancedb.connect(store.place.uri_of(path), storage_options=store.place.options() or None)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.retrieval.encoder import ROWS, UNSCALED, CosineScale, SentenceEncoder, narrow_products
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.cosines import SCALE
@@ -29,17 +29,17 @@ class ModelError(Exception):
     """A model that is not there, or not what it says it is."""
 
 
-def open_encoder(home: Home) -> SentenceEncoder:
+def open_encoder(home: AnyHome) -> SentenceEncoder:
     """The encoder in use: the home's chosen one, else the base; loaded once a process."""
     return _open(home, _name_in_use(home))
 
 
-def model_hash(home: Home) -> str:
+def model_hash(home: AnyHome) -> str:
     """Hash of the weights of the encoder in use, without loading it."""
     return _stored_hash(_name_in_use(home), home.settings.model_runtime)
 
 
-def open_base(home: Home) -> SentenceEncoder:
+def open_base(home: AnyHome) -> SentenceEncoder:
     """The encoder of the setting `model`: what chunks are cut by and pairs are made by, and what training begins from.
 
     Were the chosen one used there, training would change what it learns from, and never come to rest.
@@ -47,22 +47,22 @@ def open_base(home: Home) -> SentenceEncoder:
     return _open(home, home.settings.model)
 
 
-def base_hash(home: Home) -> str:
+def base_hash(home: AnyHome) -> str:
     """Hash of the base's weights, without loading it."""
     return _stored_hash(home.settings.model, home.settings.model_runtime)
 
 
-def weights_hash(home: Home) -> str:
+def weights_hash(home: AnyHome) -> str:
     """Hash of the base's weights alone, whatever multiplies them."""
     return _model_hash(home.settings.model)
 
 
-def is_tuned(home: Home) -> bool:
+def is_tuned(home: AnyHome) -> bool:
     """Whether the encoder in use is one that training has chosen over the base."""
     return model_hash(home) != base_hash(home)
 
 
-def open_encoder_of(home: Home, hashed: str) -> SentenceEncoder | None:
+def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     """The encoder that an index was made with, chosen today or not; None where it is not here."""
     place = home.store.place
     # A kept model is named by the beginning of its hash, so that no other is fetched out of a bucket to look at it.
@@ -73,7 +73,7 @@ def open_encoder_of(home: Home, hashed: str) -> SentenceEncoder | None:
     return None if name is None else _open(home, name)
 
 
-def read_chosen(home: Home, table: str, *, version: int | None = None) -> dict[str, Any] | None:
+def read_chosen(home: AnyHome, table: str, *, version: int | None = None) -> dict[str, Any] | None:
     """The row of a model that training has chosen over doing without; None where it has not."""
     if version == -1 or not home.store.exists(table):
         return None
@@ -81,7 +81,7 @@ def read_chosen(home: Home, table: str, *, version: int | None = None) -> dict[s
     return chosen.row(0, named=True) if chosen.height else None
 
 
-def _name_in_use(home: Home) -> str:
+def _name_in_use(home: AnyHome) -> str:
     """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
     chosen = read_chosen(home, "model")
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
@@ -122,7 +122,7 @@ def open_folder(folder: Path) -> Any:
     return _load(str(folder), _stored_hash(str(folder), TORCH)).model
 
 
-def open_untrained(home: Home) -> Any:
+def open_untrained(home: AnyHome) -> Any:
     """The base loaded anew, for training to change."""
     return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
@@ -164,7 +164,7 @@ def _read_scale(folder: Path | None) -> CosineScale:
     return CosineScale(**json.loads(written.read_text(encoding="utf8")))
 
 
-def _open(home: Home, name: str) -> SentenceEncoder:
+def _open(home: AnyHome, name: str) -> SentenceEncoder:
     """The model by the home's runtime; an exported one lies in the home's cache, made when it is first asked for."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
@@ -178,8 +178,8 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """The model with a session of ONNX Runtime in place of its transformer."""
     own = _read(name, _stored_hash(name, TORCH))
     try:
+        from taxkg_assets.retrieval.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
-        from taxkg_assets.training.export import SMALL, WHOLE, export_onnx
 
         path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
         if not path.is_file():
@@ -187,7 +187,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
-            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): pip install -e .[onnx], or set it to torch."
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
         ) from missing
     return replace(
         own,

@@ -15,7 +15,7 @@ import yaml
 
 from taxkg_assets.defs.call_journal import Journal, Spender, Spending
 from taxkg_assets.defs.fingerprint import code_fingerprint
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
 from taxkg_assets.llm.estimate import EstimatingProposer
@@ -34,7 +34,7 @@ class ProposerSettingError(Exception):
     """A setting of the language models that cannot be followed."""
 
 
-def describe_proposer(home: Home) -> dict[str, Any]:
+def describe_proposer(home: AnyHome) -> dict[str, Any]:
     """Who proposes by the settings, and what the home's record holds."""
     settings, store = home.settings, home.store
     journal = Journal(store).read()
@@ -48,19 +48,19 @@ def prune_journal(store: Store) -> None:
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
 
 
-def open_proposer(home: Home, *, spender: Spender = Spender.BUILD) -> Proposer:
+def open_proposer(home: AnyHome, *, spender: Spender = Spender.BUILD) -> Proposer:
     """The proposer that the settings name, over the home's record of calls."""
     if home.settings.llm_provider == "rules":
         return RuleProposer()
     return _open_model(home, home.settings, spender=spender)
 
 
-def open_trainer(home: Home) -> Proposer:
+def open_trainer(home: AnyHome) -> Proposer:
     """The same for training, which has a budget of its own."""
     return open_proposer(home, spender=Spender.TRAINING)
 
 
-def open_reader(home: Home) -> Proposer | None:
+def open_reader(home: AnyHome) -> Proposer | None:
     """Whom readers ask: the model, asked once and for a short time, or nobody where rules propose.
 
     Where it cannot be asked, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
@@ -74,7 +74,7 @@ def open_reader(home: Home) -> Proposer | None:
     return _open_model(home, hasty, spender=Spender.READER)
 
 
-def _open_model(home: Home, settings: Settings, *, spender: Spender) -> ModelProposer:
+def _open_model(home: AnyHome, settings: Settings, *, spender: Spender) -> ModelProposer:
     return ModelProposer(
         provider=open_provider(_checked(settings)),
         log=Journal(home.store, spender=spender),
@@ -84,7 +84,7 @@ def _open_model(home: Home, settings: Settings, *, spender: Spender) -> ModelPro
     )
 
 
-def open_estimator(home: Home) -> EstimatingProposer:
+def open_estimator(home: AnyHome) -> EstimatingProposer:
     """A proposer that counts what would be asked, and asks nobody."""
     settings = _checked(home.settings)
     prices = Prices(_own_prices(settings.llm_prices))
@@ -120,7 +120,7 @@ def _budget(home: str, spender: Spender, limits: tuple[float, int, float], price
     return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
 
 
-def proposer_fingerprint(home: Home) -> str:
+def proposer_fingerprint(home: AnyHome) -> str:
     """Digest of who proposes and how, without opening a client: part of what decides whether a table is current."""
     settings = home.settings
     if settings.llm_provider == "rules":

@@ -2,46 +2,82 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.defs.models import ModelError, base_hash, has_bfloat16, open_base, open_folder, read_chosen
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.question_models import open_exported_scorer, why_not_exported
 from taxkg_assets.defs.store import digest
 from taxkg_assets.retrieval.passage_scorer import CrossScorer, LateScorer, PassageScorer, Reranker
 
+_log = logging.getLogger("taxkg.serving")
 
-def open_reranker(home: Home, *, version: int | None = None) -> Reranker | None:
+
+def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | None:
     """The chosen reranker as it stood in a version of its table; None where training has chosen to do without."""
-    row = _read_row(home, version=version)
+    row = read_reranker(home, version=version)
+    return (
+        None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    )
+
+
+def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:
+    """The chosen reranker for readers: its export where there is one, else with torch, and a line that says so.
+
+    Args: served: hash of the encoder of the released index.
+    """
+    row = read_reranker(home, version=version, served=served)
     if row is None:
         return None
-    scorer = open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"])
+    scorer = open_exported_scorer(home, reranker_export(row))
+    if scorer is not None:
+        return _weighed(row, scorer)
+    _log.warning("the reranker runs on torch: %s", why_not_exported(home.store, reranker_export(row)))
+    return _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+
+
+def _weighed(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
     return Reranker(name=row["name"], scorer=scorer, weight=row["weight"], depth=row["depth"])
 
 
-def reranker_hash(home: Home) -> str:
+def reranker_export(row: dict[str, Any]) -> str:
+    """What the export of a reranker is named after."""
+    return row["sha256"] or f"hub:{row['base']}"
+
+
+def reranker_hash(home: AnyHome) -> str:
     """Digest of the chosen reranker, without loading it."""
-    row = _read_row(home)
+    row = read_reranker(home)
     return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
 
 
-def _read_row(home: Home, *, version: int | None = None) -> dict[str, Any] | None:
+def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> dict[str, Any] | None:
     """The row of the chosen reranker; none that reads with the tokens of another base than the home has now."""
     row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
-    is_of_base = row is not None and row["kind"] == "late" and not row["path"]
-    return None if row is not None and is_of_base and row["sha256"] != base_hash(home) else row
+    if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
+        return row
+    return row if row["sha256"] == base_hash(home) else None
 
 
-def open_scorer(home: Home, *, kind: str, path: str, name: str) -> PassageScorer:
+def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:
     """The model of a reranker: its folder in the home, or the base, or a hub's by name."""
+    model = _open_model(home, kind=kind, path=path, name=name)
+    scorer = LateScorer if kind == "late" else CrossScorer
+    return scorer(model=model, is_bfloat16=has_bfloat16())
+
+
+def scorer_model(home: AnyHome, row: dict[str, Any]) -> Any:
+    """The loaded model of a reranker's row."""
+    return _open_model(home, kind=row["kind"], path=row["path"], name=row["base"])
+
+
+def _open_model(home: AnyHome, *, kind: str, path: str, name: str) -> Any:
     if kind == "late":
-        model = open_folder(home.store.place.copy_of(path)) if path else open_base(home).model
-        return LateScorer(model=model, is_bfloat16=has_bfloat16())
-    return CrossScorer(
-        model=_open_cross(str(home.store.place.copy_of(path)) if path else name), is_bfloat16=has_bfloat16()
-    )
+        return open_folder(home.store.place.copy_of(path)) if path else open_base(home).model
+    return _open_cross(str(home.store.place.copy_of(path)) if path else name)
 
 
 @cache

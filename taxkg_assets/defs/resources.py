@@ -6,17 +6,15 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-import taxkg_assets
+from taxkg_assets.defs.fingerprint import PACKAGE as PACKAGE
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.store import BUILD, Store
 from taxkg_assets.settings import Settings
 
-PACKAGE = Path(taxkg_assets.__file__).parent
 PROJECT = PACKAGE.parent
 WAIT_SECONDS = 3600.0
 WORK_TAG = "taxkg/work"

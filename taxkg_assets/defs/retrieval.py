@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import dataframely as dy
@@ -11,15 +12,18 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
+from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.gates import gate
+from taxkg_assets.defs.index_files import find_damaged_files, has_index_files, write_index_files
 from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
+from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.verdicts import Verdict
-from taxkg_assets.retrieval.embeddings import build_embeddings
+from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.retrieval.index import (
     build_index,
@@ -27,6 +31,7 @@ from taxkg_assets.retrieval.index import (
     find_unindexed_terms,
     read_rows,
     score_self_check,
+    write_directions,
 )
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
@@ -92,20 +97,38 @@ def build_index_version(
     rows = build_index_rows(chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash)
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
+    connection = lancedb.connect(building)
+    units = build_units(rows, summaries=summaries)
     manifest = build_index(
-        lancedb.connect(building),
+        connection,
         rows,
-        units=build_units(rows, summaries=summaries),
+        units=units,
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
         input_versions=contents,
         settings=settings,
     )
+    _write_files(building, connection, rows=rows, units=units, is_flat=isinstance(store.place, LocalPlace))
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an index that stands is never built again.
     store.place.adopt(building, path)
     return manifest.with_columns(path=pl.lit(path))
+
+
+def _write_files(building: Path, connection: Any, *, rows: pl.DataFrame, units: pl.DataFrame, is_flat: bool) -> None:
+    """Write what readers open the index from; in a bucket they ask LanceDB for passages and directions."""
+    ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
+    known = write_index_files(
+        building,
+        rows.drop("vector"),
+        vectors=stack_vectors(rows["vector"]),
+        units=ordered.drop("vector"),
+        unit_vectors=stack_vectors(ordered["vector"]),
+        is_flat=is_flat,
+    )
+    if not is_flat:
+        write_directions(connection, known.section_vectors)
 
 
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
@@ -121,7 +144,7 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 def _index_fingerprint(home: Home) -> str:
     """The encoder, and what is missing of the index that the manifest names: a lost folder is built again."""
     named = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in named if not has_index(home.store, path)]
+    missing = [path for path in named if not has_index(home.store, path) or not has_index_files(home.store, path)]
     return digest(model_hash(home), *missing)
 
 
@@ -177,11 +200,35 @@ def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> 
     return Verdict(find_unindexed_terms(connection, rows), rows.height)
 
 
+def build_release_of_exports(
+    index: dy.DataFrame[schemas.Index],
+    eval_report: dy.DataFrame[schemas.EvalReport],
+    *,
+    old: dy.DataFrame[schemas.Release],
+    table_versions: dict[str, int],
+    now: datetime,
+    export: Callable[[], None],
+) -> dy.DataFrame[schemas.Release]:
+    """One release, once the models that answer for it are exported: a question's path loads no torch."""
+    export()
+    return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
+
+
+@gate(on="index")
+def index_files_are_as_written(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
+    """The files that readers open the index from have the digests that were noted when they were written."""
+    damaged = find_damaged_files(home.store, index["path"].item())
+    rows = pl.DataFrame({"file": damaged}, schema={"file": pl.String})
+    return Verdict(rows, index["row_count"].item())
+
+
 release = table(
     schemas.Release,
-    build_release,
+    build_release_of_exports,
     group="retrieval",
+    fingerprint=lambda home: digest(*lost_exports(home)),
     handles={
+        "export": lambda home: lambda: export_served(home),
         "old": lambda home: home.store.read_or_empty("release"),
         "table_versions": lambda home: {
             name: home.store.version(name) for name in (*SERVED, *SERVED_WHERE_TRAINED) if home.store.exists(name)

@@ -25,22 +25,23 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dataframely as dy
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from taxkg_assets import schemas
 from taxkg_assets.defs.bucket import BucketPlace
 from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.place import atomic_write as atomic_write
 from taxkg_assets.settings import Settings
 
-Schema = type[dy.Schema]
+if TYPE_CHECKING:  # schemas take a while to load, and who reads a release by its files reads no table
+    import dataframely as dy
+
+    Schema = type[dy.Schema]
 
 BUILD, TRAINING = "build", "training"
 """What a home is held for: one of each at a time, so that a new document never waits for training."""
@@ -89,6 +90,8 @@ class TableState:
 
 def schema_of(name: str) -> Schema:
     """The schema class of a table: `eval_runs` is `schemas.EvalRuns`."""
+    from taxkg_assets import schemas
+
     found: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
     return found
 
@@ -102,7 +105,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
     """Digest of a frame's rows in their order; columns that end in `_at` do not count.
 
     It rests on polars' row hashes with a fixed seed and not on the frame's bytes, which differ with how the frame came
-    about; what was hashed by another version of polars counts as changed (`code_version`).
+    about; what was hashed by another version of polars counts as changed (`code_fingerprint`).
     """
     kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
     hashed = hashlib.sha256(repr(kept.schema).encode())
@@ -117,6 +120,8 @@ def empty_frame(schema: Schema) -> pl.DataFrame:
 
 def validated(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame, sorted by primary key, if it keeps the schema; `ContractError` with counts otherwise."""
+    from dataframely.exc import SchemaError, ValidationError
+
     wanted = list(schema.columns())
     if missing := [c for c in wanted if c not in frame.columns]:
         raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
@@ -124,7 +129,7 @@ def validated(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
         raise ContractError(f"{schema.__name__}: columns the schema does not know: {', '.join(extra)}.")
     try:
         kept = schema.validate(frame.select(wanted), cast=False)
-    except (dy.exc.ValidationError, dy.exc.SchemaError) as broken:
+    except (ValidationError, SchemaError) as broken:
         raise ContractError(f"{schema.__name__}: {broken}") from broken
     return kept.sort(schema.primary_key())
 
@@ -217,10 +222,10 @@ class Store:
         """Whether the table has a first commit."""
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
-    def open_table(self, name: str) -> DeltaTable | None:
+    def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
         """The table as the engine has it; None before its first commit."""
         try:
-            return DeltaTable(self.table_uri(name), storage_options=self._options())
+            return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError:
             return None
 
@@ -248,6 +253,14 @@ class Store:
         except TableNotFoundError as missing:
             raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.") from missing
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+
+    def read_as_written(self, name: str, *, version: int | None = None) -> pl.DataFrame:
+        """All rows of a table in no promised order, without its schema."""
+        table = self.open_table(name, version=version)
+        if table is None:
+            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+        files = table.file_uris()
+        return pl.read_parquet(files, storage_options=self._options()) if files else self.read(name, version=version)
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""

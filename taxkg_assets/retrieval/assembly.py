@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from taxkg_assets.retrieval import rerank
+from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.windows import Window, Windows
 from taxkg_assets.rules.loader import load_family
 
+_BLOCK = 32
+"""Candidates whose vectors are read at once."""
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 
@@ -64,18 +67,23 @@ class Assembly:
 
     def _demote_duplicates(self) -> Iterator[Candidate]:
         """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
-        limits, vectors = load_family("ranking")["duplicates"], self.gathered.index.vectors
+        limits, ranked = load_family("ranking")["duplicates"], self.ranking.candidates
         kept: list[int] = []
+        kept_vectors: list[Vectors] = []
         demoted: list[Candidate] = []
-        for candidate in self.ranking.candidates:
-            row = candidate.row
-            cosines = vectors[kept] @ vectors[row]
-            close = [kept[place] for place in np.flatnonzero(cosines >= limits["cosine"])]
-            if any(self._overlap(row, other) >= limits["overlap"] for other in close):
-                demoted.append(candidate)
-            else:
-                kept.append(row)
-                yield candidate
+        for first in range(0, len(ranked), _BLOCK):
+            block = ranked[first : first + _BLOCK]
+            vectors = self.gathered.index.read_vectors([candidate.row for candidate in block])
+            for candidate, vector in zip(block, vectors, strict=True):
+                close = [
+                    row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]
+                ]
+                if any(self._overlap(candidate.row, other) >= limits["overlap"] for other in close):
+                    demoted.append(candidate)
+                else:
+                    kept.append(candidate.row)
+                    kept_vectors.append(vector)
+                    yield candidate
         yield from demoted
 
     def _overlap(self, one: int, other: int) -> float:
@@ -84,7 +92,7 @@ class Assembly:
         return len(own & held) / max(1, len(own | held))
 
     def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
-        row = self.gathered.index.rows.row(candidate.row, named=True)
+        row = self.gathered.index.read_row(candidate.row)
         return Result(
             rank=rank,
             score=round(candidate.score, 4),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from taxkg_assets.retrieval import lexical, vector
-from taxkg_assets.retrieval.fuse import find_top, fuse_rankings
+from taxkg_assets.retrieval import lexical
+from taxkg_assets.retrieval.encoder import UNSCALED
+from taxkg_assets.retrieval.fuse import fuse_rankings
+from taxkg_assets.retrieval.row_filter import RowFilter
+from taxkg_assets.retrieval.scores import LegScores, Question
 from taxkg_assets.retrieval.search import Searcher
 
 DEPTH = 100
@@ -26,13 +27,16 @@ def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Row]]]
 
 
 def _rank_terms(searcher: Searcher, query: str) -> list[int]:
-    scores = searcher.index.lexical.score_rows(lexical.find_terms(query))
-    return [int(row) for row in find_top(scores, DEPTH, floor=0.0)]
+    return [int(row) for row in _ask(searcher, query).find_by_terms(RowFilter(), count=DEPTH)]
 
 
 def _rank_vectors(searcher: Searcher, query: str) -> list[int]:
-    scores = vector.score_rows(searcher.index.vectors, searcher.encoder.encode_query(query))
-    return [int(row) for row in find_top(np.asarray(scores), DEPTH, floor=-1.0)]
+    return [int(row) for row in _ask(searcher, query).find_by_meaning(RowFilter(), count=DEPTH)]
+
+
+def _ask(searcher: Searcher, query: str) -> LegScores:
+    question = Question(tuple(lexical.find_terms(query)), (), 0.0, searcher.encoder.encode_query(query))
+    return searcher.index.ask(question, scale=UNSCALED, first=RowFilter(), count=DEPTH)
 
 
 def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:
@@ -41,5 +45,8 @@ def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:
 
 
 def _rows(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[Row]:
-    held = searcher.index.rows.select("document_id", "page", "chunk_id", "text")
-    return [{**held.row(row, named=True), "score": score} for row, score in ranked]
+    columns = searcher.passages.columns
+    return [
+        {**{name: columns[name][row] for name in ("document_id", "page", "chunk_id", "text")}, "score": score}
+        for row, score in ranked
+    ]

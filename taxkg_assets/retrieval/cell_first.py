@@ -32,14 +32,14 @@ def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gath
         k=1,
         forms=ranking.route.forms,
         names_place=bool(ranking.route.places),
-        priors=score_tables(ranking, rows=gathered.index.rows),
+        priors=score_tables(ranking, facts=gathered.passages),
     )
     limits = load_family("ranking")["cells"]
     least = limits["least_score"] if ranking.route.wants_amount else limits["least_unasked"]
     if not matches or matches[0].score < least:
         return ranking
     texts = gathered.passages.columns["text"]
-    units = {row: texts[row] for row in gathered.table_rows.get(matches[0].table_id, ())}
+    units = {row: texts[row] for row in gathered.index.find_table(matches[0].table_id)}
     row = find_unit(matches[0], texts=units)
     places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
     if not places:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 
 import dataframely as dy
-import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoder import Encoder, Progress, Vectors
+from taxkg_assets.retrieval.vector import stack_vectors as stack_vectors
 
 
 def embedded_text() -> pl.Expr:
@@ -77,14 +77,6 @@ def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddi
             f"{lacking} of {found.height} chunks have no vector of model {model_hash}; build embeddings first"
         )
     return stack_vectors(found["vector"])
-
-
-def stack_vectors(vectors: pl.Series) -> Vectors:
-    """A list column of equally long vectors as one matrix."""
-    if vectors.is_empty():
-        return np.zeros((0, 0), dtype=np.float32)
-    matrix: Vectors = vectors.explode().to_numpy().astype(np.float32).reshape(len(vectors), -1)
-    return matrix
 
 
 def _as_lists(vectors: Vectors) -> pl.Series:

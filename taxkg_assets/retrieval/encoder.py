@@ -128,6 +128,34 @@ class RememberingEncoder:
         return self.own.encode_sentences(texts)
 
 
+def encode_by_length(
+    ids: Sequence[list[int]],
+    forward: Callable[[list[list[int]], int], Vectors],
+    *,
+    dimension: int,
+    rows: int = ROWS,
+    progress: Progress | None = None,
+) -> Vectors:
+    """Vectors of tokenized texts, shortest first, in batches of one padded length.
+
+    Args: forward: vectors of a batch of tokens, padded to a length.
+    """
+    vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
+    by_length: dict[int, list[int]] = {}
+    for row, own in enumerate(ids):
+        by_length.setdefault(-(-len(own) // LENGTH_STEP) * LENGTH_STEP, []).append(row)
+    done = 0
+    for length in sorted(by_length):
+        of_length = by_length[length]
+        for first in range(0, len(of_length), rows):
+            batch = of_length[first : first + rows]
+            vectors[batch] = forward([ids[row] for row in batch], length)
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(ids))
+    return vectors
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
     """A loaded SentenceTransformer with the hash of its weights.
@@ -177,21 +205,11 @@ class SentenceEncoder:
         return next((prompts[name] for name in names if prompts.get(name)), "")
 
     def _encode(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
-        vectors: Vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        def forward(ids: list[list[int]], length: int) -> Vectors:
+            return self._forward(ids, length, rows=self.rows)
+
         ids = self._token_ids(texts)
-        by_length: dict[int, list[int]] = {}
-        for row in range(len(texts)):
-            by_length.setdefault(-(-len(ids[row]) // LENGTH_STEP) * LENGTH_STEP, []).append(row)
-        done = 0
-        for length in sorted(by_length):
-            rows = by_length[length]
-            for first in range(0, len(rows), self.rows):
-                batch = rows[first : first + self.rows]
-                vectors[batch] = self._forward([ids[row] for row in batch], length, rows=self.rows)
-                done += len(batch)
-                if progress is not None:
-                    progress(done, len(texts))
-        return vectors
+        return encode_by_length(ids, forward, dimension=self.dimension, rows=self.rows, progress=progress)
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:

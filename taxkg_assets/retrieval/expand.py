@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import dataframely as dy
 import polars as pl
 
-from taxkg_assets import schemas
 from taxkg_assets.rules.loader import load_family
+
+if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
+    import dataframely as dy
+
+    from taxkg_assets import schemas
 
 
 @dataclass(frozen=True, slots=True)

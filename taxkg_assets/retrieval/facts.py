@@ -26,6 +26,18 @@ def bare_wording() -> pl.Expr:
     return words.str.replace_all(r"[^a-z]", "").hash()
 
 
+class ListedColumns(dict[str, Sequence[Any]]):
+    """Columns of a frame as lists, each made when it is first asked for."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, name: str) -> Sequence[Any]:
+        self[name] = self._rows[name].to_list()
+        return self[name]
+
+
 @dataclass(frozen=True)
 class PassageFacts:
     """Columns of the index as lists and arrays; a row number means the same in all of them."""
@@ -33,13 +45,19 @@ class PassageFacts:
     rows: pl.DataFrame
 
     @cached_property
-    def columns(self) -> Mapping[str, list[Any]]:
+    def columns(self) -> Mapping[str, Sequence[Any]]:
         """Columns that are read cell by cell."""
-        names = ("text", "terms", "anchor_key", "heading_path", "level", "node_ids", "chunk_id", "page", "document_id")
-        return {name: self.rows[name].to_list() for name in names}
+        return ListedColumns(self.rows)
+
+    def prefetch(self, rows: Ints) -> None:
+        """Make the cells of some rows ready that the ranker reads; here they are."""
+
+    def read_bboxes(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """The rectangles of some rows, one after the other."""
+        return [box for own in self.rows["bboxes"][list(rows)].to_list() for box in own]
 
     @cached_property
-    def row_of_chunk(self) -> dict[str, int]:
+    def row_of_chunk(self) -> Mapping[str, int]:
         """Number of each chunk's row."""
         return {chunk: row for row, chunk in enumerate(self.columns["chunk_id"])}
 
@@ -61,6 +79,22 @@ class PassageFacts:
         return owners.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
+    def document_number(self) -> Ints:
+        """Number of each row's document, in order of their ids."""
+        return self.rows["document_id"].rank("dense").to_numpy().astype(np.int64) - 1
+
+    @cached_property
+    def pages(self) -> Ints:
+        """The page of each row."""
+        return self.rows["page"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def parent_number(self) -> Ints:
+        """Rows under the same headings above their own have the same number."""
+        paths = pl.Series([path.rpartition(" > ")[0] for path in self.rows["heading_path"]], dtype=pl.String)
+        return paths.rank("dense").to_numpy().astype(np.int64) - 1
+
+    @cached_property
     def opens_anchor(self) -> npt.NDArray[np.bool_]:
         """Whether the text under a heading begins with each row."""
         opens = np.ones(len(self.anchor_number), dtype=np.bool_)
@@ -68,17 +102,18 @@ class PassageFacts:
         return opens
 
     @cached_property
-    def parent_paths(self) -> list[str]:
-        """Headings above each row's own."""
-        return [path.rpartition(" > ")[0] for path in self.columns["heading_path"]]
-
-    @cached_property
     def perspectives(self) -> npt.NDArray[np.str_]:
         """Whom each row addresses."""
         return np.array(self.rows["perspective"].to_list())
 
     @cached_property
-    def labels(self) -> list[frozenset[str]]:
+    def is_labelled(self) -> npt.NDArray[np.bool_]:
+        """Whether a row has tags or entities."""
+        both = self.rows.select(pl.col("tags").list.len() + pl.col("entities").list.len() > 0).to_series()
+        return both.fill_null(False).to_numpy()
+
+    @cached_property
+    def labels(self) -> Sequence[frozenset[str]]:
         """Terms of the tags and entities of each row; only units that were cut by meaning have some."""
         both = self.rows.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
         return [frozenset(find_terms(text)) if text else frozenset() for text in both]
@@ -90,7 +125,7 @@ class PassageFacts:
         return np.array([any(wanted == own.casefold() for own in row) for row in both], dtype=np.bool_)
 
     @cached_property
-    def word_counts(self) -> list[int]:
+    def word_counts(self) -> Sequence[int]:
         """Words of each row."""
         counts: list[int] = self.rows["text"].str.count_matches(r"\S+").to_list()
         return counts

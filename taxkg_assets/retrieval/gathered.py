@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import dataframely as dy
 import numpy as np
 
-from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.expand import Neighbours, build_neighbours
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts, find_owners
-from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level
+from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.router import Catalog, build_catalog
 from taxkg_assets.rules.forms import split_forms
+
+if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
+    import dataframely as dy
+
+    from taxkg_assets import schemas
 
 
 @dataclass(frozen=True)
 class Gathered:
     """Facts of an index's documents, passages and sections, each worked out when first asked for."""
 
-    index: SearchIndex
+    index: PassageIndex
     edges: dy.DataFrame[schemas.Edges] | None = None
+    open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
 
-    @cached_property
+    @property
     def documents(self) -> DocumentFacts:
         """What is known of each document."""
-        return DocumentFacts(self.index.rows)
+        return self.index.documents
 
     @cached_property
     def passages(self) -> PassageFacts:
-        """What is known of each row."""
-        return PassageFacts(self.index.rows)
+        """What is known of each row; what is worked out here stays here."""
+        return copy.copy(self.index.passages)
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -50,25 +56,18 @@ class Gathered:
     @cached_property
     def neighbours(self) -> Neighbours:
         """Edges worth following, by who speaks."""
-        return build_neighbours(self.edges)
+        edges = self.open_edges() if self.edges is None and self.open_edges is not None else self.edges
+        return build_neighbours(edges)
 
     @cached_property
-    def anchor_ids(self) -> list[str | None]:
+    def anchor_ids(self) -> Sequence[str | None]:
         """The anchor that owns each row."""
-        return self.index.rows["anchor_id"].to_list()
+        return self.passages.columns["anchor_id"]
 
     @cached_property
     def row_of(self) -> dict[str, int]:
         """The first row that holds each node or that each anchor owns."""
         return find_owners(self.passages.columns, self.anchor_ids)
-
-    @cached_property
-    def table_rows(self) -> dict[str, list[int]]:
-        """The rows that print each table."""
-        found: dict[str, list[int]] = {}
-        for row in np.flatnonzero(self.passages.is_table).tolist():
-            found.setdefault(self.passages.columns["node_ids"][row][0], []).append(row)
-        return found
 
     @cached_property
     def title_words(self) -> list[frozenset[str]]:
@@ -79,27 +78,20 @@ class Gathered:
             for row in self.documents.documents
         ]
 
-    @cached_property
+    @property
     def document_vectors(self) -> Vectors:
         """The mean direction of each document's passages: what it is about."""
-        return self._mean_directions(self.documents.number_of, len(self.documents.documents))
+        return self.index.document_vectors
 
-    @cached_property
-    def section_vectors(self) -> Vectors:
-        """The mean direction of each section's passages."""
-        numbers = self.passages.anchor_number
-        return self._mean_directions(numbers, int(numbers.max(initial=-1)) + 1)
-
-    def _mean_directions(self, groups: Ints, count: int) -> Vectors:
-        """Unit vectors of the summed vectors of each group of rows."""
-        sums: Vectors = np.zeros((count, self.index.vectors.shape[1]), dtype=np.float32)
-        np.add.at(sums, groups, self.index.vectors)
-        unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-        return unit
+    def read_directions(self, anchors: Ints) -> Vectors:
+        """The mean directions of some sections' passages, one row for each number; each is read once."""
+        once, place = np.unique(anchors, return_inverse=True)
+        found: Vectors = self.index.read_directions(once.tolist())[place]
+        return found
 
     def read_passage(self, row: int) -> str:
         """A row's text as it was embedded: context, then its own words."""
-        return f"{self.index.rows['context'][row]}\n{self.index.rows['text'][row]}"
+        return f"{self.passages.columns['context'][row]}\n{self.passages.columns['text'][row]}"
 
     def name_nodes(self, row: int) -> list[str]:
         """The nodes that a row stands for: the anchor that owns it, then what it holds."""

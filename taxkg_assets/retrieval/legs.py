@@ -12,40 +12,38 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
-from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.hyde import imagine_passage
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
+from taxkg_assets.retrieval.row_filter import Mask, RowFilter
+from taxkg_assets.retrieval.scores import LegScores, Question
 from taxkg_assets.rules.loader import load_family
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """Scores of every row by both legs, their own orders, the rankings to fuse, and the documents' features."""
+    """What both legs say of a question, their own orders, the rankings to fuse, and the documents' features."""
 
-    by_term: lexical.Scores
-    by_vector: Vectors
+    scores: LegScores
     orders: list[Ints]
     rankings: list[Ints]
     documents: dict[str, Floats]
-    allowed: Mask
+    allowed: RowFilter
     meaning: Vectors
 
     @property
     def vector_floor(self) -> float:
         """Cosine of the last row that the vector leg ranks."""
-        return float(np.min(self.by_vector[self.orders[1]], initial=1.0))
+        return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
         """Some rows' lexical scores relative to the best of them."""
-        return _stretch(self.by_term, rows, floor=0.0)
+        return _stretch(self.scores.score_terms(rows), floor=0.0)
 
     def score_meaning(self, rows: Ints) -> Floats:
         """Some rows' cosines between the last row that the leg ranks and the best of them."""
-        return _stretch(self.by_vector, rows, floor=self.vector_floor)
+        return _stretch(self.scores.score_meaning(rows), floor=self.vector_floor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,46 +76,41 @@ def score_legs(
     terms: Sequence[str],
     *,
     route: Route,
-    allowed: Mask,
+    allowed: RowFilter,
     gathered: Gathered,
     encoder: Encoder,
     parts: Parts,
 ) -> Legs:
-    """Score every row by both legs and order the best, among all rows and among those that the question prefers."""
+    """Ask both legs and order the best, among all rows and among those that the question prefers."""
     limits = load_family("ranking")["legs"]
-    index, read = gathered.index, encoder.scale.read
-    by_term = index.lexical.score_rows(terms, extra=expanded.extra, extra_weight=limits["expansion"])
-    by_vector = read(vector.score_rows(index.vectors, expanded.meaning))
+    read = encoder.scale.read
+    question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
+    scores = gathered.index.ask(question, scale=encoder.scale, first=allowed, count=limits["depth"])
     about = read(vector.score_rows(gathered.document_vectors, expanded.meaning)).astype(np.float64)
     documents = gathered.documents.score_documents(route)
     preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
     documents["title"] = _score_titles([*terms, *expanded.extra], gathered.title_words)
     documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
-    legs = [(parts.lexical, by_term, 0.0), (parts.vector, by_vector, -1.0)]
-    orders = [find_top(scores, limits["depth"], floor=floor, among=allowed) for _, scores, floor in legs]
-    masks = [preferred]
+    legs = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
+    orders = [find(allowed, count=limits["depth"]) for _, find in legs]
+    filters = [preferred]
     if route.perspective:
-        masks.append(preferred & (gathered.passages.perspectives == route.perspective))
-    rankings = [order for order, (is_on, _, _) in zip(orders, legs, strict=True) if is_on] + [
-        find_top(scores, limits["depth"], floor=floor, among=mask)
-        for mask in masks
-        for is_on, scores, floor in legs
-        if is_on
+        filters.append(preferred.narrow(perspective=route.perspective))
+    rankings = [order for order, (is_on, _) in zip(orders, legs, strict=True) if is_on] + [
+        find(one, count=limits["depth"]) for one in filters for is_on, find in legs if is_on
     ]
-    return Legs(by_term, by_vector, orders, rankings, documents, allowed, expanded.meaning)
+    return Legs(scores, orders, rankings, documents, allowed, expanded.meaning)
 
 
 def speaks_of(route: Route, gathered: Gathered) -> Mask:
-    """Rows that speak of a form asked for."""
-    speaks = np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms])
-    return speaks[gathered.passages.form_number]
+    """By form number, whether a form is one asked for."""
+    return np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms], dtype=np.bool_)
 
 
-def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: Mask, gathered: Gathered) -> Mask:
+def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: RowFilter, gathered: Gathered) -> RowFilter:
     """Rows of current documents of the year, place and form asked for."""
     doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
-    preferred = allowed & ~doubtful[gathered.documents.number_of]
-    return preferred & speaks_of(route, gathered) if route.forms else preferred
+    return allowed.narrow(documents=~doubtful, forms=speaks_of(route, gathered) if route.forms else None)
 
 
 def _score_titles(terms: Sequence[str], words: Sequence[frozenset[str]]) -> Floats:
@@ -127,11 +120,11 @@ def _score_titles(terms: Sequence[str], words: Sequence[frozenset[str]]) -> Floa
     return scores / max(float(scores.max(initial=0.0)), 1.0)
 
 
-def _stretch(scores: npt.NDArray[np.float32], rows: Ints, *, floor: float) -> Floats:
-    """Scores of some rows as 0..1 between a floor and the best of them."""
-    own = scores[rows].astype(np.float64)
+def _stretch(scores: npt.NDArray[np.float32], *, floor: float) -> Floats:
+    """Scores as 0..1 between a floor and the best of them."""
+    own = scores.astype(np.float64)
     top = float(own.max(initial=floor))
     if top <= floor:
-        return np.zeros(len(rows))
+        return np.zeros(len(own))
     stretched: Floats = np.clip((own - floor) / (top - floor), 0.0, 1.0)
     return stretched

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from taxkg_assets.retrieval.embeddings import stack_vectors
 from taxkg_assets.retrieval.encoder import DECIMALS, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.retrieval.vector import stack_vectors
 from taxkg_assets.rules.loader import load_family
 
 UNIT_LEVELS = ("document", "page", "section")
@@ -129,14 +129,22 @@ def _against_best(values: Floats) -> Floats:
     return share
 
 
-def open_level(level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame) -> Level:
-    """The units of one level; passages without a unit (before the first heading) belong to none."""
+def open_level(
+    level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame, unit_of: Ints | None = None
+) -> Level:
+    """The units of one level; passages without a unit (before the first heading) belong to none.
+
+    Args: unit_of: the unit of each passage, where it was worked out before.
+    """
     keep = (units["level"] == level).to_numpy()
     own = units.filter(pl.Series(keep))
-    number = {child: place for place, children in enumerate(own["children"].to_list()) for child in children}
-    return Level(
-        own, vectors[keep], np.array([number.get(chunk_id, -1) for chunk_id in rows["chunk_id"]], dtype=np.int64)
-    )
+    return Level(own, vectors[keep], find_units(own, chunk_ids=rows["chunk_id"]) if unit_of is None else unit_of)
+
+
+def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
+    """The unit of one level that each passage belongs to; -1 for none."""
+    number = {child: place for place, children in enumerate(units["children"].to_list()) for child in children}
+    return np.array([number.get(chunk_id, -1) for chunk_id in chunk_ids], dtype=np.int64)
 
 
 def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-import bm25s
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from taxkg_assets.rules.loader import load_family, load_rules
 
 Scores = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u00ad": None})
 
 
@@ -94,11 +94,37 @@ def find_terms(text: str) -> list[str]:
     return terms
 
 
+class Vocabulary:
+    """The terms of a corpus in the order of the alphabet, and the number of rows that hold each."""
+
+    def __init__(self, terms: pl.Series, frequencies: Ints) -> None:
+        self.terms, self.frequencies = terms, frequencies
+
+    def find(self, term: str) -> int | None:
+        """The number of a term; None for one that the corpus does not know."""
+        place = int(self.terms.search_sorted(term))
+        return place if place < len(self.terms) and self.terms[place] == term else None
+
+    def weigh(self, term: str, *, row_count: int) -> float:
+        """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
+        place = self.find(term)
+        if place is None:
+            return 0.0
+        frequency = int(self.frequencies[place])
+        return float(np.log(1 + (row_count - frequency + 0.5) / (frequency + 0.5)))
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalLeg:
-    """BM25 over the terms of each row."""
+    """BM25 over the terms of each row: of each term the rows that hold it, and what it adds to their scores.
 
-    bm25: Any
+    Attributes: starts: where the rows of a term begin in `rows` and `scores`, one more than there are terms.
+    """
+
+    vocabulary: Vocabulary
+    starts: Ints
+    rows: npt.NDArray[np.int32]
+    scores: Scores
     row_count: int
 
     def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
@@ -109,27 +135,49 @@ class LexicalLeg:
         return scores
 
     def _score(self, terms: Sequence[str]) -> Scores:
-        known = [term for term in dict.fromkeys(terms) if term in self.bm25.vocab_dict]
-        if not known:
-            return np.zeros(self.row_count, dtype=np.float32)
-        scores: Scores = np.asarray(self.bm25.get_scores(known), dtype=np.float32)
+        scores: Scores = np.zeros(self.row_count, dtype=np.float32)
+        for term in dict.fromkeys(terms):
+            place = self.vocabulary.find(term)
+            if place is not None:
+                held = slice(int(self.starts[place]), int(self.starts[place + 1]))
+                scores[self.rows[held]] += self.scores[held]
         return scores
 
     def weigh_term(self, term: str) -> float:
         """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
-        column = self.bm25.vocab_dict.get(term)
-        if column is None:
-            return 0.0
-        pointers = self.bm25.scores["indptr"]
-        frequency = int(pointers[column + 1] - pointers[column])
-        return float(np.log(1 + (self.row_count - frequency + 0.5) / (frequency + 0.5)))
+        return self.vocabulary.weigh(term, row_count=self.row_count)
 
 
 def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
     """Index rows of terms; read one by one, so that each term is held once and not once a row."""
+    import bm25s  # loaded here: to ask an index that is there takes no library
+
     settings = load_family("lexical")["bm25"]
     numbers: dict[str, int] = {}
     held = [[numbers.setdefault(term, len(numbers)) for term in row or ("∅",)] for row in rows]
+    order = sorted(numbers)
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[[numbers[term] for term in order]] = np.arange(len(order))
     bm25 = bm25s.BM25(k1=settings["k1"], b=settings["b"])
-    bm25.index((held, numbers), show_progress=False)
-    return LexicalLeg(bm25=bm25, row_count=len(held))
+    in_order = {term: number for number, term in enumerate(order)}
+    bm25.index(([place[row].tolist() for row in held], in_order), show_progress=False)
+    starts = np.asarray(bm25.scores["indptr"], dtype=np.int64)[: len(order) + 1]
+    return LexicalLeg(
+        vocabulary=Vocabulary(pl.Series("term", order, dtype=pl.String), np.diff(starts)),
+        starts=starts,
+        rows=np.asarray(bm25.scores["indices"], dtype=np.int32),
+        scores=np.asarray(bm25.scores["data"], dtype=np.float32),
+        row_count=len(held),
+    )
+
+
+def score_text(weights: Mapping[str, float], text: Sequence[str], *, mean_length: float) -> float:
+    """What BM25 gives one row for a question's terms, from the row's own terms alone.
+
+    Args:   weights: inverse document frequency of each term asked for. mean_length: terms of a row, in the mean.
+    Source: the variant of Lucene as bm25s has it, with the limits of rules/lexical.yaml.
+    """
+    settings = load_family("lexical")["bm25"]
+    norm = settings["k1"] * (1 - settings["b"] + settings["b"] * len(text) / mean_length)
+    counts = ((weight, text.count(term)) for term, weight in weights.items())
+    return float(sum(weight * count / (count + norm) for weight, count in counts if count))

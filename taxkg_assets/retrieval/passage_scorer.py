@@ -15,6 +15,8 @@ from taxkg_assets.retrieval.facts import Floats
 
 GROUP = 8
 """Passages of like length that run through the model together."""
+LATE_TOKENS = 144
+"""Tokens of a text that late interaction reads."""
 
 
 class PassageScorer(Protocol):
@@ -31,7 +33,7 @@ class LateScorer:
     """
 
     model: Any
-    max_tokens: int = 144
+    max_tokens: int = LATE_TOKENS
     is_bfloat16: bool = False
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:

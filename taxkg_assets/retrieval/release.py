@@ -9,6 +9,7 @@ from datetime import datetime
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.retrieval.current import find_current as find_current
 from taxkg_assets.schemas import EvalReport, Index, Release
 
 
@@ -45,12 +46,6 @@ def build_release(
     }
     added = pl.DataFrame([row], schema=Release.create_empty().schema)
     return Release.validate(pl.concat([old, added]).sort("release_ix"))
-
-
-def find_current(release: dy.DataFrame[Release]) -> dict[str, object] | None:
-    """The newest release that was not rolled back; None before the first one."""
-    standing = release.filter(~pl.col("is_rolled_back")).sort("release_ix")
-    return standing.row(-1, named=True) if standing.height else None
 
 
 def roll_back(release: dy.DataFrame[Release]) -> dy.DataFrame[Release]:

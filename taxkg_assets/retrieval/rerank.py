@@ -37,6 +37,7 @@ def find_features(
 
     Args: wanted: weight of each term of the question by rarity. terms: the same terms in the question's order.
     """
+    facts.prefetch(signals.rows)
     rows = signals.rows.tolist()
     held = [f" {facts.columns['terms'][row]} " for row in rows]
     headings = [_heading_terms(facts.columns["heading_path"][row]) for row in rows]

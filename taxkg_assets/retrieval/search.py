@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import dataframely as dy
 import numpy as np
 
-from taxkg_assets import schemas
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
 from taxkg_assets.retrieval.assembly import Assembly
@@ -19,15 +18,21 @@ from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.fuse import fuse_rankings
 from taxkg_assets.retrieval.gathered import Gathered
-from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.legs import Legs, Mask, expand_query, score_legs, speaks_of
+from taxkg_assets.retrieval.legs import Legs, expand_query, score_legs, speaks_of
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
+from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.rules.loader import load_family
+
+if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
+    import dataframely as dy
+
+    from taxkg_assets import schemas
 
 MOST_CHARACTERS = 2_000
 """Of a question; no more is read of a longer one, which is no question but a text."""
@@ -46,13 +51,14 @@ class Searcher:
     looked up, and rows of tables are ranked by their words alone.
     """
 
-    index: SearchIndex
+    index: PassageIndex
     encoder: Encoder
     edges: dy.DataFrame[schemas.Edges] | None = None
     parts: Parts = DEFAULT_PARTS
     proposer: Proposer | None = None
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
+    open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
     """What to doubt of documents that do not keep every law."""
 
@@ -91,12 +97,10 @@ class Searcher:
             route = replace(route, forms=asked or (form,))
         if year:
             route = replace(route, years=(year,))
-        allowed = self._allowed(route if form else None, year=year, document=document)
-        if tag:
-            allowed &= self.passages.find_tagged(tag)
+        allowed = self._allowed(route if form else None, year=year, document=document, tag=tag)
         query = find_topic(query, route.intent)
         terms = lexical.find_terms(query)
-        wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
+        wanted = {term: self.index.weigh_term(term) for term in dict.fromkeys(terms)}
         expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
         legs = score_legs(
             expanded,
@@ -140,7 +144,7 @@ class Searcher:
     @cached_property
     def gathered(self) -> Gathered:
         """What is gathered once about the index."""
-        return Gathered(self.index, self.edges)
+        return Gathered(self.index, self.edges, open_edges=self.open_edges)
 
     @cached_property
     def tables(self) -> TableCatalogue | None:
@@ -164,7 +168,7 @@ class Searcher:
 
     def find_row(self, node_id: str) -> int | None:
         """The first row that holds a node or that an anchor owns."""
-        return self.gathered.row_of.get(node_id)
+        return self.gathered.index.find_node(node_id)
 
     def read_passage(self, row: int) -> str:
         """A row's text as it was embedded: context, then its own words."""
@@ -187,17 +191,18 @@ class Searcher:
         features = {name: values[order] for name, values in ranking.features.items()}
         return replace(ranking, candidates=tuple(looked[place] for place in order), features=features)
 
-    def _allowed(self, route: Route | None, *, year: int | None, document: str | None) -> Mask:
+    def _allowed(self, route: Route | None, *, year: int | None, document: str | None, tag: str | None) -> RowFilter:
         """Rows that pass the filters given outright."""
-        keep = np.ones(self.index.rows.height, dtype=np.bool_)
-        if document:
-            keep &= (self.index.rows["document_id"] == document).to_numpy()
-        if route is not None:
-            keep &= speaks_of(route, self.gathered)
-        if year:
-            of_year = np.array([year in row["years"] for row in self.facts.documents])
-            keep &= of_year[self.facts.number_of]
-        return keep
+        documents = None
+        if document or year:
+            documents = np.array(
+                [
+                    (not document or row["document_id"] == document) and (not year or year in row["years"])
+                    for row in self.facts.documents
+                ],
+                dtype=np.bool_,
+            )
+        return RowFilter(documents, speaks_of(route, self.gathered) if route is not None else None, tag=tag or None)
 
     def _rerank(self, legs: Legs, route: Route, *, wanted: dict[str, float], terms: Sequence[str]) -> Ranking:
         """Order what the legs found, then once more with what the graph ties to the best of it."""
@@ -221,17 +226,19 @@ class Searcher:
         if self.parts.graph:
             seeds = [(row, self.gathered.name_nodes(row)) for row in rows.tolist()]
             steps = expand_seeds(seeds, neighbours=self.gathered.neighbours, row_of=self.gathered.row_of)
-            steps = {row: step for row, step in steps.items() if legs.allowed[row]}
+            allowed = legs.allowed.mask(self.passages)
+            steps = {row: step for row, step in steps.items() if allowed[row]}
         if steps:
             rows, features, scores = score(steps)
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in legs.orders]
+        cosines = legs.scores.score_meaning(rows)
         candidates = tuple(
             Candidate(
                 row=row,
                 score=float(scores[place]),
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
-                cosine=float(legs.by_vector[row]),
+                cosine=float(cosines[place]),
                 step=steps.get(row),
             )
             for place, row in enumerate(rows.tolist())
@@ -254,7 +261,7 @@ class Searcher:
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
         """How near each row's section as a whole is to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
-        near = self.encoder.scale.read(self.gathered.section_vectors[anchors] @ meaning).astype(np.float64)
+        near = self.encoder.scale.read(self.gathered.read_directions(anchors) @ meaning).astype(np.float64)
         reach: float = load_family("ranking")["section_reach"]
         scores: Floats = np.clip((near - near.max(initial=0.0) + reach) / reach, 0.0, 1.0)
         return scores

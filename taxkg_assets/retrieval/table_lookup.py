@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import SEPARATOR, TableCatalogue, TableEntry, continues_rule, leaf_of
 from taxkg_assets.retrieval.table_question import Question, read_question
@@ -134,13 +133,12 @@ def _whole_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> s
     return value
 
 
-def score_tables(ranking: Ranking, *, rows: pl.DataFrame) -> dict[str, float]:
+def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
     """What a search thinks of each table, as a share of the table it likes best."""
     found: dict[str, float] = {}
-    node_ids, levels = rows["node_ids"], rows["level"]
     for candidate in ranking.candidates:
-        if levels[candidate.row] == "table":
-            table_id = node_ids[candidate.row][0]
+        if facts.is_table[candidate.row]:
+            table_id = facts.columns["node_ids"][candidate.row][0]
             found[table_id] = max(found.get(table_id, 0.0), candidate.score)
     best = max(found.values(), default=0.0)
     return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}

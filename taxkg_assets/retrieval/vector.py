@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import polars as pl
+
 from taxkg_assets.retrieval.encoder import Vectors
 
 
@@ -9,3 +12,11 @@ def score_rows(vectors: Vectors, query: Vectors) -> Vectors:
     """Cosine of every row with the question; both are unit vectors."""
     scores: Vectors = vectors @ query
     return scores
+
+
+def stack_vectors(vectors: pl.Series) -> Vectors:
+    """A list column of equally long vectors as one matrix."""
+    if vectors.is_empty():
+        return np.zeros((0, 0), dtype=np.float32)
+    matrix: Vectors = vectors.explode().to_numpy().astype(np.float32).reshape(len(vectors), -1)
+    return matrix

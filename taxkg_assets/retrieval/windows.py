@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.rules.loader import load_family
 
@@ -56,7 +58,7 @@ class Windows:
         columns = self.facts.columns
         return Window(
             text="\n".join(self._print(rows, hit=row)),
-            bboxes=tuple(box for own in self.facts.rows["bboxes"][rows].to_list() for box in own),
+            bboxes=tuple(self.facts.read_bboxes(rows)),
             chunk_ids=tuple(columns["chunk_id"][held] for held in rows),
         )
 
@@ -95,7 +97,7 @@ class Windows:
             yield columns["text"][row]
 
     def _scopes(self, row: int) -> tuple[str, ...]:
-        if self.facts.columns["level"][row] == "table" or self.level in ("paragraph", "table"):
+        if self.facts.is_table[row] or self.level in ("paragraph", "table"):
             return ()
         by_level = {"section": ("anchor",), "page": ("page",), "document": ("document",)}
         return by_level.get(self.level, ("anchor", "parent"))
@@ -104,22 +106,20 @@ class Windows:
         """The other rows of the hit's page or document, where those are what is ranked."""
         if self.level not in ("page", "document"):
             return []
-        documents, pages = self.facts.columns["document_id"], self.facts.columns["page"]
-        return [
-            other
-            for other, document in enumerate(documents)
-            if document == documents[row] and (self.level == "document" or pages[other] == pages[row])
-        ]
+        is_same = self.facts.document_number == self.facts.document_number[row]
+        if self.level == "page":
+            is_same &= self.facts.pages == self.facts.pages[row]
+        return np.flatnonzero(is_same).tolist()
 
     def _may_join(self, row: int, other: int, scope: str) -> bool:
-        columns = self.facts.columns
-        documents = columns["document_id"]
+        facts = self.facts
+        documents = facts.document_number
         if not 0 <= other < len(documents) or other in self.used or documents[other] != documents[row]:
             return False
-        if columns["level"][other] == "table":
+        if facts.is_table[other]:
             return False
         if scope == "anchor":
-            return bool(self.facts.anchor_number[other] == self.facts.anchor_number[row])
+            return bool(facts.anchor_number[other] == facts.anchor_number[row])
         if scope == "parent":
-            return self.facts.parent_paths[other] == self.facts.parent_paths[row]
-        return scope == "document" or bool(columns["page"][other] == columns["page"][row])
+            return bool(facts.parent_number[other] == facts.parent_number[row])
+        return scope == "document" or bool(facts.pages[other] == facts.pages[row])

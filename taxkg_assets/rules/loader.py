@@ -12,6 +12,9 @@ import yaml
 
 from taxkg_assets.rules.needed_words import find_word_groups
 
+# The same loader in C where it was compiled: rules are read anew by every process.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -46,7 +49,7 @@ class Rule:
 def load_family(name: str) -> dict[str, Any]:
     """Read `rules/<name>.yaml` as it stands."""
     text = files("taxkg_assets.rules").joinpath(f"{name}.yaml").read_text(encoding="utf8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
+    loaded: dict[str, Any] = yaml.load(text, Loader=_LOADER)
     return loaded
 
 

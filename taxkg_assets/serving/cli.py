@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
+from taxkg_assets.serving.errors import BAD_USAGE, explained, is_one_of
 from taxkg_assets.serving.terminal import Terminal, escape_controls
-from taxkg_assets.settings import MOST_DAYS, SettingError, Settings
+from taxkg_assets.settings import MOST_DAYS, Settings
 
 app = typer.Typer(
     add_completion=False,
@@ -663,12 +663,7 @@ def _is_open(number: int) -> bool:
 
 def _explain(error: Exception) -> tuple[str | None, int]:
     """What to say of an error, and the exit status; nothing of a defect."""
-    try:
-        # Only here: it knows the errors of every command, and so opens every command's libraries.
-        from taxkg_assets.serving.errors import BAD_USAGE, explained
-    except SettingError as wrong:  # the definitions cannot be opened by such settings
-        return escape(str(wrong)), USAGE
-    return explained(error), USAGE if isinstance(error, BAD_USAGE) else FAILED
+    return explained(error), USAGE if is_one_of(error, BAD_USAGE) else FAILED
 
 
 if __name__ == "__main__":

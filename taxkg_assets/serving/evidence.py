@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-import pymupdf
 
+from taxkg_assets.serving.mupdf import MUPDF
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import draw_sheet, opened_page
 
@@ -15,8 +15,6 @@ MARK = (1.0, 0.82, 0.1)
 EDGE = (0.85, 0.45, 0.0)
 EDGE_PT = 0.8
 MARGIN_PT = 1.5
-# PyMuPDF carries no complete type annotations.
-_MUPDF: Any = pymupdf
 
 
 class EvidenceNotFoundError(Exception):
@@ -60,5 +58,5 @@ def _mark(sheet: Any, box: Mapping[str, float]) -> None:
     """Lay a see-through mark over a rectangle; nothing of the page's words is hidden by it."""
     edges = (box["x0_pt"] - MARGIN_PT, box["y0_pt"] - MARGIN_PT, box["x1_pt"] + MARGIN_PT, box["y1_pt"] + MARGIN_PT)
     # Rectangles are in the page as it is seen, drawings in the page as it is stored.
-    shown = _MUPDF.Rect(*edges) * sheet.derotation_matrix
+    shown = MUPDF.Rect(*edges) * sheet.derotation_matrix
     sheet.draw_rect(shown, color=EDGE, fill=MARK, width=EDGE_PT, fill_opacity=0.30, stroke_opacity=0.8, overlay=True)

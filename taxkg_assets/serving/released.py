@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from taxkg_assets.defs.home import HomeFolder
+from taxkg_assets.defs.index_files import has_index_files, open_search_index
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder, open_encoder_of
-from taxkg_assets.defs.proposers import open_reader
-from taxkg_assets.defs.rerankers import open_reranker
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
+from taxkg_assets.defs.rerankers import open_served_reranker
 from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.index import read_index
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.current import find_current
+from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
-from taxkg_assets.retrieval.release import find_current
+from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
-from taxkg_assets.schemas import Edges
+
+if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
+    import dataframely as dy
+
+    from taxkg_assets.schemas import Edges
+
+_log = logging.getLogger("taxkg.serving")
 
 
 class NotReleasedError(Exception):
@@ -54,9 +64,11 @@ class Released:
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
         """What to doubt of each document that does not keep every law; releases of older homes do not say."""
-        if "document_quality" not in json.loads(self.row["table_versions"]):
+        version = json.loads(self.row["table_versions"]).get("document_quality")
+        if version is None:
             return {}
-        doubted = self.table("document_quality").filter(pl.col("outcome") != "passed")
+        quality = self.store.read_as_written("document_quality", version=version)  # every question reads it
+        doubted = quality.filter(pl.col("outcome") != "passed").sort("document_id", "law")
         flags: dict[str, list[Flag]] = {}
         for document, law, message, remedy in doubted.select("document_id", "law", "message", "remedy").iter_rows():
             flags.setdefault(document, []).append(Flag(document=document, law=law, message=message, remedy=remedy))
@@ -69,38 +81,72 @@ class Released:
     @cached_property
     def searcher(self) -> Searcher:
         """The search pipeline over the released index and graph, with the model that readers may ask."""
-        home = Home(home=str(self.store.home))
-        encoder = open_encoder_of(home, self.row["model_hash"])
-        if encoder is None:
-            own = open_encoder(home)
-            raise NotReleasedError(
-                f"The release was made with the encoder {self.row['model_name']} ({self.row['model_hash']}), this "
-                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
-                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
-            )
-        index = read_index(open_index(self.store, self.row["index_path"]), model_hash=self.row["model_hash"])
+        home = HomeFolder(home=str(self.store.home))
+        index = self._open_index(home)
         versions = json.loads(self.row["table_versions"])
         return Searcher(
             index=index,
-            encoder=encoder,
-            edges=Edges.cast(self.table("edges")),
+            encoder=self.question_encoder,
+            open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
-            proposer=open_reader(home),
+            proposer=_open_proposer(home),
             open_tables=lambda: build_catalogue(
                 tables=self.table("tables"),
                 documents=self.table("documents"),
                 nodes=self.table("nodes"),
                 sections=self.table("sections"),
             ),
-            reranker=open_reranker(home, version=versions.get("reranker", -1)),
+            reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
         )
+
+    def _open_index(self, home: HomeFolder) -> PassageIndex:
+        """The released index from its files; one of an older version from LanceDB, all of it."""
+        path, hashed = self.row["index_path"], self.row["model_hash"]
+        if has_index_files(self.store, path):
+            most = home.settings.index_memory_rows
+            return open_search_index(self.store, path, model_hash=hashed, most_rows=most)
+        from taxkg_assets.retrieval.index import read_index  # loaded here: an index of this version needs no LanceDB
+
+        return read_index(open_index(self.store, path), model_hash=hashed)
+
+    def _read_edges(self) -> dy.DataFrame[Edges]:
+        from taxkg_assets.schemas import Edges  # loaded here: see above
+
+        return Edges.cast(self.table("edges"))
+
+    @cached_property
+    def question_encoder(self) -> Encoder:
+        """The encoder of the index as it was exported; where it was not, by torch, and a line that says so."""
+        home, hashed = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
+        exported = open_question_encoder(home, hashed)
+        if exported is not None:
+            return exported
+        _log.warning("questions are encoded with torch, which takes seconds: %s", why_not_exported(self.store, hashed))
+        encoder = open_encoder_of(home, hashed)
+        if encoder is None:
+            own = open_encoder(home)
+            raise NotReleasedError(
+                f"The release was made with the encoder {self.row['model_name']} ({hashed}), this "
+                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
+                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
+            )
+        return encoder
+
+
+def _open_proposer(home: HomeFolder) -> Proposer | None:
+    """Whom readers ask; nobody where rules propose."""
+    if home.settings.llm_provider == "rules":
+        return None
+    from taxkg_assets.defs.proposers import open_reader  # loaded here: few homes ask a model
+
+    return open_reader(home)
 
 
 def open_release(home: str) -> Released:
     """Open the current release of a home."""
     store = Store(home)
-    row = find_current(store.read("release")) if store.exists("release") else None  # type: ignore[arg-type]
+    row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:
         raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and mind its gates.")
     return Released(store, row)

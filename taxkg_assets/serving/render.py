@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
@@ -14,14 +14,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from taxkg_assets.defs.retention import Freed
-from taxkg_assets.evaluation.metrics import render_metrics
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.schemas import Metrics
-from taxkg_assets.serving.build import BuildResult
-from taxkg_assets.serving.status import TableStatus
+
+if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
+    from taxkg_assets.defs.retention import Freed
+    from taxkg_assets.serving.build import BuildResult
+    from taxkg_assets.serving.status import TableStatus
 
 REVIEW_CHARACTERS = 160
 _WORDS = {"passed": "green", "warned": "yellow", "blocked": "bold red"}
@@ -135,6 +135,9 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
     """Figures of the pipeline: those of all documents, and shares of retrieval with the results that they look at."""
     if rows.is_empty():
         return
+    from taxkg_assets.evaluation.metrics import render_metrics  # loaded here: answers show no metrics
+    from taxkg_assets.schemas import Metrics
+
     shown = Table("metric", "of", "figure", "K", "n", "", title="Metrics", title_justify="left")
     for row in render_metrics(Metrics.cast(rows)).iter_rows():
         shown.add_row(*(escape(str(cell)) for cell in row))

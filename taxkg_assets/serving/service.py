@@ -158,7 +158,7 @@ class Service:
             "released_at": str(row["released_at"]),
             "model": row["model_name"],
             "documents": released.table("documents").height,
-            "passages": released.searcher.index.rows.height,
+            "passages": released.searcher.index.height,
             "problem": UNREADABLE if self.is_stale else "",
         }
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pymupdf
 
 from taxkg_assets.defs.store import Store
 from taxkg_assets.schemas import ROLES
+from taxkg_assets.serving.mupdf import MUPDF
 
 Color = tuple[float, float, float]
 Row = Mapping[str, Any]
@@ -52,8 +52,6 @@ MOST_PIXELS = 20_000_000
 """Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
 # PyMuPDF carries no complete type annotations.
-_MUPDF: Any = pymupdf
-_UNDRAWABLE = (RuntimeError, ValueError, IndexError, _MUPDF.mupdf.FzErrorBase)
 
 
 class PageNotFoundError(Exception):
@@ -94,6 +92,11 @@ class Picture:
     height_px: int
 
 
+def _undrawable() -> tuple[type[Exception], ...]:
+    """What the library raises on a page that it cannot draw."""
+    return (RuntimeError, ValueError, IndexError, MUPDF.mupdf.FzErrorBase)
+
+
 def find_page(store: Store, document_id: str, page: int) -> PageContent:
     """What was extracted from a page.
 
@@ -115,12 +118,12 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
     Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
     """
     document = find_document(store, content.document_id)
-    with opened_page(document, content.page) as page, _MUPDF.open() as drawing:
+    with opened_page(document, content.page) as page, MUPDF.open() as drawing:
         width, height = page.rect.width, page.rect.height
         panel_height = MARGIN_PT * 2 + LINE_PT * (len(ROLES) + len(content.listed) + 4)
         canvas = drawing.new_page(width=width + PANEL_PT, height=max(height, panel_height))
         image = draw_sheet(page, zoom=zoom)
-        canvas.insert_image(_MUPDF.Rect(0, 0, width, height), pixmap=image)
+        canvas.insert_image(MUPDF.Rect(0, 0, width, height), pixmap=image)
         _draw_elements(canvas, content)
         _draw_tables(canvas, content.tables)
         _draw_owners(canvas, content)
@@ -168,7 +171,7 @@ def opened_page(document: Row, page: int) -> Iterator[Any]:
     try:
         with _open_source(document) as source, _as_pdf(source, page) as sheet:
             yield sheet
-    except _UNDRAWABLE as error:
+    except _undrawable() as error:
         reason = str(error).strip().rstrip(".")
         raise PageNotFoundError(f"Page {page} of {document['document_id']} cannot be drawn: {reason}.") from error
 
@@ -183,9 +186,9 @@ def _as_pdf(source: Any, page: int) -> Iterator[Any]:
     if source.is_pdf:
         yield sheet
         return
-    with _MUPDF.open() as made:
+    with MUPDF.open() as made:
         ground = made.new_page(width=sheet.rect.width, height=sheet.rect.height)
-        ground.insert_image(ground.rect, pixmap=sheet.get_pixmap(matrix=_MUPDF.Matrix(GROUND_ZOOM, GROUND_ZOOM)))
+        ground.insert_image(ground.rect, pixmap=sheet.get_pixmap(matrix=MUPDF.Matrix(GROUND_ZOOM, GROUND_ZOOM)))
         yield ground
 
 
@@ -193,7 +196,7 @@ def draw_sheet(sheet: Any, *, zoom: float) -> Any:
     """The pixels of a sheet at so many pixels a point, or at as many as `MOST_PIXELS` allows."""
     area = max(1.0, sheet.rect.width * sheet.rect.height)
     zoom = min(zoom, math.sqrt(MOST_PIXELS / area))
-    return sheet.get_pixmap(matrix=_MUPDF.Matrix(zoom, zoom))
+    return sheet.get_pixmap(matrix=MUPDF.Matrix(zoom, zoom))
 
 
 def _open_source(document: Row) -> Any:
@@ -204,7 +207,7 @@ def _open_source(document: Row) -> Any:
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != document["sha256"]:
         raise PageNotFoundError(f"{path} has changed since it was read: run `taxkg build`, then look again.")
-    return _MUPDF.open(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")
+    return MUPDF.open(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")
 
 
 # ------------------------------------------------------------------------------------------------ the drawing
@@ -216,7 +219,7 @@ def _draw_elements(canvas: Any, content: PageContent) -> None:
         canvas.draw_rect(box, color=color, fill=color, width=0.8, fill_opacity=0.10, overlay=True)
         tag = _tag(row)
         # In the gutter, so that no words of the page are hidden.
-        x = max(0.0, box.x0 - _MUPDF.get_text_length(tag, fontsize=TAG_FONT_PT) - 2.4)
+        x = max(0.0, box.x0 - MUPDF.get_text_length(tag, fontsize=TAG_FONT_PT) - 2.4)
         _write_tag(canvas, tag, x=x, y=box.y0 + TAG_FONT_PT, color=color)
 
 
@@ -235,7 +238,7 @@ def _draw_owners(canvas: Any, content: PageContent) -> None:
         if owner is not None and owner != before:
             box = _rect(row["bbox"])
             words = f"< {_printable(owner)[:50]}"
-            width = _MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
+            width = MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
             _write_tag(canvas, words, x=max(box.x0 + 26, box.x1 - width), y=box.y0, color=OWNER_COLOR, is_filled=False)
             before = owner
 
@@ -243,8 +246,8 @@ def _draw_owners(canvas: Any, content: PageContent) -> None:
 def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_filled: bool = True) -> None:
     """Write small words on a patch that stands on the upper edge of a box."""
     words = _printable(words)
-    width = _MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
-    patch = _MUPDF.Rect(x, y - TAG_FONT_PT, x + width, y + 1)
+    width = MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
+    patch = MUPDF.Rect(x, y - TAG_FONT_PT, x + width, y + 1)
     canvas.draw_rect(patch, color=color, fill=color if is_filled else (1, 1, 1), width=0.3, fill_opacity=0.8)
     ink = (1, 1, 1) if is_filled else color
     canvas.insert_text((x + 1, y), words, fontsize=TAG_FONT_PT, color=ink)
@@ -256,7 +259,7 @@ def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
     canvas.insert_text((x, y), _printable(f"{content.document_id}, page {content.page}"), fontsize=8)
     for role, color in ROLE_COLORS.items():
         y += LINE_PT
-        canvas.draw_rect(_MUPDF.Rect(x, y - 5, x + 8, y), color=color, fill=color, fill_opacity=0.3)
+        canvas.draw_rect(MUPDF.Rect(x, y - 5, x + 8, y), color=color, fill=color, fill_opacity=0.3)
         canvas.insert_text((x + 12, y), role, fontsize=PANEL_FONT_PT)
     y += LINE_PT
     notes = "element_ix . column_ix (* across columns)   < heading that owns   green dashes: cells of a table"
@@ -277,7 +280,7 @@ def _tag(row: Row) -> str:
 
 def _fitted(line: str, width: float) -> str:
     line = _printable(line)
-    while _MUPDF.get_text_length(line, fontsize=PANEL_FONT_PT) > width:
+    while MUPDF.get_text_length(line, fontsize=PANEL_FONT_PT) > width:
         line = line[:-4] + "..."
     return line
 
@@ -288,4 +291,4 @@ def _printable(words: str) -> str:
 
 
 def _rect(bbox: Row) -> Any:
-    return _MUPDF.Rect(bbox["x0_pt"], bbox["y0_pt"], bbox["x1_pt"], bbox["y1_pt"])
+    return MUPDF.Rect(bbox["x0_pt"], bbox["y0_pt"], bbox["x1_pt"], bbox["y1_pt"])

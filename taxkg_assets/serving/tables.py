@@ -37,7 +37,7 @@ class TableDesk:
             k=k,
             forms=route.forms,
             names_place=bool(route.places),
-            priors=score_tables(ranking, rows=self._searcher.index.rows),
+            priors=score_tables(ranking, facts=self._searcher.passages),
         )
         return [self._row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
 
@@ -101,7 +101,7 @@ class TableDesk:
 
     def _find_chunk(self, match: CellMatch) -> str:
         """The unit of the index that prints the cell's row; the table's first where that cannot be told."""
-        rows = self.released.searcher.index.rows
-        mine = rows.filter(pl.col("chunk_id").str.starts_with(f"table:{match.table_id}")).sort("chunk_ix")
-        unit = find_unit(match, texts=dict(enumerate(mine["text"])))
-        return "" if unit is None else str(mine["chunk_id"][unit])
+        searcher = self.released.searcher
+        columns, rows = searcher.passages.columns, searcher.index.find_table(match.table_id)
+        unit = find_unit(match, texts={row: columns["text"][row] for row in rows})
+        return "" if unit is None else str(columns["chunk_id"][unit])

@@ -67,6 +67,8 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "page_count": 2,
         "source_uri": document_id,
         "source_root": "",
+        "page_url": None,
+        "pdf_url": None,
         "code_version": "1",
         "warnings": [],
         "image_only_pages": [],

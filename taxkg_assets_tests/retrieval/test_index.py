@@ -83,7 +83,7 @@ def test_tags_and_entities_are_columns_to_filter_by(tmp_path: Path, index_rows: 
     )
     rows = index_rows.with_columns(tags=tagged, entities=tagged)
     connection, _ = _build(tmp_path, rows)
-    table = connection.open_table(rows["level"][3])
+    table = connection.open_table("passages")
     for column in ("tags", "entities"):
         found = table.search().where(f"array_has({column}, 'harbour dues')").to_list()
         assert [row["chunk_id"] for row in found] == [rows["chunk_id"][3]]

@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 ROW = ["rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"]
-ROW += ["text", "node_id", "chunk_id", "via"]
+ROW += ["text", "node_id", "chunk_id", "via", "quality"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""A model of sentence-transformers as ONNX, whole or with weights of eight bits: questions then need no torch.
+
+Here: writing an export, and asking it once whether it says what its model says. Reading one is `exported.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from taxkg_assets.retrieval.exported import POOLINGS, ExportCard, ExportedCrossScorer, ExportedEncoder, ExportedModel
+from taxkg_assets.retrieval.onnx_graph import (
+    SMALL,
+    WHOLE,
+    ExportError,
+    PlainClassifier,
+    PlainTransformer,
+    copy_plain,
+    quantize_graph,
+    trace_graph,
+)
+from taxkg_assets.retrieval.onnx_model import open_session
+
+TOKENIZER = "tokenizer.json"
+MOST_APART = 1e-4
+"""Of a cosine: what an export may differ by from its model in single precision."""
+PROBES = ("What goes into box 1a?", "Report the amount in box 2b, and do not include it in box 1a.", "See page 3.")
+
+
+def export_encoder(model: Any, folder: Path, *, told: ExportCard, is_small: bool = False) -> ExportCard:
+    """Write an encoder's transformer and tokenizer, and describe what else a question needs of it.
+
+    Args:   told: what the caller knows of it; pooling, prompts, length and digests are added. is_small: in 8 bits.
+    Raises: ExportError where parts of the model are none that the reader of the export knows, or vectors differ.
+    """
+    own = getattr(model, "own", model)  # a model that runs on ONNX already is a session around its own
+    pooling = _find_pooling(own)
+    limit = min(told.max_tokens, own.max_seq_length or told.max_tokens)
+    pad = own.tokenizer.pad_token_id or 0
+    card = replace(told, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
+    card = replace(card, dimension=int(own.get_embedding_dimension()))
+    path = folder / WHOLE
+    trace_graph(PlainTransformer(copy_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
+    _save_tokenizer(own.tokenizer, folder)
+    encoder = ExportedEncoder(_reopen(folder, card), model_hash=card.weights)
+    vectors = own.encode(list(PROBES), normalize_embeddings=True)
+    if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
+        raise ExportError(f"the export of {card.model_name} differs from it by {apart:.1e} in cosine")
+    if is_small:
+        quantize_graph(path, folder / SMALL)
+        (folder / SMALL).replace(path)
+    return replace(card, digests=_digests(folder))
+
+
+def export_cross(model: Any, folder: Path, *, told: ExportCard) -> ExportCard:
+    """Write a cross-encoder and its tokenizer.
+
+    Raises: ExportError where the export scores otherwise than the model.
+    """
+    pad = model.tokenizer.pad_token_id or 0
+    card = replace(told, max_tokens=min(told.max_tokens, model.max_length or told.max_tokens), pad_id=pad)
+    trace_graph(PlainClassifier(copy_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
+    _save_tokenizer(model.tokenizer, folder)
+    pairs = [(PROBES[0], probe) for probe in PROBES]
+    own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
+    found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
+    if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
+        raise ExportError(f"the export of {card.model_name} scores otherwise by {apart:.1e}")
+    return replace(card, digests=_digests(folder))
+
+
+def _find_pooling(model: Any) -> str:
+    """How token vectors become one.
+
+    Raises: ExportError where a model has further parts: a dense layer, weights by layer.
+    """
+    names = [type(module).__name__ for module in model]
+    if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        raise ExportError(f"it is made of {', '.join(names)}, not of transformer, pooling and normalization")
+    mode = model[1].get_config_dict().get("pooling_mode", "")
+    if mode not in POOLINGS:
+        raise ExportError(f"it pools by {mode!r}, not by {' or '.join(POOLINGS)}")
+    return str(mode)
+
+
+def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    fast = getattr(tokenizer, "backend_tokenizer", None)
+    if fast is None:
+        raise ExportError("its tokenizer cannot be written as one file")
+    fast.save(str(folder / TOKENIZER))
+
+
+def _reopen(folder: Path, card: ExportCard) -> ExportedModel:
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    return ExportedModel(open_session(str(folder / WHOLE)), tokenizer, card)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (WHOLE, TOKENIZER)}

@@ -1,0 +1,108 @@
+"""What a build works out of an index, as frames and matrices that a reader opens without working them out again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.encoder import Vectors
+from taxkg_assets.retrieval.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.levels import UNIT_LEVELS, find_units
+from taxkg_assets.retrieval.lexical import LexicalLeg, Vocabulary, build_lexical
+from taxkg_assets.retrieval.passage_index import Known, find_mean_directions
+
+_NUMBERS = ("document_number", "form_number", "anchor_number", "parent_number", "pages", "word_counts")
+_FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTables:
+    """What is known of an index.
+
+    Attributes: rows: numbers and flags of each row. documents: what the ranker knows of each document. forms: each form
+                that passages speak of with its keys, in order. terms: the vocabulary with the rows that hold each term.
+                card: sizes and names.
+    """
+
+    rows: pl.DataFrame
+    documents: pl.DataFrame
+    forms: pl.DataFrame
+    terms: pl.DataFrame
+    document_vectors: Vectors
+    section_vectors: Vectors
+    lexical: LexicalLeg
+    card: dict[str, Any]
+
+
+def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) -> KnownTables:
+    """Work out all that searches know of an index.
+
+    Args: rows, vectors: passages in reading order. units: documents, pages and sections in the order of a reader.
+    """
+    facts, about = PassageFacts(rows), DocumentFacts(rows)
+    sides = sorted(set(facts.perspectives.tolist()))
+    columns: dict[str, Any] = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
+    columns |= {name: np.asarray(getattr(facts, name)) > 0 for name in _FLAGS}
+    columns["is_labelled"] = facts.is_labelled
+    columns["side"] = np.searchsorted(np.array(sides), facts.perspectives).astype(np.int32)
+    for level in UNIT_LEVELS:
+        own = units.filter(pl.col("level") == level)
+        columns[f"unit_{level}"] = find_units(own, chunk_ids=rows["chunk_id"]).astype(np.int32)
+    lexical = build_lexical(terms.split(" ") for terms in rows["terms"])
+    documents = [{**row, "years": sorted(row["years"])} for row in about.documents]
+    numbers = facts.anchor_number
+    return KnownTables(
+        rows=pl.DataFrame(columns),
+        documents=pl.DataFrame(documents, infer_schema_length=None).with_columns(
+            place=pl.Series(about.places, dtype=pl.String)
+        ),
+        forms=pl.DataFrame(
+            {"form": list(facts.forms), "keys": [sorted(facts.form_keys.get(form, ())) for form in facts.forms]},
+            schema={"form": pl.String, "keys": pl.List(pl.String)},
+        ),
+        terms=pl.DataFrame({"term": lexical.vocabulary.terms, "frequency": lexical.vocabulary.frequencies}),
+        document_vectors=find_mean_directions(vectors, about.number_of, count=len(about.documents)),
+        section_vectors=find_mean_directions(vectors, numbers, count=int(numbers.max(initial=-1)) + 1),
+        lexical=lexical,
+        card={
+            "height": rows.height,
+            "sides": sides,
+            "mean_length": float(rows["terms"].str.count_matches(" ", literal=True).mean() or 0.0) + 1.0,  # type: ignore[arg-type]
+        },
+    )
+
+
+def read_known(
+    rows: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    forms: pl.DataFrame,
+    sides: Sequence[str],
+    document_vectors: Vectors,
+    section_vectors: Any = None,
+    lexical: LexicalLeg | None = None,
+) -> Known:
+    """What `build_known` worked out, as searches want it."""
+    passages: dict[str, Any] = {name: rows[name].to_numpy().astype(np.int64) for name in _NUMBERS}
+    passages |= {name: rows[name].to_numpy().astype(np.float64) for name in _FLAGS}
+    passages["is_labelled"] = rows["is_labelled"].to_numpy()
+    passages["perspectives"] = np.array(sides)[rows["side"].to_numpy()]
+    passages["forms"] = tuple(forms["form"])
+    passages["form_keys"] = {form: frozenset(keys) for form, keys in forms.iter_rows() if keys}
+    own = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]
+    about: Mapping[str, Any] = {
+        "documents": own,
+        "places": documents["place"].to_list(),
+        "number_of": passages["document_number"],
+    }
+    units = {level: rows[f"unit_{level}"].to_numpy().astype(np.int64) for level in UNIT_LEVELS}
+    return Known(passages, about, units, document_vectors, section_vectors, lexical)
+
+
+def read_vocabulary(terms: pl.DataFrame) -> Vocabulary:
+    """The terms of an index with the rows that hold each."""
+    return Vocabulary(terms["term"], terms["frequency"].to_numpy())
