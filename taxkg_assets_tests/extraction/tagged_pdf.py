@@ -252,6 +252,53 @@ def make_booklet(*, role_map: Mapping[str, str] = {}) -> TaggedPdf:
     return pdf
 
 
+SPAN = "/A<</O/Table/ColSpan 2>>"
+COLUMNS = (60.0, 200.0, 290.0, 380.0, 470.0)
+
+
+def make_tables() -> TaggedPdf:
+    """Three pages: a table with a header over several columns that goes on, a worksheet, a callout with its icon."""
+    pdf = TaggedPdf()
+    pdf.put("H1", "Yields of Hives", face="b", size=16)
+    pdf.put("P", "The yields below are those of one season, in pounds", *fill(4))
+    pdf.put("H3", "Table 1. Yields by Flower", face="b", gap=12)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+        with pdf.tag("TR"), pdf.tag("TD"):
+            pdf.to(290, FOOT).set("-1-", size=8)
+        pdf.turn()
+        for flower, base in (("Thyme", 41), ("Acacia", 51)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", "Wild flowers count where they grow.", *fill(4), gap=20)
+    pdf.put("H2", "Callouts", face="b", size=14)
+    with pdf.tag("P"):
+        with pdf.tag("Figure"):
+            pdf.run("CAUTION", "b", size=6)
+        pdf.to(LEFT + 40, pdf.y).lines("Bees that swarm in a storm are not", "counted before they have settled.")
+    pdf.to(290, FOOT).bare("-2-", size=8)
+    pdf.turn().put("H2", "Honey Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        for number, words in enumerate(WORKSHEET, 1):
+            pdf.row((60, f"{number}."), (80, words), (430, f"{number}."), (450, "_______"))
+    return pdf
+
+
+WORKSHEET = ("Enter the pounds of honey", "Enter the pounds of wax", "Add lines 1 and 2", "Subtract what was eaten")
+
+
+def put_head(pdf: TaggedPdf) -> None:
+    """Set a header of two rows, its first cell over two columns each."""
+    pdf.y += 6
+    with pdf.tag("TR"):
+        for x, text, span in ((60.0, "Flower", ""), (225.0, "Spring", SPAN), (405.0, "Autumn", SPAN)):
+            with pdf.tag("TH", span):
+                pdf.to(x, pdf.y).run(text, "b")
+    pdf.to(LEFT, pdf.y + 12)
+    pdf.row(*zip(COLUMNS, ("", "Dry", "Wet", "Dry", "Wet"), strict=True), kind="TH", face="b")
+
+
 def build_hostile(change: Callable[[pymupdf.Document], None], pdf: TaggedPdf | None = None) -> bytes:
     """Write a booklet with its objects changed."""
     document = (pdf or make_booklet()).build()
