@@ -63,23 +63,31 @@ def load_layered(folders: Sequence[Path]) -> dict[str, bytes]:
 
 
 def run(
-    *, cases: int, folders: Sequence[Path] | None = None, seed: int = SEED, limits: Limits = LIMITS
+    *, cases: int, out: Path | None = None, folders: Sequence[Path] | None = None, seed: int = SEED, limits: Limits = LIMITS
 ) -> Report:
-    """Read so many mutants of generated documents and of the real ones, if there are any."""
+    """Read so many mutants of generated documents and of the real ones, if there are any.
+
+    Args: out: takes each case in `hostile_layers.jsonl` as soon as its batch is done.
+    """
     corpus = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared")) / "corpus"
     originals: Mapping[str, bytes] = load_layered([corpus] if folders is None else folders)
     mutants = build_layer_mutants(originals, cases=cases, seed=seed)
     done: list[Case] = []
     with tempfile.TemporaryDirectory() as scratch:
         while batch := list(islice(mutants, _BATCH)):
-            done += _read(batch, limits=limits, folder=Path(scratch) / "batch")
+            read = _read(batch, limits=limits, folder=Path(scratch) / "batch")
+            done += read
+            if out is not None:
+                out.mkdir(parents=True, exist_ok=True)
+                with (out / "hostile_layers.jsonl").open("a", encoding="utf8") as lines:
+                    lines.writelines(json.dumps(asdict(case)) + "\n" for case in read)
     return Report(seed, limits, len(originals), done)
 
 
 def _read(batch: Sequence[Mutant], *, limits: Limits, folder: Path) -> list[Case]:
     folder.mkdir(parents=True)
     jobs = [fuzz.job_of(mutant, folder) for mutant in batch]
-    outcomes = read_documents(jobs, workers=1, limits=limits)
+    outcomes = read_documents(jobs, workers=1, limits=limits, on_done=lambda _: None)
     resident = psutil.Process().memory_info().rss // _MB
     cases = []
     for mutant, job, outcome in zip(batch, jobs, outcomes, strict=True):
@@ -96,7 +104,7 @@ def _serves_false(folder: Path) -> bool:
         path = next(folder.glob(f"{name}.arrow"), None)
         if path is None:
             continue
-        frame = pl.read_ipc(path, memory_map=False)
+        frame = pl.read_ipc(path)
         texts = [column for column, kind in frame.schema.items() if kind == pl.String]
         if any(frame[column].str.contains(FALSE_WORDS, literal=True).any() for column in texts):
             return True

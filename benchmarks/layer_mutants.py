@@ -69,10 +69,10 @@ def loop_tree(document: Any, rng: random.Random) -> None:
 
 def deepen_tree(document: Any, rng: random.Random) -> None:
     """Up to 100,000 elements stand between an element and its parent."""
-    for element in _pick(document, rng, 3)[:3]:
+    for ix, element in enumerate(_pick(document, rng, 3)[:3]):
         above = document.xref_get_key(element, "P")[1]
         kind = rng.choice(_KINDS)
-        for _ in range(rng.choice((20, 190, 500, 20_000, 100_000))):
+        for _ in range(rng.choice((20, 190, 500, 3_000) if ix or rng.random() < 0.8 else (20_000, 100_000))):
             above = f"{_add(document, f'<</Type/StructElem/S/{kind}/P {above}/K {element} 0 R>>')} 0 R"
         document.xref_set_key(element, "P", above)
 
@@ -98,7 +98,7 @@ def break_parent_tree(document: Any, rng: random.Random) -> None:
         document.update_object(node, f"<</Kids[{node} 0 R {held} {node} 0 R]/Limits[0 99]>>")
         held = f"{node} 0 R"
     elif way == 1:
-        for _ in range(rng.choice((100, 50_000))):
+        for _ in range(rng.choice((100, 3_000, 10_000))):
             held = f"{_add(document, f'<</Kids[{held}]/Limits[0 999]>>')} 0 R"
     else:
         found = _find_elements(document) or [tree]
@@ -209,7 +209,7 @@ def break_names(document: Any, rng: random.Random) -> None:
     text = rng.choice((f"<</Kids[{node} 0 R {node} 0 R]>>", f"<</Names[{row * count}]>>", f"<</Names {rng.choice(_WRONG)}>>"))
     document.update_object(node, text)
     held = f"{node} 0 R"
-    for _ in range(rng.choice((0, 3, 50_000))):
+    for _ in range(rng.choice((0, 3, 3_000, 10_000))):
         held = f"{_add(document, f'<</Kids[{held}]/Limits[(a)(z)]>>')} 0 R"
     document.xref_set_key(document.pdf_catalog(), "Names", f"<</Dests {held}>>")
 
@@ -245,7 +245,7 @@ def break_bookmarks(document: Any, rng: random.Random) -> None:
     below = f"/First {first} 0 R/Next {first} 0 R" if way == 0 else ""
     document.update_object(first, f"<</Title({FALSE_WORDS})/Dest[{document.page_xref(0)} 0 R/Fit]{below}>>")
     held = first
-    for _ in range(rng.choice((2, 50_000)) if way else 0):
+    for _ in range(rng.choice((2, 3_000, 10_000)) if way else 0):
         key = "First" if way == 1 else "Next"
         held = _add(document, f"<</Title(t)/{key} {held} 0 R{'/Last ' + str(held) + ' 0 R' if way == 1 else ''}>>")
     root = _add(document, f"<</Type/Outlines/First {held} 0 R/Last {first} 0 R/Count {rng.choice((1, -5, 99999999))}>>")

@@ -295,6 +295,8 @@ def put_head(pdf: TaggedPdf) -> None:
         for x, text, span in ((60.0, "Flower", ""), (225.0, "Spring", SPAN), (405.0, "Autumn", SPAN)):
             with pdf.tag("TH", span):
                 pdf.to(x, pdf.y).run(text, "b")
+    for x0, x1 in ((200, 320), (380, 500)):
+        pdf.draw(f"0.7 w {x0} {HEIGHT - pdf.y - 14} m {x1} {HEIGHT - pdf.y - 14} l S")
     pdf.to(LEFT, pdf.y + 12)
     pdf.row(*zip(COLUMNS, ("", "Dry", "Wet", "Dry", "Wet"), strict=True), kind="TH", face="b")
 
@@ -304,3 +306,8 @@ def build_hostile(change: Callable[[pymupdf.Document], None], pdf: TaggedPdf | N
     document = (pdf or make_booklet()).build()
     change(document)
     return bytes(document.tobytes())
+
+
+def find_elements(document: Any, kind: str) -> list[int]:
+    """Find the numbers of the structure elements of one type, in the order of the tree."""
+    return [xref for xref in range(1, document.xref_length()) if document.xref_get_key(xref, "S") == ("name", f"/{kind}")]
