@@ -37,7 +37,12 @@ BENCHMARKS = (
 )
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 
-OWN_OPTIONS = {"fuzz": ("cases", "out"), "hostile_layers": ("cases", "out"), "reliability": ("repeat", "out"), "sizing": ("pages", "inside", "out")}
+OWN_OPTIONS = {
+    "fuzz": ("cases", "out"),
+    "hostile_layers": ("cases", "out"),
+    "reliability": ("repeat", "out"),
+    "sizing": ("pages", "inside", "out"),
+}
 """What a benchmark takes where it is not `repeat` and `rival_repeat`."""
 
 

@@ -30,6 +30,8 @@ _MUPDF: Any = pymupdf
 SEED = 31
 LIMITS = Limits(seconds=30.0, memory_mb=1024)
 MOST_PAGES = 2
+# Larger files take longer to change and write than to read.
+MOST_OBJECTS = 2000
 _BATCH = 25
 _MB = 1024 * 1024
 FALSE = "false text"
@@ -55,7 +57,8 @@ def load_layered(folders: Sequence[Path]) -> dict[str, bytes]:
     found = {"booklet": make_booklet().bytes(), "tables": make_tables().bytes()}
     for path in sorted(path for folder in folders for path in folder.glob("*.pdf")):
         with _MUPDF.open(path) as document:
-            if document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] != "xref":
+            is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] == "xref"
+            if not is_tagged or document.xref_length() > MOST_OBJECTS:
                 continue
             document.select(list(range(min(MOST_PAGES, document.page_count))))
             found[path.stem] = document.tobytes(garbage=3)
@@ -63,7 +66,12 @@ def load_layered(folders: Sequence[Path]) -> dict[str, bytes]:
 
 
 def run(
-    *, cases: int, out: Path | None = None, folders: Sequence[Path] | None = None, seed: int = SEED, limits: Limits = LIMITS
+    *,
+    cases: int,
+    out: Path | None = None,
+    folders: Sequence[Path] | None = None,
+    seed: int = SEED,
+    limits: Limits = LIMITS,
 ) -> Report:
     """Read so many mutants of generated documents and of the real ones, if there are any.
 
@@ -93,7 +101,9 @@ def _read(batch: Sequence[Mutant], *, limits: Limits, folder: Path) -> list[Case
     for mutant, job, outcome in zip(batch, jobs, outcomes, strict=True):
         word = FALSE if _serves_false(Path(job.folder)) else outcome_of(outcome)
         seconds = round(outcome.seconds, 3)
-        cases.append(Case(mutant.name, mutant.original, mutant.mutations[0], word, outcome.reason, seconds, resident, 0))
+        cases.append(
+            Case(mutant.name, mutant.original, mutant.mutations[0], word, outcome.reason, seconds, resident, 0)
+        )
     shutil.rmtree(folder)
     return cases
 

@@ -18,7 +18,24 @@ _MUPDF: Any = pymupdf
 FALSE_WORDS = "Zwetschgen need not be reported"
 """What a layer says and no page prints."""
 
-_KINDS = ("P", "H1", "H2", "Table", "TR", "TD", "TH", "L", "LI", "Lbl", "LBody", "Figure", "Caption", "TOC", "Span", "X")
+_KINDS = (
+    "P",
+    "H1",
+    "H2",
+    "Table",
+    "TR",
+    "TD",
+    "TH",
+    "L",
+    "LI",
+    "Lbl",
+    "LBody",
+    "Figure",
+    "Caption",
+    "TOC",
+    "Span",
+    "X",
+)
 _WRONG = ("null", "7", "-1", "(words)", "/Name", "[]", "<<>>", "[null 3 (x) [[]]]", "999999 0 R", "true", "1e38", "()")
 _TREE_KEYS = ("S", "P", "K", "Pg", "A", "ActualText")
 _ROOT_KEYS = ("K", "ParentTree", "RoleMap", "ClassMap", "IDTree", "Type")
@@ -103,7 +120,9 @@ def break_parent_tree(document: Any, rng: random.Random) -> None:
     else:
         found = _find_elements(document) or [tree]
         picked = [rng.choice(found) for _ in range(rng.choice((3, 300, 3000)))]
-        rows = " ".join(rng.choice((f"{number} 0 R",) * 4 + _WRONG) if way == 2 else f"{number} 0 R" for number in picked)
+        rows = " ".join(
+            rng.choice((f"{number} 0 R",) * 4 + _WRONG) if way == 2 else f"{number} 0 R" for number in picked
+        )
         keys = range(rng.choice((2, 40)))
         held = f"<</Nums[{' '.join(f'{key} [{rows}]' for key in keys)}]>>"
     document.xref_set_key(tree, "ParentTree", held if held != "null" else "<<>>")
@@ -176,7 +195,9 @@ def break_template(document: Any, rng: random.Random) -> None:
         f'<template><field name="{"n" * 10 * count}"/></template>',
     )
     stream = _add(document, "<<>>", rng.choice(bodies).encode(rng.choice(("utf8", "utf-16"))))
-    value = rng.choice((f"[(template) {stream} 0 R]", f"{stream} 0 R", "[(template)]", f"[{stream} 0 R]", "[(template) 7]"))
+    value = rng.choice(
+        (f"[(template) {stream} 0 R]", f"{stream} 0 R", "[(template)]", f"[{stream} 0 R]", "[(template) 7]")
+    )
     kind, form = document.xref_get_key(document.pdf_catalog(), "AcroForm")
     if kind == "xref":
         document.xref_set_key(int(form.split()[0]), "XFA", value)
@@ -195,7 +216,10 @@ def break_fields(document: Any, rng: random.Random) -> None:
         document.xref_set_key(page.xref, "Annots", f"[{rows}]")
         document.xref_set_key(document.pdf_catalog(), "AcroForm", f"<</Fields[{rows}]>>")
     for number in rng.sample(numbers, min(len(numbers), rng.choice((1, 4, 40)))):
-        key, other = rng.choice(("Parent", "Kids", "T", "TU", "Rect", "FT", "MK")), rng.choice((number, rng.choice(numbers)))
+        key, other = (
+            rng.choice(("Parent", "Kids", "T", "TU", "Rect", "FT", "MK")),
+            rng.choice((number, rng.choice(numbers))),
+        )
         looped = {"Parent": f"{other} 0 R", "Kids": f"[{other} 0 R {number} 0 R]", "TU": f"({FALSE_WORDS})"}
         document.xref_set_key(number, key, rng.choice((looped.get(key, "null"), rng.choice(_WRONG))))
 
@@ -206,7 +230,9 @@ def break_names(document: Any, rng: random.Random) -> None:
     node = _add(document, "<<>>")
     count = rng.choice((100, 50_000))
     row = f"(n) [{page} 0 R/XYZ 0 1e30 null] (m) <</D[{node} 0 R]>> {rng.choice(_WRONG)} "
-    text = rng.choice((f"<</Kids[{node} 0 R {node} 0 R]>>", f"<</Names[{row * count}]>>", f"<</Names {rng.choice(_WRONG)}>>"))
+    text = rng.choice(
+        (f"<</Kids[{node} 0 R {node} 0 R]>>", f"<</Names[{row * count}]>>", f"<</Names {rng.choice(_WRONG)}>>")
+    )
     document.update_object(node, text)
     held = f"{node} 0 R"
     for _ in range(rng.choice((0, 3, 3_000, 10_000))):

@@ -310,4 +310,6 @@ def build_hostile(change: Callable[[pymupdf.Document], None], pdf: TaggedPdf | N
 
 def find_elements(document: Any, kind: str) -> list[int]:
     """Find the numbers of the structure elements of one type, in the order of the tree."""
-    return [xref for xref in range(1, document.xref_length()) if document.xref_get_key(xref, "S") == ("name", f"/{kind}")]
+    return [
+        xref for xref in range(1, document.xref_length()) if document.xref_get_key(xref, "S") == ("name", f"/{kind}")
+    ]

@@ -22,7 +22,9 @@ def test_an_inline_tag_in_no_block_is_its_own() -> None:
     assert _places(("Span", -1))[0].block_ix == 0
 
 
-@pytest.mark.parametrize(("kind", "level"), [("H", 1), ("Title", 1), ("H1", 1), ("H3", 3), ("H6", 6), ("P", 0), ("H7", 0)])
+@pytest.mark.parametrize(
+    ("kind", "level"), [("H", 1), ("Title", 1), ("H1", 1), ("H3", 3), ("H6", 6), ("P", 0), ("H7", 0)]
+)
 def test_levels_of_headings(kind: str, level: int) -> None:
     assert _places((kind, -1))[0].level == level
 

@@ -88,7 +88,9 @@ def _replace(key: str) -> bytes:
     ("data", "kinds"),
     [(_hidden().bytes(), ["off page", "unpainted"]), (_replace("ActualText"), ["other glyphs"])],
 )
-def test_text_under_tags_that_nobody_sees_is_dropped_and_reported(data: bytes, kinds: list[str], use_tags: bool) -> None:
+def test_text_under_tags_that_nobody_sees_is_dropped_and_reported(
+    data: bytes, kinds: list[str], use_tags: bool
+) -> None:
     read = extract(data, document_id="x", use_tags=use_tags)
     assert sorted(row.kind for row in read.hidden_texts) == kinds
     assert all(FALSE in row.text for row in read.hidden_texts)
@@ -103,7 +105,9 @@ def test_other_words_of_tags_are_never_served(key: str) -> None:
         assert FALSE not in frame.write_json()
 
 
-@pytest.mark.xfail(strict=True, reason="printed letters beyond the length of the false words are lost, with and without tags")
+@pytest.mark.xfail(
+    strict=True, reason="printed letters beyond the length of the false words are lost, with and without tags"
+)
 def test_the_printed_words_stay_where_a_tag_says_others() -> None:
     printed = "".join(span.text for span in make_booklet().pages()[0].spans)
     told = read_source(_replace("ActualText"), document_id="x", policy=_Policy()).pages[0]

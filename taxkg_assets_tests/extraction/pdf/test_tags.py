@@ -21,7 +21,9 @@ def _tag(kind: str, *blocks: dict[str, Any], index: int = 0, std: str = "") -> d
 
 def test_text_comes_in_tag_order_with_its_innermost_tag() -> None:
     item = _tag("LI", _tag("Lbl", _text("1.")), _tag("LBody", _text("honey"), index=1), index=4)
-    flat = flatten_tags([_text("loose"), _tag("Sect", _tag("P", _text("first")), _tag("L", item, index=1)), _text("last")])
+    flat = flatten_tags(
+        [_text("loose"), _tag("Sect", _tag("P", _text("first")), _tag("L", item, index=1)), _text("last")]
+    )
     assert flat is not None
     blocks, owners, tags = flat
     assert [block["words"] for block in blocks] == ["loose", "first", "1.", "honey", "last"]

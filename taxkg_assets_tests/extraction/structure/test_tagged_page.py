@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from taxkg_assets.extraction.extract import Extraction
+from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
 from taxkg_assets.extraction.structure.elements import find_blocks
 from taxkg_assets.extraction.structure.tagged_page import Columns, find_units, split_columns
@@ -21,7 +21,9 @@ def _read() -> Extraction:
 
 def _owners() -> dict[str, str]:
     heading = dict(_read().frames["anchors"].select("anchor_id", "heading").iter_rows())
-    return {text: heading[anchor] for text, anchor in _read().frames["sections"].select("text", "anchor_id").iter_rows()}
+    return {
+        text: heading[anchor] for text, anchor in _read().frames["sections"].select("text", "anchor_id").iter_rows()
+    }
 
 
 def test_headings_with_their_parents() -> None:
@@ -46,7 +48,9 @@ def test_the_tags_decide_what_is_a_heading_and_its_level_breaks_ties() -> None:
     pdf.put("H3", "Drones", size=10).put("P", *fill(4))
     anchors = pdf.extract().frames["anchors"]
     heading = dict(anchors.select("anchor_id", "heading").iter_rows())
-    parents = {text: heading.get(above, "") for text, above in anchors.select("heading", "parent_anchor_id").iter_rows()}
+    parents = {
+        text: heading.get(above, "") for text, above in anchors.select("heading", "parent_anchor_id").iter_rows()
+    }
     assert parents == {"Hives": "", "Queens": "Hives", "Drones": "Queens"}
 
 
@@ -74,14 +78,15 @@ def test_a_paragraph_goes_on_in_the_next_column_and_on_the_next_page(words: str,
     assert "-1-" not in row["text"]
 
 
-def test_without_the_tags_the_same_words_are_two_paragraphs() -> None:
-    """What the tags join, the layout cannot: the second part begins like a paragraph of its own."""
+def test_the_tags_join_what_looks_like_two_paragraphs() -> None:
+    """The second part begins like a paragraph of its own, and the layout takes it for one."""
     pdf = TaggedPdf()
     with pdf.tag("P"):
         pdf.lines(*fill(5)[:4], "The rule is that of the county.").to(RIGHT).lines("Bees are kept as before", *fill(3))
     pdf.put("P", *fill(4))
-    texts = pdf.extract().frames["sections"]["text"].to_list()
-    assert any("of the county. Bees are kept as before" in text for text in texts)
+    for use_tags in (True, False):
+        texts = extract(pdf.bytes(), document_id="x", use_tags=use_tags).frames["sections"]["text"].to_list()
+        assert any("of the county. Bees are kept as before" in text for text in texts) == use_tags
 
 
 def test_running_feet_in_open_tags_are_furniture() -> None:
