@@ -29,6 +29,7 @@ BENCHMARKS = (
     "extraction",
     "fuzz",
     "graph",
+    "hostile_layers",
     "reliability",
     "retrieval",
     "rules",
@@ -38,7 +39,12 @@ BENCHMARKS = (
 )
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 
-OWN_OPTIONS = {"fuzz": ("cases", "out"), "reliability": ("repeat", "out"), "sizing": ("pages", "inside", "out")}
+OWN_OPTIONS = {
+    "fuzz": ("cases", "out"),
+    "hostile_layers": ("cases", "out"),
+    "reliability": ("repeat", "out"),
+    "sizing": ("pages", "inside", "out"),
+}
 """What a benchmark takes where it is not `repeat` and `rival_repeat`."""
 
 
@@ -54,7 +60,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks"), help="folder of the results")
     parser.add_argument("--repeat", type=int, default=7, help="repetitions of our own stages and of the floor")
     parser.add_argument("--rival-repeat", type=int, default=3, help="repetitions of the rivals, which are slow")
-    parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz)")
+    parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz, hostile_layers)")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 300, 1000], help="sizes of a library (sizing)")
     parser.add_argument("--inside", action="store_true", help="without Dagster, in this process (sizing)")
     options = parser.parse_args()

@@ -104,7 +104,7 @@ def _load_done(out: Path | None, *, cases: int) -> list[Case]:
 
 def _read(batch: Sequence[Mutant], *, limits: Limits, folder: Path) -> list[Case]:
     folder.mkdir(parents=True)
-    jobs = [_job(mutant, folder) for mutant in batch]
+    jobs = [job_of(mutant, folder) for mutant in batch]
     peaks: list[int] = [0]
     outcomes = read_documents(jobs, workers=1, limits=limits, on_done=lambda _: peaks.extend(_resident_of_children()))
     shutil.rmtree(folder)
@@ -123,7 +123,8 @@ def _read(batch: Sequence[Mutant], *, limits: Limits, folder: Path) -> list[Case
     ]
 
 
-def _job(mutant: Mutant, folder: Path) -> Job:
+def job_of(mutant: Mutant, folder: Path) -> Job:
+    """Write a mutant into a folder, and give the job that reads it."""
     path = folder / f"{mutant.name}.pdf"
     path.write_bytes(mutant.data)
     return Job(

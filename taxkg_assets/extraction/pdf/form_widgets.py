@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import pymupdf
@@ -33,28 +34,34 @@ _KINDS = {
 
 
 def read_widgets(page: Any) -> tuple[Widget, ...]:
-    """Read the form fields on a page, in the order of the annotations; rectangles are those of the page as shown."""
+    """Read the form fields on a page, in the order of the annotations; rectangles are those of the page as shown.
+
+    A field that is damaged, such as one that is its own parent, is left out: the printed page is read all the same.
+    """
     found: list[Widget] = []
     most = load_family("spoken")["limits"]["widgets_per_page"]
     spoken_key = _LIBRARY.pdf_new_name("TU")
     widget = _LIBRARY.pdf_first_widget(_MUPDF._as_pdf_page(page))
     while widget.m_internal and len(found) < most:
-        entry = _LIBRARY.pdf_annot_obj(widget)
-        shown = _LIBRARY.pdf_bound_annot(widget)
-        found.append(
-            Widget(
-                name=find_plain_text(_LIBRARY.pdf_load_field_name(entry) or ""),
-                label=find_plain_text(_spoken_of(entry, spoken_key)),
-                kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
-                value=find_plain_text(_LIBRARY.pdf_field_value(entry) or ""),
-                x0=float(shown.x0),
-                y0=float(shown.y0),
-                x1=float(shown.x1),
-                y1=float(shown.y1),
-            )
-        )
+        with suppress(*_DAMAGE):
+            found.append(_read_widget(widget, spoken_key))
         widget = _LIBRARY.pdf_next_widget(widget)
     return tuple(found)
+
+
+def _read_widget(widget: Any, spoken_key: Any) -> Widget:
+    entry = _LIBRARY.pdf_annot_obj(widget)
+    shown = _LIBRARY.pdf_bound_annot(widget)
+    return Widget(
+        name=find_plain_text(_LIBRARY.pdf_load_field_name(entry) or ""),
+        label=find_plain_text(_spoken_of(entry, spoken_key)),
+        kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
+        value=find_plain_text(_LIBRARY.pdf_field_value(entry) or ""),
+        x0=float(shown.x0),
+        y0=float(shown.y0),
+        x1=float(shown.x1),
+        y1=float(shown.y1),
+    )
 
 
 def _spoken_of(entry: Any, key: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pymupdf
@@ -21,6 +21,7 @@ from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
+from taxkg_assets.extraction.pdf.tag_guard import find_danger
 from taxkg_assets.extraction.pdf.tags import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_portions
 from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
@@ -38,11 +39,15 @@ _ERROR_CODE = re.compile(r"^code=\d+:\s*")
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How the pages of one PDF are read: whether it has form fields, its links, and who decides on its tags."""
+    """How the pages of one PDF are read: whether it has form fields, its links, and who decides on its tags.
+
+    distrust: why no page of it is read by its tags.
+    """
 
     has_fields: bool
     links: NavigationReader
     policy: TagPolicy | None
+    distrust: str = ""
 
 
 def read_source(
@@ -101,7 +106,9 @@ def _read_pdf(
         warnings = _repair_warnings(document)
         has_fields = bool(document.is_form_pdf)
         is_tagged = document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] in ("xref", "dict")
-        reading = _Reading(has_fields, NavigationReader(document), policy if is_tagged else None)
+        distrust = find_danger(document) if is_tagged and policy is not None else ""
+        policy = policy if is_tagged and not distrust else None
+        reading = _Reading(has_fields, NavigationReader(document), policy, distrust)
         pages = tuple(
             _read_page(document, ix, page_ix=ix, reading=reading, hidden=hidden) for ix in range(document.page_count)
         )
@@ -213,7 +220,7 @@ def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None
         if reading is None:
             return read_page(page, number=page_ix + 1, has_fields=False, is_text=True, hidden=hidden)
         reading.links.read_areas(page, number=page_ix + 1)
-        return read_page(
+        read = read_page(
             page,
             number=page_ix + 1,
             has_fields=reading.has_fields,
@@ -221,6 +228,7 @@ def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None
             hidden=hidden,
             policy=reading.policy,
         )
+        return replace(read, distrust=reading.distrust) if reading.distrust else read
     except _DAMAGE as error:
         reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

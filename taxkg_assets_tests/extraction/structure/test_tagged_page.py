@@ -1,0 +1,157 @@
+"""Pages read by their tags: headings and parents, run-ins, lists, paragraphs across breaks, furniture, callouts."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from taxkg_assets.extraction.extract import Extraction, extract
+from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.structure.elements import find_blocks
+from taxkg_assets.extraction.structure.tagged_page import Columns, find_units, split_columns
+from taxkg_assets_tests.extraction.tagged_pdf import FOOT, LEFT, RIGHT, TaggedPdf, fill, make_booklet, make_tables
+from taxkg_assets_tests.extraction.typeset import identity_of
+
+
+@cache
+def _read() -> Extraction:
+    return make_booklet().extract()
+
+
+def _owners() -> dict[str, str]:
+    heading = dict(_read().frames["anchors"].select("anchor_id", "heading").iter_rows())
+    return {
+        text: heading[anchor] for text, anchor in _read().frames["sections"].select("text", "anchor_id").iter_rows()
+    }
+
+
+def test_headings_with_their_parents() -> None:
+    anchors = _read().frames["anchors"]
+    heading = dict(anchors.select("anchor_id", "heading").iter_rows())
+    found = [
+        (text, heading.get(parent, "")) for text, parent in anchors.select("heading", "parent_anchor_id").iter_rows()
+    ]
+    assert found == [
+        ("General Rules", ""),
+        ("Wild swarms.", "General Rules"),
+        ("Late Harvest", "General Rules"),
+        ("Wax and Pollen", ""),
+        ("Pollen", "Wax and Pollen"),
+    ]
+
+
+def test_the_tags_decide_what_is_a_heading_and_its_level_breaks_ties() -> None:
+    """Two sizes of type and three levels: what has no type of its own is placed by its tag."""
+    pdf = TaggedPdf().put("H1", "Hives", face="b", size=12).put("P", *fill(4))
+    pdf.put("H2", "Queens", face="b", size=12).put("P", *fill(4))
+    pdf.put("H3", "Drones", size=10).put("P", *fill(4))
+    anchors = pdf.extract().frames["anchors"]
+    heading = dict(anchors.select("anchor_id", "heading").iter_rows())
+    parents = {
+        text: heading.get(above, "") for text, above in anchors.select("heading", "parent_anchor_id").iter_rows()
+    }
+    assert parents == {"Hives": "", "Queens": "Hives", "Drones": "Queens"}
+
+
+def test_a_run_in_owns_its_paragraph() -> None:
+    assert _owners()["A swarm that nobody owns is reported by whoever takes it into a hive."] == "Wild swarms."
+
+
+def test_list_items_are_whole_with_their_marks() -> None:
+    sections = _read().frames["sections"]
+    items = sections.filter(sections["role"] == "ListBlock")["text"].to_list()
+    assert items == ["• clover that was sown,", "• heather that grew wild."]
+
+
+@pytest.mark.parametrize(
+    ("words", "parts", "pages"),
+    [
+        ("second kind and is weighed in the same week in which it is taken", 2, {1}),
+        ("line number 3 of it unless it was sold before the honey was.", 2, {1, 2}),
+    ],
+)
+def test_a_paragraph_goes_on_in_the_next_column_and_on_the_next_page(words: str, parts: int, pages: set[int]) -> None:
+    row = next(row for row in _read().frames["sections"].iter_rows(named=True) if words in row["text"])
+    assert len(row["element_ids"]) == parts
+    assert {piece["page"] for piece in row["pieces"]} == pages
+    assert "-1-" not in row["text"]
+
+
+def test_the_tags_join_what_looks_like_two_paragraphs() -> None:
+    """The second part begins like a paragraph of its own, and the layout takes it for one."""
+    pdf = TaggedPdf()
+    with pdf.tag("P"):
+        pdf.lines(*fill(5)[:4], "The rule is that of the county.").to(RIGHT).lines("Bees are kept as before", *fill(3))
+    pdf.put("P", *fill(4))
+    for use_tags in (True, False):
+        texts = extract(pdf.bytes(), document_id="x", use_tags=use_tags).frames["sections"]["text"].to_list()
+        assert any("of the county. Bees are kept as before" in text for text in texts) == use_tags
+
+
+def test_running_feet_in_open_tags_are_furniture() -> None:
+    roles = dict(_read().frames["elements"].select("text", "role").iter_rows())
+    assert (roles["-1-"], roles["-2-"]) == ("PageArtifact", "PageArtifact")
+    assert not any("-1-" in text or "-2-" in text for text in _owners())
+
+
+def test_an_icon_makes_a_callout_and_is_no_text() -> None:
+    rows = dict(make_tables().extract().frames["elements"].select("text", "role").iter_rows())
+    assert rows["Bees that swarm in a storm are not counted before they have settled."] == "Callout"
+    assert rows["CAUTION"] == "PageArtifact"
+
+
+def test_each_block_knows_whether_the_layout_agrees() -> None:
+    pdf = make_booklet()
+    # Set far apart, so that the layout sees two paragraphs.
+    with pdf.tag("P"):
+        pdf.to(LEFT, 400).set("Propolis is counted when it is sold to").set("others and not before.", gap=16)
+    blocks = find_blocks(pdf.source(), identity=identity_of(), regions={}, face_boxes={})
+    source = {block.text: block.source for block in blocks}
+    assert source["Propolis is counted when it is sold to others and not before."] == "tags"
+    assert source["General Rules"] == "both"
+
+
+def test_pages_without_tags_are_read_by_layout() -> None:
+    blocks = find_blocks(make_booklet().source(), identity=identity_of(), regions={}, face_boxes={})
+    assert {block.source for block in blocks if block.role == "BodyText"} <= {"both", "tags"}
+    plain = TaggedPdf().put("P", "A few words.").source()
+    assert {b.source for b in find_blocks(plain, identity=identity_of(), regions={}, face_boxes={})} == {"layout"}
+
+
+def test_units_are_blocks_items_and_tables() -> None:
+    source = make_tables().source()
+    page = source.pages[0]
+    lines = read_printed_text(source).lines[1]
+    table = next(ix for ix, tag in enumerate(page.tags) if tag.kind == "Table")
+    units = find_units(page, lines, tables={table})
+    assert [unit.place.kind for unit in units[:3]] == ["H1", "P", "H3"]
+    assert [unit.table_ix for unit in units] == [-1, -1, -1, table]
+    # A table that is not read as such gives a unit for each of its cells.
+    assert len(find_units(page, lines, tables=set())) > 20
+
+
+def test_marks_join_the_words_of_their_item() -> None:
+    source = make_booklet().source()
+    units = find_units(source.pages[0], read_printed_text(source).lines[1], tables=set())
+    items = [unit for unit in units if unit.place.item_ix >= 0]
+    assert [(unit.has_mark, unit.is_item_start, unit.only_marks) for unit in items] == [(True, True, False)] * 2
+
+
+def test_a_unit_is_split_where_it_rises_to_another_column() -> None:
+    source = make_booklet().source()
+    page = source.pages[0]
+    units = find_units(page, read_printed_text(source).lines[1], tables=set())
+    unit = next(unit for unit in units if "Honey that" in unit.lines[0].text)
+    segments = split_columns(unit.lines)
+    assert [len(lines) for lines in segments] == [2, 1]
+    columns = Columns(page, [unit.lines for unit in units if unit is not units[0] and len(unit.lines) > 3][:1])
+    assert columns.locate(segments[0])[0] == 0
+    assert columns.locate(segments[1])[0] == 1
+    assert split_columns([]) == [[]]
+
+
+def test_a_foot_of_the_document_is_not_joined_to_the_next_page() -> None:
+    pdf = make_booklet()
+    pdf.turn().put("P", *fill(5)).to(290, FOOT).bare("-3-", size=8)
+    assert not any("-3-" in text for text in pdf.extract().frames["sections"]["text"])

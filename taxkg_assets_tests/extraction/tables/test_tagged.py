@@ -1,0 +1,113 @@
+"""Tagged tables: header paths, worksheets, captions, furniture, and the pages that they go on."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from taxkg_assets.extraction.extract import Extraction
+from taxkg_assets.extraction.tables.tagged import find_tagged_tables
+from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, FOOT, LEFT, TaggedPdf, fill, make_tables
+
+
+@cache
+def _read() -> Extraction:
+    return make_tables().extract()
+
+
+def _cells(page: int) -> list[dict[str, Any]]:
+    frame = _read().frames["tables"]
+    return list(frame.filter(frame["page"] == page)["cells"].to_list()[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "row_path", "col_path"),
+    [
+        ("11.5", "Clover", "Spring > Dry"),
+        ("12.5", "Clover", "Spring > Wet"),
+        ("23.5", "Heather", "Autumn > Dry"),
+        ("34.5", "Linden", "Autumn > Wet"),
+    ],
+)
+def test_headers_over_several_columns_lead_to_each_cell(text: str, row_path: str, col_path: str) -> None:
+    cell = next(cell for cell in _cells(1) if cell["text"] == text)
+    assert (cell["row_path"], cell["col_path"]) == (row_path, col_path)
+
+
+@pytest.mark.parametrize(("text", "col_path"), [("41.5", "Spring > Dry"), ("54.5", "Autumn > Wet")])
+def test_a_table_on_the_next_page_takes_its_headers(text: str, col_path: str) -> None:
+    cell = next(cell for cell in _cells(2) if cell["text"] == text)
+    assert cell["col_path"] == col_path
+    assert _read().frames["tables"]["title"].to_list()[:2] == ["Table 1. Yields by Flower"] * 2
+
+
+def test_a_foot_tagged_as_a_cell_is_in_no_table() -> None:
+    tables = _read().frames["tables"]
+    assert "-1-" not in [cell["text"] for cells in tables["cells"].to_list() for cell in cells]
+    roles = dict(_read().frames["elements"].select("text", "role").iter_rows())
+    assert roles["-1-"] == "PageArtifact"
+    page = make_tables().pages()[0]
+    foot = {span.span_ix for span in page.spans if span.text == "-1-"}
+    with_foot, without = find_tagged_tables(page), find_tagged_tables(page, furniture=foot)
+    assert any(cell.text == "-1-" for cell in with_foot[0].cells)
+    assert not any(cell.text == "-1-" for cell in without[0].cells)
+
+
+def test_a_numbered_caption_is_no_heading_whatever_its_tag() -> None:
+    assert "Table 1. Yields by Flower" not in _read().frames["anchors"]["heading"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("text", "row_path"),
+    [
+        ("Enter the pounds of wax", "2."),
+        ("_______", "1. > Enter the pounds of honey"),
+        ("4.", "4."),
+    ],
+)
+def test_rows_of_a_worksheet(text: str, row_path: str) -> None:
+    cell = next(cell for cell in _cells(3) if cell["text"] == text)
+    assert (cell["row_path"], cell["col_path"]) == (row_path, "")
+
+
+def test_the_number_at_the_amount_is_left_out() -> None:
+    assert [cell["text"] for cell in _cells(3)].count("2.") == 1
+
+
+def _titled() -> TaggedPdf:
+    """A table between two paragraphs of one section, with a bold title that is tagged as a paragraph."""
+    pdf = TaggedPdf().put("H2", "Sale of Honey", face="b", size=14)
+    pdf.put("P", "Honey that is sold counts in the month of its sale", *fill(3))
+    pdf.put("P", "Prices of a Pound", face="b", gap=10)
+    with pdf.tag("Table"):
+        pdf.row(*zip(COLUMNS[:3], ("Kind", "Spring", "Autumn"), strict=True), kind="TH", face="b")
+        pdf.row(*zip(COLUMNS[:3], ("Clover", "2.50", "3.50"), strict=True))
+        pdf.row(*zip(COLUMNS[:3], ("Heather", "4.50", "5.50"), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", "Honey that is given away counts in no month.", gap=14)
+    return pdf.to(290, FOOT).bare("-1-", size=8)
+
+
+def test_a_title_owns_its_table_and_not_what_follows() -> None:
+    read = _titled().extract()
+    heading = dict(read.frames["anchors"].select("anchor_id", "heading").iter_rows())
+    owners = {text: heading[anchor] for text, anchor in read.frames["sections"].select("text", "anchor_id").iter_rows()}
+    assert owners["Honey that is given away counts in no month."] == "Sale of Honey"
+    tables = read.frames["sections"].filter(read.frames["sections"]["table_id"].is_not_null())
+    assert [heading[anchor] for anchor in tables["anchor_id"]] == ["Prices of a Pound"]
+
+
+def test_one_row_or_one_column_stays_text() -> None:
+    pdf = TaggedPdf().put("P", *fill(4))
+    with pdf.tag("Table"):
+        pdf.row((60, "Lone"), (200, "row"))
+    with pdf.tag("Table"):
+        for word in ("Clover", "Heather", "Linden"):
+            pdf.row((60, word))
+    assert find_tagged_tables(pdf.pages()[0]) == []
+    assert pdf.extract().frames["tables"].is_empty()
+
+
+def test_a_page_without_tagged_tables_has_none() -> None:
+    assert find_tagged_tables(TaggedPdf().put("P", *fill(4)).pages()[0]) == []
