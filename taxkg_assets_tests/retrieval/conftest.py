@@ -71,6 +71,7 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "warnings": [],
         "image_only_pages": [],
         "hidden_texts": [],
+        "page_sources": [],
         "tier": 1,
         "fetched_at": None,
         **columns,
