@@ -23,6 +23,7 @@ from benchmarks.documents import CorpusError
 BENCHMARKS = (
     "accuracy",
     "answers",
+    "authored",
     "chunking",
     "claims",
     "cold_start",
@@ -40,6 +41,7 @@ BENCHMARKS = (
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 
 OWN_OPTIONS = {
+    "authored": ("quick",),
     "fuzz": ("cases", "out"),
     "hostile_layers": ("cases", "out"),
     "reliability": ("repeat", "out"),
@@ -63,6 +65,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz, hostile_layers)")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 300, 1000], help="sizes of a library (sizing)")
     parser.add_argument("--inside", action="store_true", help="without Dagster, in this process (sizing)")
+    parser.add_argument("--quick", action="store_true", help="only a sample of 40 documents (authored)")
     options = parser.parse_args()
     if options.list:
         for name in BENCHMARKS:

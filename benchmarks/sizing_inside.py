@@ -85,7 +85,7 @@ def admission_of(document: Document, read: Any) -> dict[str, Any]:
     """What the row of a document says."""
     own = {name: getattr(read.identity, name) for name in read.identity.__dataclass_fields__}
     told = {"document_id": document.document_id, "page_count": read.page_count, "sha256": "0" * 64}
-    return {**own, **told, "warnings": [], "image_only_pages": [], "hidden_texts": []}
+    return {**own, **told, "warnings": [], "image_only_pages": [], "hidden_texts": [], "page_sources": []}
 
 
 def measure_inside(

@@ -38,6 +38,7 @@ LAW_OUTCOMES = ("passed", "flagged", "withheld")
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
 READING_SOURCES = ("tags", "layout", "both")
+PAGE_SOURCES = ("tags", "template", "layout")
 FIELD_KINDS = ("text", "checkbox", "choice", "signature")
 FIELD_SOURCES = ("template", "layout")
 ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
@@ -232,6 +233,16 @@ class Documents(dy.Schema):
             {"page": dy.Int32(), "kind": dy.String(), "text": dy.String(), "is_order": dy.Bool(), **_corners()},
         ),
         description="text that nobody can see, left out of all tables, and text that gives orders to programs",
+    )
+    page_sources = dy.List(
+        dy.Struct(
+            {
+                "page": dy.Int32(min=1),
+                "source": dy.String(regex=_one_of(PAGE_SOURCES)),
+                "reason": dy.String(),
+            }
+        ),
+        description="what each page was read by: tags, template or layout; the reason where its tags are not trusted",
     )
     page_url = _text("official web page of the product; null where it is none of the IRS's", nullable=True)
     pdf_url = _text("official address of the PDF of this revision", nullable=True)

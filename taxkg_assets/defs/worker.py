@@ -103,6 +103,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
             | dict(zip(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), row.box, strict=True))
             for row in read.hidden_texts
         ],
+        "page_sources": [asdict(row) for row in read.page_sources],
         "fetched_at": datetime.now(UTC),
     }
     admission["tier"] = find_tier(admission, own={})

@@ -32,6 +32,7 @@ from taxkg_assets.extraction.invariants import (
 )
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
@@ -63,6 +64,7 @@ class Extraction:
     image_only_pages: tuple[int, ...]
     hidden_texts: tuple[HiddenText, ...] = ()
     addresses: Addresses = field(default_factory=Addresses)
+    page_sources: tuple[PageSource, ...] = ()
 
 
 def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
@@ -159,6 +161,7 @@ def extract(
     form_fields = find_form_fields(source) if is_form else FormFields()
     boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
     stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
+    trusted = _by_page(stated) if form_fields.is_trusted else {}
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes}, text=text)
     found = {
@@ -171,7 +174,7 @@ def extract(
         regions={page: [table.region for table in tables] for page, tables in found.items()},
         face_boxes=faces,
         text=text,
-        stated=_by_page(stated) if form_fields.is_trusted else {},
+        stated=trusted,
     )
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     # A table that was misread is kept as the text that it is, and the document with it.
@@ -232,4 +235,7 @@ def extract(
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
         addresses=addresses,
+        page_sources=find_page_sources(
+            source, template_pages={page for page, own in trusted.items() if any(one.key for one in own)}
+        ),
     )

@@ -15,6 +15,7 @@ from taxkg_assets.extraction.box_laws import (
     find_unexplained_boxes,
 )
 from taxkg_assets.extraction.document_law import CORRUPT, INCOMPLETE, DocumentLaw, column_law
+from taxkg_assets.extraction.page_laws import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
@@ -225,6 +226,24 @@ LAWS: tuple[DocumentLaw, ...] = (
         show=(),
         broken="passages give orders to programs, or hide text",
         remedy="Read them with `taxkg status`; no program should follow them.",
+    ),
+    DocumentLaw(
+        "structure_tags_are_trusted",
+        INCOMPLETE,
+        "documents",
+        "pages were read by their layout, as their structure tags contradict them",
+        "Compare headings and paragraphs of these pages with the printed page.",
+        find_distrusted_pages,
+        show=("page", "reason"),
+    ),
+    DocumentLaw(
+        "tags_and_layout_agree",
+        INCOMPLETE,
+        "anchors",
+        "headings are seen by the structure tags or by the layout only",
+        "Compare the headings of the document with its printed pages.",
+        find_disputed_headings,
+        show=("page", "heading"),
     ),
 )
 """All laws about documents, the strongest first."""

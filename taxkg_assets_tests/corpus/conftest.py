@@ -32,6 +32,7 @@ def read_frames(folder: Path) -> dict[str, Any]:
         row = {**asdict(read.identity), "document_id": path.stem, "page_count": read.page_count, "fetched_at": fetched}
         row |= {"sha256": "0" * 64, "source_uri": "", "source_root": "", "code_version": ""}
         row |= {"warnings": [], "image_only_pages": [], "hidden_texts": [], "tier": 1}
+        row |= {"page_sources": [asdict(one) for one in read.page_sources]}
         parts["documents"].append(pl.DataFrame([row], schema=schemas.Documents.create_empty().schema))
         for name, frames in parts.items():
             if name != "documents":

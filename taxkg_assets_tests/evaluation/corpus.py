@@ -36,6 +36,7 @@ def document(document_id: str, **overrides: Any) -> dict[str, Any]:
         "warnings": [],
         "image_only_pages": [],
         "hidden_texts": [],
+        "page_sources": [],
         "tier": 1,
         "fetched_at": datetime(2030, 1, 1, tzinfo=UTC),
         **overrides,

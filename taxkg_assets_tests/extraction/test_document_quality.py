@@ -23,7 +23,7 @@ from taxkg_assets.extraction.document_law import (
 from taxkg_assets.extraction.document_quality import ALL_LAWS, FILE_LAW, SCHEMA_LAW, build_document_quality, find_law
 from taxkg_assets.extraction.invariants import LAWS
 
-GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": []}
+GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": [], "page_sources": []}
 
 
 def refusal(document_id: str, *, stage: str, reason: str, is_law: bool = True) -> dict[str, Any]:

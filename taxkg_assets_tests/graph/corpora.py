@@ -54,6 +54,7 @@ def document(document_id: str, form: str, doc_type: str, revision: str, *, is_dr
         "warnings": [],
         "image_only_pages": [],
         "hidden_texts": [],
+        "page_sources": [{"page": 1, "source": "layout", "reason": ""}],
         "page_url": None,
         "pdf_url": None,
         "tier": 1,

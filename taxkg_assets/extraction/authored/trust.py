@@ -14,6 +14,8 @@ from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_place
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.rules.loader import load_family
 
+TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
+
 
 @dataclass(slots=True)
 class _Paragraph:
@@ -49,7 +51,7 @@ class TagTrust:
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
         total = sum(_letter_count(span) for span in spans)
         if total < limits["least_chars"]:
-            return "The page has too little text to judge its structure tags."
+            return TOO_LITTLE_TEXT
         paragraphs = _collect(page, spans)
         tagged = sum(paragraph.char_count for paragraph in paragraphs)
         if tagged < limits["tagged_frac"] * total:

@@ -1,0 +1,49 @@
+"""Laws about how pages were read: structure tags are trusted, and the layout of the page agrees with them."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.extraction.authored.trust import TOO_LITTLE_TEXT
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.schemas import Anchors, Documents
+
+_NOT_OWN_LINE = ("runin", "line", "column")
+
+
+def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Find the pages whose tags were not trusted, in documents where these are a large share of the tagged pages.
+
+    A page with too little text to judge its tags does not count.
+
+    Returns: one row per page with `document_id`, `page` and `reason`.
+    """
+    limits = load_family("document_laws")["structure_tags_are_trusted"]
+    pages = find_read_pages(documents).filter(pl.col("reason") != TOO_LITTLE_TEXT)
+    tagged = pages.filter((pl.col("source") == "tags") | (pl.col("reason") != ""))
+    is_distrusted = pl.col("reason") != ""
+    share = is_distrusted.mean().over("document_id")
+    count = is_distrusted.sum().over("document_id")
+    is_offending = is_distrusted & (share > limits["distrusted_frac"]) & (count >= limits["least_pages"])
+    return tagged.filter(is_offending).select("document_id", "page", "reason").sort("document_id", "page")
+
+
+def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Find the own-line headings that only one reading sees, in documents where the two agree on few.
+
+    Returns: one row per heading on a page that was read by its tags, with `document_id`, `page` and `heading`.
+    """
+    limits = load_family("document_laws")["tags_and_layout_agree"]
+    tagged = find_read_pages(documents).filter(pl.col("source") == "tags")
+    own_line = anchors.filter(~pl.col("kind").is_in(_NOT_OWN_LINE)).join(tagged, on=["document_id", "page"], how="semi")
+    is_agreed = pl.col("source") == "both"
+    share, count = is_agreed.mean().over("document_id"), pl.len().over("document_id")
+    is_offending = ~is_agreed & (share < limits["agreed_frac"]) & (count >= limits["least_headings"])
+    return own_line.filter(is_offending).sort("anchor_id").select("document_id", "page", "heading")
+
+
+def find_read_pages(documents: pl.DataFrame) -> pl.DataFrame:
+    """Find how every page was read: one row per document and page with `source` and `reason`."""
+    rows = documents.select("document_id", "page_sources").explode("page_sources").drop_nulls("page_sources")
+    return rows.unnest("page_sources").select("document_id", "page", "source", "reason")

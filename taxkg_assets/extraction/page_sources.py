@@ -1,0 +1,36 @@
+"""How each page of a document was read: by its structure tags, by the form template or by its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pdf.model import Page, Source
+
+
+@dataclass(frozen=True, slots=True)
+class PageSource:
+    """How one page was read.
+
+    source: tags, template or layout. reason: why a page with structure tags was read without them, one sentence;
+    empty where it was read by them, or has none.
+    """
+
+    page: int
+    source: str
+    reason: str = ""
+
+
+def find_page_sources(source: Source, *, template_pages: Collection[int]) -> tuple[PageSource, ...]:
+    """Find how each page of a document was read.
+
+    Args:    source: its pages as read. template_pages: those with fields whose keys a trusted template states.
+    Returns: one entry per page, in order.
+    """
+    return tuple(PageSource(page.page, _name_source(page, template_pages), page.distrust) for page in source.pages)
+
+
+def _name_source(page: Page, template_pages: Collection[int]) -> str:
+    if page.tags:
+        return "tags"
+    return "template" if page.page in template_pages else "layout"
