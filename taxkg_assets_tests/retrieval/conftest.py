@@ -75,7 +75,6 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "hidden_texts": [],
         "page_sources": [],
         "tier": 1,
-        "page_sources": [],
         "fetched_at": None,
         **columns,
     }
