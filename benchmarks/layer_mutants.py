@@ -1,4 +1,4 @@
-"""Hostile authored layers: sound PDFs whose structure tree, form template, links and names are changed object by object.
+"""Hostile authored layers: sound PDFs whose structure tree, form template, links and names are changed.
 
 Each mutation changes an open document and draws from a seeded generator; the printed pages stay as they were.
 """
