@@ -1,4 +1,4 @@
-"""Hostile authored layers: hundreds of changed structure trees, templates and link tables through the readers.
+"""Hostile authored layers: hundreds of changed structure trees, templates and link tables, read under limits.
 
 No case may crash, hang, fail with an unexpected error, or serve words that no page prints.
 """

@@ -20,7 +20,7 @@ from taxkg_assets_tests.extraction.navigation_pdfs import new_object
 
 _NAMES = {"": "Helvetica", "b": "Helvetica-Bold", "i": "Helvetica-Oblique", "bi": "Helvetica-BoldOblique"}
 _FONTS: dict[str, Any] = {
-    face: pymupdf.Font(name) for face, name in zip(_NAMES, ("helv", "hebo", "heit", "hebi"), strict=True)
+    face: pymupdf.Font(name) for face, name in {"": "helv", "b": "hebo", "i": "heit", "bi": "hebi"}.items()
 }
 _KEYS = {face: f"F{ix}" for ix, face in enumerate(_NAMES)}
 WIDTH, HEIGHT = 612.0, 792.0

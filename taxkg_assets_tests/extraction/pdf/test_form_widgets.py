@@ -6,6 +6,7 @@ import pymupdf
 
 from taxkg_assets.extraction.pdf.form_widgets import read_template, read_widgets
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets_tests.extraction.navigation_pdfs import new_object
 from taxkg_assets_tests.extraction.templated import attach_template
 
 
@@ -45,3 +46,14 @@ def test_a_template_is_unpacked_no_further_than_it_may_be_long() -> None:
 
 def test_a_form_without_a_template_has_none() -> None:
     assert read_template(_page().parent) == b""
+
+
+def test_a_field_that_is_its_own_parent_is_left_out_and_the_others_stay() -> None:
+    page = _page()
+    document, sound = page.parent, next(iter(page.widgets())).xref
+    looped = new_object(document, "<<>>")
+    place = "/Type/Annot/Subtype/Widget/FT/Tx/T(a)/Rect[50 50 90 70]"
+    document.update_object(looped, f"<<{place}/Parent {looped} 0 R>>")
+    document.xref_set_key(page.xref, "Annots", f"[{looped} 0 R {sound} 0 R]")
+    written = pymupdf.open(stream=document.tobytes(), filetype="pdf")
+    assert [field.name for field in read_widgets(written[0])] == ["box1"]
