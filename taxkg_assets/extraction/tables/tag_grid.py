@@ -104,7 +104,7 @@ def build_grid(page: Page, rows: Sequence[TagRow], ruling: Ruling) -> Grid | Non
     extents = _find_extents(full, column_count)
     if extents is None:
         full, extents = [], _cluster(rows)
-    if len(extents) < 2:
+    if not 2 <= len(extents) <= load_family("tables")["tagged"]["max_columns"]:
         return None
     runs = tuple(run for row in rows for cell in row for run in cell.runs)
     box = hull_of(runs)
