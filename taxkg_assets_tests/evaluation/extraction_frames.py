@@ -18,5 +18,7 @@ def build_frame(schema: type[S], rows: Sequence[dict[str, Any]], **shared: Any) 
     plain = {name: _PLAIN.get(type(dtype), _BBOX) for name, dtype in schema.create_empty().schema.items()}
     if "source" in plain:
         plain["source"] = "layout"
+    if "resolved_by" in plain:
+        plain["resolved_by"] = "link"
     filled = [{**plain, **shared, **row} for row in rows]
     return schema.validate(pl.DataFrame(filled, schema=schema.create_empty().schema), cast=True)
