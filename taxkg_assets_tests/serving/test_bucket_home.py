@@ -14,7 +14,7 @@ HOME = "s3://library/homes/samples"
 QUESTION = "What does box 1b of Form 1099-DIV show?"
 
 
-# A home in a bucket is answered by LanceDB since it serves the index; the comparison with a folder fails and its cause is
+# LanceDB answers a home in a bucket; the comparison with a folder fails, and its cause is
 # not found yet.
 @pytest.mark.xfail(reason="a home in a bucket does not equal one in a folder yet: LanceDB answers it", strict=False)
 def test_a_home_in_a_bucket_equals_one_in_a_folder(
