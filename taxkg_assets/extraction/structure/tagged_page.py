@@ -130,23 +130,32 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
     flow = maker.flow
-    tells_headings = flow.has_heading_tags and _tells_headings(units, body=flow.style.body(page.page))
+    has_headings = flow.has_heading_tags and _has_tagged_headings(units, body=flow.style.body(page.page))
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, regions).items():
                 maker.add_table(lines, region_ix, columns.locate(lines)[0])
             continue
         heads_table = ix + 1 < len(units) and units[ix + 1].table_ix >= 0
-        is_caption = ix in captions
         paragraphs = []
         for lines in parts:
             column_ix, x0, x1 = columns.locate(lines)
-            paragraph = Paragraph(merge_lines(lines), x0, x1, column_ix, _is_listed(unit), 0.0)
-            paragraph.level, paragraph.path, paragraph.is_item = unit.place.level, unit.path, unit.place.item_ix >= 0
-            paragraph.is_caption = is_caption
-            if paragraph.level == 0 and not paragraph.is_item and (heads_table or not tells_headings):
-                # Titles of tables are rarely tagged as headings: their type decides.
-                paragraph.level, paragraph.heads_table = -1, heads_table
+            level, is_item = unit.place.level, unit.place.item_ix >= 0
+            # Titles of tables are rarely tagged as headings: their type decides.
+            by_type = level == 0 and not is_item and (heads_table or not has_headings)
+            paragraph = Paragraph(
+                merge_lines(lines),
+                x0,
+                x1,
+                column_ix,
+                _is_listed(unit),
+                0.0,
+                heads_table=by_type and heads_table,
+                is_caption=ix in captions,
+                level=-1 if by_type else level,
+                path=unit.path,
+                is_item=is_item,
+            )
             paragraphs.append(paragraph)
         maker.add_tagged(paragraphs)
 
@@ -173,8 +182,8 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
     return captions
 
 
-def _tells_headings(units: Sequence[TagUnit], *, body: float) -> bool:
-    """Decide whether the tags tell headings: most short units in clearly larger type are tagged so."""
+def _has_tagged_headings(units: Sequence[TagUnit], *, body: float) -> bool:
+    """Decide whether the maker tagged headings on a page: most short units in clearly larger type are."""
     limit = thresholds()
     large = [
         unit

@@ -37,7 +37,8 @@ def read_tagged_page(page: Page, *, furniture: Collection[int]) -> list[FoundTab
     headers better: the reading with more complete header paths is kept.
     """
     tagged = find_tagged_tables(page, furniture=furniture)
-    drawn = find_tables(page, is_face=False) if tagged else []
+    # Worksheets are read by their tags alone: a page with no other table needs no second reading.
+    drawn = find_tables(page, is_face=False) if any(table.region.kind != "worksheet" for table in tagged) else []
     return [table for found in tagged for table in _choose(found, drawn)]
 
 
@@ -49,8 +50,8 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     own = Counter(cell.text for cell in table.cells)
     theirs = Counter(cell.text for other in others for cell in other.cells)
     agreed = (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
-    is_smaller = theirs.total() < load_family("tables")["tagged"]["size_frac"] * own.total()
     limits = load_family("tables")["tagged"]
+    is_smaller = theirs.total() < limits["size_frac"] * own.total()
     needed = score_headers([table]) - (0.0 if table.has_header_tags else limits["header_slack"])
     if is_smaller or agreed < limits["agreement_frac"] or score_headers(others) < needed:
         return [table]
@@ -119,8 +120,7 @@ def _count_lead_rows(rows: Sequence[TagRow]) -> int:
 
 def _count_header_rows(rows: Sequence[TagRow]) -> int:
     """Count the leading rows whose cells are all tagged as headers; a table of headers alone has none."""
-    count = next((ix for ix, row in enumerate(rows) if not all(cell.is_header for cell in row)), 0)
-    return count
+    return next((ix for ix, row in enumerate(rows) if not all(cell.is_header for cell in row)), 0)
 
 
 def _complete(
@@ -161,8 +161,5 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] 
         for row in rows.values():
             for cell in row.values():
                 cell.runs = find_runs(split_leaders(cell.spans), ruling=_NO_RULING)
-        kept = [
-            sorted((cell for cell in row.values() if cell.runs), key=lambda cell: cell.number) for row in rows.values()
-        ]
-        tables[table_ix] = [row for row in kept if row]
+        tables[table_ix] = [kept for row in rows.values() if (kept := _filled(row.values()))]
     return tables
