@@ -14,9 +14,6 @@ HOME = "s3://library/homes/samples"
 QUESTION = "What does box 1b of Form 1099-DIV show?"
 
 
-# LanceDB answers a home in a bucket; the comparison with a folder fails, and its cause is
-# not found yet.
-@pytest.mark.xfail(reason="a home in a bucket does not equal one in a folder yet: LanceDB answers it", strict=False)
 def test_a_home_in_a_bucket_equals_one_in_a_folder(
     built_samples: Path, object_store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
