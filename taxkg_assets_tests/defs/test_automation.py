@@ -78,6 +78,8 @@ def test_a_new_a_changed_and_a_gone_file_are_asked_for_once(
     assert isinstance(look(instance, sample_home), dg.SkipReason)
     new = inbox / "new.txt"
     shutil.copy(inbox / f"{NAME}.txt", new)
+    store = Store(sample_home)
+    store.replace_documents("references", store.read("references").clear(), documents={NAME: None})
     first = asked(look(instance, sample_home))
     assert first[0] == (NAME, "new"), "tables of the earlier one are still to be published"
     assert asked(look(instance, sample_home)) == first

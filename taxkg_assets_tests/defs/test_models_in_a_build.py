@@ -80,6 +80,7 @@ def home(tmp_path: Path, read: Extraction, monkeypatch: pytest.MonkeyPatch) -> H
         store.write(name, read.frames[name], inputs="")
     document = {"document_id": "guide", "title": "Guide", "doc_type": "publication", "is_draft": False}
     store.write("documents", Documents.sample(overrides=[document]), inputs="")
+    store.write("reviews", store.read_or_empty("reviews"), inputs="")
     for name, value in {"PROVIDER": "openai", "MODEL": "m", "ATTEMPTS": "1", "CONCURRENCY": "1"}.items():
         monkeypatch.setenv(f"TAXKG_LLM_{name}", value)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

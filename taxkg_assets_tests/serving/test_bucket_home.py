@@ -34,7 +34,7 @@ def test_a_home_in_a_bucket_equals_one_in_a_folder(
         for pattern in ("*", "tables/*/", "index/*/")
         for path in store.home.glob(pattern)
     }
-    assert here <= {".lock", ".remote", ".sources.lock", "cache", "dagster", "index", "tables"}
+    assert here <= {".lock", ".remote", ".sources.lock", "cache", "copies", "dagster", "index", "tables"}
     assert {"changes", "evaluation.html", "evaluation.md"} <= set(store.place.children("reports"))
 
     asked = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_samples))]
