@@ -6,10 +6,11 @@ A pure function, so that a process pool, Dagster partitions or a cluster engine 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.authored.destinations import find_named_places
@@ -32,14 +33,16 @@ from taxkg_assets.extraction.invariants import (
 )
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
-from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
 from taxkg_assets.extraction.pdf.visibility import HiddenText
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors
+from taxkg_assets.extraction.structure.blocks import Block
 from taxkg_assets.extraction.structure.elements import build_elements, find_blocks
 from taxkg_assets.extraction.structure.identity import Identity, read_identity
 from taxkg_assets.extraction.structure.links import build_links
@@ -50,7 +53,7 @@ from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
 from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.schemas import Tables, validated
+from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +100,64 @@ def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 
-def _tables_of(page: Page, tables: list[FoundTable], *, lines: list[Line], is_form: bool) -> list[FoundTable]:
-    """Keep a page's tables; on a form, a frame around numbered lines is none."""
-    if not is_form or not tables:
-        return tables
-    places = [(table, table.region) for table in tables]
+def _outside_lines(tables: list[FoundTable], *, lines: list[Line]) -> list[FoundTable]:
+    """Keep the tables of a form's page that are no frame around numbered lines."""
     return [
         table
-        for table, place in places
+        for table, place in ((table, table.region) for table in tables)
         if not holds_form_lines(lines, x0=place.x0, y0=place.y0, x1=place.x1, y1=place.y1)
     ]
 
 
-def _by_page(stated: list[StatedField]) -> dict[int, list[StatedField]]:
-    pages: dict[int, list[StatedField]] = {}
-    for one in stated:
-        pages.setdefault(one.field.page, []).append(one)
-    return pages
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the fields of a form say: all stated fields, those of each page where the template can be trusted."""
+
+    faces: Mapping[int, Sequence[FaceBox]]
+    stated: Sequence[StatedField]
+    by_page: Mapping[int, Sequence[StatedField]]
+    is_trusted: bool
+
+
+def _read_form(source: Source, identity: Identity) -> _Form:
+    """Read the boxes of a document's faces, and a form's fields from its template."""
+    faces = find_faces(source, identity=identity)
+    form_fields = find_form_fields(source) if identity.doc_type == "form" else FormFields()
+    boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
+    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
+    by_page: dict[int, list[StatedField]] = {}
+    for one in stated if form_fields.is_trusted else ():
+        by_page.setdefault(one.field.page, []).append(one)
+    return _Form(faces, stated, by_page, form_fields.is_trusted)
+
+
+def _keep_tables(
+    source: Source, found: Mapping[int, list[FoundTable]], blocks: list[Block]
+) -> tuple[dy.DataFrame[Tables], list[str]]:
+    """Build the table rows, and name the tables with a cell that has no header: these are kept as the text they are."""
+    tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
+    misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
+    if misread:
+        tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)
+        for block in blocks:
+            block.table_id = None if block.table_id in misread else block.table_id
+    return tables, misread
+
+
+def _check_laws(
+    source: Source,
+    *,
+    elements: dy.DataFrame[Elements],
+    anchors: dy.DataFrame[Anchors],
+    sections: dy.DataFrame[Sections],
+) -> None:
+    """Refuse a document whose tables break a law."""
+    _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
+    _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
+    _refuse("anchors", "headings cannot be told apart", find_twin_anchors(anchors))
+    _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
+    _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
+    _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
 
 
 def _find_official(source: Source, identity: Identity) -> Addresses:
@@ -156,43 +200,26 @@ def extract(
     source = turn_upright(shown)
     identity = read_identity(source)
     text = read_printed_text(source)
-    faces = find_faces(source, identity=identity)
-    is_form = identity.doc_type == "form"
-    form_fields = find_form_fields(source) if is_form else FormFields()
-    boxed = {number: len(boxes) > 1 for number, boxes in faces.items()}
-    stated = find_stated_fields(form_fields.fields, boxed_pages=boxed)
-    trusted = _by_page(stated) if form_fields.is_trusted else {}
+    form = _read_form(source, identity)
     engine = ENGINES["own" if is_text else table_engine]
-    read = engine.read(data, source.pages, faces={number for number, boxes in faces.items() if boxes}, text=text)
-    found = {
-        page.page: _tables_of(page, read.found[page.page], lines=text.lines[page.page], is_form=is_form)
-        for page in source.pages
-    }
+    read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
+    found = read.found
+    if identity.doc_type == "form":
+        found = {p.page: _outside_lines(found[p.page], lines=text.lines[p.page]) for p in source.pages}
     blocks = find_blocks(
         source,
         identity=identity,
         regions={page: [table.region for table in tables] for page, tables in found.items()},
-        face_boxes=faces,
+        face_boxes=form.faces,
         text=text,
-        stated=trusted,
+        stated=form.by_page,
     )
-    tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
-    # A table that was misread is kept as the text that it is, and the document with it.
-    misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
-    if misread:
-        tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)
-        for block in blocks:
-            block.table_id = None if block.table_id in misread else block.table_id
+    tables, misread = _keep_tables(source, found, blocks)
     anchors = build_anchors(blocks, identity=identity, document_id=document_id)
     sections = build_sections(blocks, anchors, tables, document_id=document_id)
     spans, elements = build_spans(shown), build_elements(blocks, document_id=document_id)
     _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
-    _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
-    _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
-    _refuse("anchors", "headings cannot be told apart", find_twin_anchors(anchors))
-    _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
-    _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
-    _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    _check_laws(source, elements=elements, anchors=anchors, sections=sections)
     addresses = _find_official(source, identity)
     places = find_named_places(source.navigation)
     found_links, reasons = find_links(source, places=places)
@@ -200,42 +227,30 @@ def extract(
     numbered = add_publisher_ids(
         anchors, sections, tables=tables, places=places.values(), finder=finder, page_url=addresses.page_url
     )
-    links = build_links(
-        found_links,
-        pages=source.pages,
-        places=places,
-        finder=finder,
-        document_id=document_id,
-    )
+    links = build_links(found_links, pages=source.pages, places=places, finder=finder, document_id=document_id)
     frames = {
         "spans": spans,
         "elements": elements,
         "tables": numbered.tables,
         "anchors": numbered.anchors,
-        "faces": build_faces(source, identity=identity, found=faces),
+        "faces": build_faces(source, identity=identity, found=form.faces),
         "fields": build_fields(
-            stated, anchors=anchors, faces=faces, document_id=document_id, is_trusted=form_fields.is_trusted
+            form.stated, anchors=anchors, faces=form.faces, document_id=document_id, is_trusted=form.is_trusted
         ),
         "sections": numbered.sections,
         "links": links,
         "references": build_references(numbered.sections, numbered.anchors, identity=identity, links=links),
     }
+    engine_notes = (*read.warnings, *_name_engine(engine.name), *_name_misread(misread))
     return Extraction(
         frames=turn_back(frames, shown=shown),
         identity=identity,
         page_count=len(source.pages),
-        warnings=(
-            *source.warnings,
-            *source.navigation.reasons,
-            *reasons,
-            *read.warnings,
-            *_name_engine(engine.name),
-            *_name_misread(misread),
-        ),
+        warnings=(*source.warnings, *source.navigation.reasons, *reasons, *engine_notes),
         image_only_pages=tuple(p.page for p in source.pages if not any(s.text.strip() for s in p.spans)),
         hidden_texts=source.hidden_texts,
         addresses=addresses,
         page_sources=find_page_sources(
-            source, template_pages={page for page, own in trusted.items() if any(one.key for one in own)}
+            source, template_pages={page for page, own in form.by_page.items() if any(one.key for one in own)}
         ),
     )

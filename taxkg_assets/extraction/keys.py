@@ -16,6 +16,14 @@ _WORDS = frozenset({"and", "or", ","})
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # A longer run of numbers is no list of boxes: a date, an age, a share.
 _LONGEST_RUN = 9
+# Numbers of parts, in words.
+_NUMERALS = dict(
+    zip(
+        ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"),
+        ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"),
+        strict=True,
+    )
+)
 _ENDING = re.compile(r"^[\s.:;]*$")
 
 
@@ -76,7 +84,7 @@ def is_division(text: str) -> bool:
 
 def _key_of(kind: str, listed: str) -> Key:
     if kind == "part":
-        return Key("part", f"part_{listed}")
+        return Key("part", f"part_{_NUMERALS.get(listed, listed)}")
     if kind == "checkbox":
         return Key("box", f"box_{listed.lower()}")
     members = read_members(listed)

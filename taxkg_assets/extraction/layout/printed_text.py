@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.lines import Line, find_lines
-from taxkg_assets.extraction.layout.roles import Style, find_style, is_artifact
+from taxkg_assets.extraction.layout.paragraphs import matches
+from taxkg_assets.extraction.layout.roles import Style, find_address_lines, find_style, is_artifact
 from taxkg_assets.extraction.pdf.model import Page, Source
 
 
@@ -18,10 +19,15 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot: tags do not tell them from the text beside them."""
-        return frozenset(
-            span.span_ix for line in self.lines[page.page] if is_artifact(line, page, self.style) for span in line.spans
-        )
+        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text."""
+        lines = self.lines[page.page]
+        kept = find_address_lines(page, lines, self.style)
+        apart = [
+            line
+            for line in lines
+            if matches("icons", line.text) or (is_artifact(line, page, self.style) and id(line) not in kept)
+        ]
+        return frozenset(span.span_ix for line in apart for span in line.spans)
 
 
 def read_printed_text(source: Source) -> PrintedText:

@@ -18,6 +18,8 @@ from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
 _LETTERS = re.compile(r"[^\W\d_]")
+# Lines of one address: type as large as the text's or as the next line's, the same left edge, one leading apart.
+_SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,38 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
             return True
         return is_in_lone_foot(line, page)
     return not line.text.isdigit() and matches("artifacts", line.text)
+
+
+def is_artifact_of(line: Line, *rule_ids: str) -> bool:
+    """Decide whether one of the named rules takes a line for furniture."""
+    rules = load_rules("roles", "artifacts")
+    return any(rule.id in rule_ids and rule.pattern.search(line.text) for rule in rules)
+
+
+def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:
+    """Find lines (by `id`) where the publisher's name begins a mailing address: text, and no masthead.
+
+    They stand away from the page's edges, in the type of the text or right above lines that go on in theirs.
+    """
+    head, foot = _edges_of(page)
+    if page.page == 1:
+        head = thresholds()["masthead_frac"] * page.height_pt
+    names = [line for line in lines if head < line.y0 and line.y1 < foot and is_artifact_of(line, "publisher")]
+    kept: set[int] = set()
+    for line in sorted(names, key=lambda line: -line.base):
+        if abs(line.size - style.body(page.page)) < _SAME_SIZE_PT:
+            kept.add(id(line))
+            continue
+        below = [
+            other
+            for other in lines
+            if 0 < other.base - line.base < _NEXT_LINE_SIZES * line.size
+            and abs(other.x0 - line.x0) < _SAME_EDGE_PT
+            and abs(other.size - line.size) < _SAME_SIZE_PT
+        ]
+        if any(id(other) in kept or not is_artifact(other, page, style) for other in below):
+            kept.add(id(line))
+    return frozenset(kept)
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:

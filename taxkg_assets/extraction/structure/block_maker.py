@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from taxkg_assets.extraction.forms.form_lines import FormLine
-from taxkg_assets.extraction.forms.margin_labels import SideLabel
-from taxkg_assets.extraction.keys import Key, find_key
+from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     Paragraph,
@@ -27,13 +25,11 @@ from taxkg_assets.extraction.layout.roles import (
     is_below_rule,
     is_centred,
     is_heading,
-    is_prose,
     is_title,
     split_lead,
 )
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
-from taxkg_assets.extraction.structure.outline import matches_grammar
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
@@ -59,30 +55,20 @@ class Flow:
     has_heading_tags: bool = False
 
 
-def letters_of(text: str) -> str:
-    """Give the letters and digits of a text, so that a name compares however it is set."""
-    return "".join(filter(str.isalnum, text)).casefold()
-
-
 class BlockMaker:
     """Collects the blocks of one page in reading order."""
 
-    def __init__(self, page: Page, flow: Flow, *, is_face: bool, has_boxes: bool) -> None:
+    is_face = False
+
+    def __init__(self, page: Page, flow: Flow) -> None:
         self.page = page
-        self.has_boxes = has_boxes
         self.flow = flow
-        self.is_face = is_face
         self.icons: list[Line] = []
         self.title_floor = 0.0
         self.starts: Counter[int] = Counter()
         self.number: list[Line] = []
-        self.walls: list[float] = []
-        self.lines_end: float | None = None
-        self.line_x0 = 0.0
-        self.masthead_floor = 0.0
         # Once a section is open, large type is no title any more.
         self.has_begun = False
-        self.is_below_legend = False
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
@@ -123,21 +109,6 @@ class BlockMaker:
             run.append(line)
         if run:
             self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
-
-    def add_unit(self, unit: FormLine | SideLabel, column_ix: int) -> None:
-        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
-        if isinstance(unit, FormLine):
-            block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
-            block.named = Key(unit.kind, unit.key)
-            block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
-            self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
-            return
-        self.lines_end = None if unit.head else unit.y0 - 8
-        if unit.head:
-            label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
-            label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
-        edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
-        self.add_text(unit.notes, *edges, column_ix)
 
     def add_text(
         self,
@@ -183,15 +154,18 @@ class BlockMaker:
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
-        elif self.is_face:
-            self._add_face_paragraph(paragraph, place)
-        elif paragraph.is_caption and not flow.in_contents:
+        else:
+            self._add_by_role(paragraph, place)
+
+    def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
+        """Append a paragraph of running text: a caption, a callout, a heading, a list item or plain text."""
+        if paragraph.is_caption and not self.flow.in_contents:
             self.add(paragraph.lines, "BodyText", LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **place)
         elif self._is_heading(paragraph) and self._opens(paragraph):
             self._add_heading(paragraph, place)
-        elif flow.in_contents:
+        elif self.flow.in_contents:
             self.add(paragraph.lines, "ListBlock", LIKELY, **place)
         else:
             self._add_body(paragraph, place)
@@ -200,7 +174,7 @@ class BlockMaker:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
             return is_heading(paragraph, self.page, self.flow.style)
-        if paragraph.level == 0 or not any(map(str.isalpha, paragraph.first.text)):
+        if paragraph.level == 0 or not any(map(str.isalpha, "".join(line.text for line in paragraph.lines))):
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.
@@ -265,88 +239,6 @@ class BlockMaker:
         if is_near and matches("titles", line.text):
             return True
         return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
-
-    def _add_face_paragraph(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
-        """Append text of a form's face: its title, the head of a part, or a field's words."""
-        line = paragraph.first
-        if self.has_boxes and self._add_masthead(paragraph, place):
-            return
-        if not self.has_boxes and self._is_in_masthead(line):
-            self.add(paragraph.lines, "DocTitle", LIKELY, **place)
-            return
-        key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
-        centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
-        if key is not None and key.kind == "part":
-            self._add_part(paragraph, key, place)
-            return
-        is_later = not self.has_boxes and self.page.page > 1
-        if is_later and centred and is_heading(paragraph, self.page, self.flow.style):
-            self._add_heading(paragraph, place)
-            return
-        place["is_apart"] = self._is_apart(line)
-        place["is_outdented"] = self.lines_end is not None and line.x0 <= self.line_x0 + 2
-        if not self.has_boxes and self._is_callout(paragraph):
-            self.add(paragraph.lines, "Callout", LIKELY, **place)
-            return
-        if not self.has_boxes and is_prose(paragraph):
-            lead, _ = split_lead(paragraph)
-            if lead and matches_grammar("standing", lead[0].text):
-                self.lines_end = None
-                self._add_body(paragraph, place)
-            else:
-                self.add(paragraph.lines, "BodyText", REST, **place)
-            return
-        is_title_like = (
-            line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3
-        )
-        self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
-
-    def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
-        """Append what a face with boxes says of itself: name and number, the letter of a copy and for whom it is."""
-        lines = paragraph.lines
-        text = " ".join(line.text for line in lines)
-        is_bold = all(line.is_bold for line in lines)
-        was_legend, self.is_below_legend = self.is_below_legend, False
-        is_name = is_bold and letters_of(text) == self.flow.product_name
-        is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
-        if is_name or is_year or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
-            self.add(lines, "DocTitle", LIKELY, **place)
-            return True
-        if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
-            if matches("remarks", text):
-                self.add(lines, "BodyText", REST, **place)
-            return matches("remarks", text)
-        lead, rest = (lines, []) if is_bold else split_lead(paragraph)
-        if lead:
-            self.add(lead, "PageArtifact", LIKELY, **place)
-        if rest:
-            self.add(rest, "BodyText", REST, **place)
-        self.is_below_legend = not rest
-        return True
-
-    def _is_large(self, line: Line) -> bool:
-        return line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
-
-    def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
-        """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
-        self.lines_end = None
-        lead, rest = split_lead(paragraph)
-        head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **place)
-        head.named = key
-        if lead and rest:
-            self.add(rest, "FormField", LIKELY, **place)
-
-    def _is_apart(self, line: Line) -> bool:
-        """Decide whether a rule across the page parts some words from the numbered lines above them."""
-        end = self.lines_end
-        if end is None or line.x0 > min(self.starts) + 3:
-            return False
-        return any(end - 2 <= wall <= line.y0 + 2 for wall in self.walls)
-
-    def _is_in_masthead(self, line: Line) -> bool:
-        """Decide whether bold words stand above the first rule across a face that names its publisher there."""
-        is_named = line.is_bold or matches("form_numbers", line.text) or matches("titles", line.text)
-        return is_named and line.y1 <= self.masthead_floor and len(line.text) > 3
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""

@@ -17,7 +17,7 @@ from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_walls
 from taxkg_assets.extraction.forms.stated_fields import StatedField
-from taxkg_assets.extraction.layout.columns import find_columns
+from taxkg_assets.extraction.layout.columns import Column, find_columns
 from taxkg_assets.extraction.layout.lines import Line, Words, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     find_leading,
@@ -29,10 +29,12 @@ from taxkg_assets.extraction.layout.roles import (
     is_face_page,
 )
 from taxkg_assets.extraction.pdf.model import Page, Source
-from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, Flow, letters_of
+from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, Flow
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
+from taxkg_assets.extraction.structure.face_block_maker import FaceBlockMaker, letters_of
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.extraction.structure.line_assignment import (
+    Parts,
     claim_form_lines,
     find_masthead_floor,
     find_separators,
@@ -95,53 +97,75 @@ def _page_blocks(
     may_have_lines = (is_face or flow.is_form) and not has_boxes
     has_lines = may_have_lines and claim_form_lines(page, parts, is_face=is_face, stated=stated)
     is_face = is_face or has_lines
-    maker = BlockMaker(page, flow, is_face=is_face, has_boxes=has_boxes)
-    maker.icons = parts.icons
-    maker.starts = Counter(round(line.x0) for line in lines)
-    maker.title_floor = find_title_floor(page, flow.style, lines)
     walls = find_walls(page) if has_lines else []
-    maker.walls = walls
-    maker.masthead_floor = find_masthead_floor(page, lines, walls)
-    if maker.masthead_floor:
-        # A rule drawn in strokes ends a masthead as well as one in a piece.
-        maker.title_floor = min(maker.title_floor, maker.masthead_floor)
+    if is_face:
+        maker: BlockMaker = _face_maker(page, flow, lines, walls=walls, has_boxes=has_boxes)
+    else:
+        maker = _text_maker(page, flow, lines)
+    maker.icons = parts.icons
     separators = walls if is_face else find_separators(page, regions)
     if parts.box_keys:
         columns = find_face_columns(parts.items, separators=separators, box_keys=parts.box_keys)
     else:
         columns = find_columns(parts.items, separators=separators)
     for column in columns:
-        run: list[Line] = []
-        for item in column.items:
-            if item.line is not None:
-                run.append(item.line)
-                continue
-            below = regions[item.region_ix] if 0 <= item.region_ix < len(regions) else None
-            maker.add_text(run, column.x0, column.x1, column.column_ix, below=below)
-            run = []
-            if item.region_ix in parts.units:
-                maker.add_unit(parts.units[item.region_ix], column.column_ix)
-            elif item.region_ix in parts.cells:
-                lines = parts.cells[item.region_ix]
-                edges = min(line.x0 for line in lines), max(line.x1 for line in lines)
-                maker.add_text(lines, *edges, column.column_ix, is_cell=True)
-            elif item.region_ix >= 0:
-                maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
-            else:
-                maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
-        maker.add_text(run, column.x0, column.x1, column.column_ix)
+        _add_column(maker, column, parts, regions=regions)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks
 
 
+def _text_maker(page: Page, flow: Flow, lines: Sequence[Line]) -> BlockMaker:
+    """Open a maker for a page of running text."""
+    maker = BlockMaker(page, flow)
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    return maker
+
+
+def _face_maker(
+    page: Page, flow: Flow, lines: Sequence[Line], *, walls: list[float], has_boxes: bool
+) -> FaceBlockMaker:
+    """Open a maker for a page of a form's face, whose rules across the page are `walls`."""
+    maker = FaceBlockMaker(page, flow, has_boxes=has_boxes)
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.walls = walls
+    maker.masthead_floor = find_masthead_floor(page, lines, walls)
+    maker.title_floor = find_title_floor(page, flow.style, lines)
+    if maker.masthead_floor:
+        # A rule drawn in strokes ends a masthead as well as one in a piece.
+        maker.title_floor = min(maker.title_floor, maker.masthead_floor)
+    return maker
+
+
+def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Sequence[TableRegion]) -> None:
+    """Append a column's runs of lines, and between them its tables, numbered lines and cells."""
+    run: list[Line] = []
+    for item in column.items:
+        if item.line is not None:
+            run.append(item.line)
+            continue
+        below = regions[item.region_ix] if 0 <= item.region_ix < len(regions) else None
+        maker.add_text(run, column.x0, column.x1, column.column_ix, below=below)
+        run = []
+        if isinstance(maker, FaceBlockMaker) and item.region_ix in parts.units:
+            maker.add_unit(parts.units[item.region_ix], column.column_ix)
+        elif item.region_ix in parts.cells:
+            lines = parts.cells[item.region_ix]
+            edges = min(line.x0 for line in lines), max(line.x1 for line in lines)
+            maker.add_text(lines, *edges, column.column_ix, is_cell=True)
+        elif item.region_ix >= 0:
+            maker.add_table(parts.inside[item.region_ix], item.region_ix, column.column_ix)
+        else:
+            maker.add(order_cell(parts.inside[item.region_ix]), "FormField", SURE, column_ix=column.column_ix)
+    maker.add_text(run, column.x0, column.x1, column.column_ix)
+
+
 def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion]) -> list[Block]:
     """Find the blocks of a page by its structure tags."""
     parts = sort_lines(page, lines, flow.style, regions=(), boxes=())
-    maker = BlockMaker(page, flow, is_face=False, has_boxes=False)
+    maker = _text_maker(page, flow, lines)
     maker.icons = parts.icons
-    maker.starts = Counter(round(line.x0) for line in lines)
-    maker.title_floor = find_title_floor(page, flow.style, lines)
     kept = [item.line for item in parts.items if item.line is not None]
     units = find_units(page, kept, tables={region.tag_ix for region in regions})
     add_units(maker, page, units, regions=regions)

@@ -18,10 +18,16 @@ from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import matches, search_for, thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
-from taxkg_assets.extraction.layout.roles import Style, is_artifact, is_face_page, is_in_lone_foot
+from taxkg_assets.extraction.layout.roles import (
+    Style,
+    find_address_lines,
+    is_artifact,
+    is_artifact_of,
+    is_face_page,
+    is_in_lone_foot,
+)
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.rules.loader import load_rules
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
@@ -57,8 +63,10 @@ def sort_lines(
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     parts = Parts()
     lines = _without_braces(lines, parts)
-    feet = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
     is_face = is_face_page(page, box_count=len(boxes))
+    kept = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
+    if not is_face:
+        kept |= find_address_lines(page, lines, style)
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
@@ -68,8 +76,8 @@ def sort_lines(
             parts.icons.append(line)
         elif id(line) in marks or (
             is_artifact(line, page, style)
-            and id(line) not in feet
-            and not (matches("checkboxes", line.text) if is_face else _is_in_address(line, page, style))
+            and id(line) not in kept
+            and not (is_face and matches("checkboxes", line.text))
         ):
             parts.furniture.append(line)
         elif (claim_ix := _claim_of(line, claims)) is not None:
@@ -125,13 +133,6 @@ def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> N
         for line in sorted(held, key=lambda line: (round(line.base), line.x0)):
             current = keys.get(line.text.split()[0].lower(), current)
             parts.inside.setdefault(current, []).append(line)
-
-
-def _is_in_address(line: Line, page: Page, style: Style) -> bool:
-    """Decide whether the publisher's name is set in the type of the text, away from the page's edges."""
-    height = limits()["masthead_frac"] * page.height_pt
-    is_inside = height < line.y0 and line.y1 < page.height_pt - height
-    return is_inside and _names_publisher(line) and abs(line.size - style.body(page.page)) < 0.3
 
 
 def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
@@ -196,7 +197,9 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
 def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
     """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
     height = limits()["masthead_frac"] * page.height_pt
-    names = [line.y1 for line in lines if walls and line.y1 < height and _names_publisher(line)]
+    names = [
+        line.y1 for line in lines if walls and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
+    ]
     return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
 
 
@@ -205,20 +208,10 @@ def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
     height = limits()["masthead_frac"] * page.height_pt
     words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
     numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
-    below = [line.x0 for line in lines if words and line.y1 < height and _is_furniture(line, "attachment_number")]
-    feet = [line.base for line in lines if numbers and _is_furniture(line, "address_of_form")]
+    below = [line.x0 for line in lines if words and line.y1 < height and is_artifact_of(line, "attachment_number")]
+    feet = [line.base for line in lines if numbers and is_artifact_of(line, "address_of_form")]
     marks = {id(line) for line in words if any(abs(line.x0 - x0) < 2 * line.size for x0 in below)}
     return marks | {id(line) for line in numbers if any(abs(line.base - base) < 2 for base in feet)}
-
-
-def _names_publisher(line: Line) -> bool:
-    return _is_furniture(line, "publisher", "omb_number")
-
-
-def _is_furniture(line: Line, *rule_ids: str) -> bool:
-    """Decide whether one of the named rules takes a line for furniture."""
-    rules = load_rules("roles", "artifacts")
-    return any(rule.id in rule_ids and rule.pattern.search(line.text) for rule in rules)
 
 
 def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | None:

@@ -27,6 +27,8 @@ _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
 _LINE_DEPTH, _LETTER_DEPTH, _COLUMN_DEPTH = 0.2, 0.4, 0.6
 # A heading between the lines of a part stands under the part, whatever its type.
 _INNER_RANK = (0, -1.0)
+# A part whose number stands above its title holds the chapters of a publication, though its type be smaller.
+_PART_RANK = (0, -1000.0)
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
 Rank = tuple[int, float]
@@ -215,6 +217,8 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
     # Of headings in one size the makers' level decides, then italics.
     rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
+    if found is not None and found.kind == "part" and matches("ordinals", block.lines[0].text):
+        rank = _PART_RANK
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
 

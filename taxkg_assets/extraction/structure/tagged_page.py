@@ -22,6 +22,8 @@ _COLUMN_RISE_SIZES = 2.0
 # Units wider than this share of the page's width reach over several columns.
 _WIDE_FRAC = 0.6
 _OUTSIDE = TagPlace(-1, "")
+# The number of a table stands in its first lines, and on the line of its title.
+_LABEL_LINES, _BESIDE_SIZES = 3, 0.3
 
 
 @dataclass(slots=True)
@@ -170,6 +172,8 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
     for ix, unit in enumerate(units):
         if unit.table_ix < 0:
             continue
+        # Some makers tag the number of a table inside it, or behind its title.
+        number = next((line for line in unit.lines[:_LABEL_LINES] if matches("table_captions", line.text)), None)
         above: list[int] = []
         for before in range(ix - 1, max(-1, ix - 1 - int(limit["caption_units"])), -1):
             other = units[before]
@@ -177,9 +181,15 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
                 break
             above.append(before)
             if matches("table_captions", other.lines[0].text):
+                number = other.lines[0]
                 captions |= set(above)
-                break
+            elif number is not None and _is_beside(other.lines[0], number):
+                captions.add(before)
     return captions
+
+
+def _is_beside(line: Line, other: Line) -> bool:
+    return abs(line.base - other.base) < _BESIDE_SIZES * line.size
 
 
 def _has_tagged_headings(units: Sequence[TagUnit], *, body: float) -> bool:

@@ -20,7 +20,7 @@ from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Ce
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs
 from taxkg_assets.extraction.tables.headers import Part
 from taxkg_assets.extraction.tables.tables import FoundTable
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 
 
 @dataclass(slots=True)
@@ -71,18 +71,21 @@ def read_worksheet(page: Page, rows: Sequence[TagRow]) -> FoundTable:
     """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
 
     The number that is repeated at the amount is left out. Rows without a number go on under the one before them; before
-    the first they are notes.
+    the first they are notes. Answers stand under their question.
     """
     cells: list[Cell] = []
-    number, letter = "", ""
+    number, letter, question = "", "", ""
     for row_ix, row in enumerate(rows):
         rest = list(row)
         if rest[0].is_numbered:
-            number, letter = rest.pop(0).text, ""
+            number, letter, question = rest.pop(0).text, "", ""
             cells.append(Cell(row_ix, 0, number, "", number, hull_of(row[0].runs)))
         if rest and number and rest[0].is_numbered and len(rest) > 1:
-            letter = rest.pop(0).text
-        path = PATH_SEPARATOR.join(part for part in (number, letter) if part)
+            letter, question = rest.pop(0).text, ""
+        is_answer = bool(question and rest) and _is_answer(rest[0].text)
+        path = PATH_SEPARATOR.join(part for part in (number, letter, question if is_answer else "") if part)
+        if rest and number and not is_answer:
+            question = rest[0].text if rest[0].text.endswith("?") else ""
         for cell in rest:
             if cell.is_numbered and cell is not rest[0]:
                 continue
@@ -93,6 +96,10 @@ def read_worksheet(page: Page, rows: Sequence[TagRow]) -> FoundTable:
     box = hull_of([run for row in rows for cell in row for run in cell.runs])
     region = TableRegion(page.page, box.x0, box.y0, box.x1, box.y1, "worksheet")
     return FoundTable(region, "", ("", "", ""), (Part(0, 2, 2),), tuple(cells))
+
+
+def _is_answer(text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("tables", "answers"))
 
 
 def build_grid(page: Page, rows: Sequence[TagRow], ruling: Ruling) -> Grid | None:

@@ -155,3 +155,29 @@ def test_a_foot_of_the_document_is_not_joined_to_the_next_page() -> None:
     pdf = make_booklet()
     pdf.turn().put("P", *fill(5)).to(290, FOOT).bare("-3-", size=8)
     assert not any("-3-" in text for text in pdf.extract().frames["sections"]["text"])
+
+
+def test_a_number_over_its_title_is_one_heading_and_a_part_holds_chapters() -> None:
+    """The number of a chapter is tagged as a paragraph, that of a part too, and the part is set smaller."""
+    pdf = TaggedPdf().put("P", "Publication 9077", face="b", size=26)
+    pdf.to(LEFT, 150)
+    for part, chapters in (("One", ("1", "2")), ("Two", ("3",))):
+        pdf.put("P", f"Part {part}.", face="b", size=17).put("H1", f"Honey of Kind {part}", face="b", size=17)
+        pdf.put("P", *fill(3))
+        for chapter in chapters:
+            pdf.put("P", f"{chapter}.", face="b", size=18).put("H1", f"Hives of Row {chapter}", face="b", size=18)
+            pdf.put("P", *fill(3))
+    anchors = pdf.extract().frames["anchors"]
+    heading = dict(anchors.select("anchor_id", "heading").iter_rows())
+    found = [
+        (text, key, heading.get(above, ""))
+        for text, key, above in anchors.select("heading", "key", "parent_anchor_id").iter_rows()
+    ]
+    first, second = "Part One. Honey of Kind One", "Part Two. Honey of Kind Two"
+    assert found == [
+        (first, "part_I", ""),
+        ("1. Hives of Row 1", None, first),
+        ("2. Hives of Row 2", None, first),
+        (second, "part_II", ""),
+        ("3. Hives of Row 3", None, second),
+    ]

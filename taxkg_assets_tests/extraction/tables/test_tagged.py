@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import polars as pl
 import pytest
 
-from taxkg_assets.extraction.extract import Extraction
+from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.tables.tagged import find_tagged_tables
 from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, FOOT, LEFT, TaggedPdf, fill, make_tables
 
@@ -111,3 +112,59 @@ def test_one_row_or_one_column_stays_text() -> None:
 
 def test_a_page_without_tagged_tables_has_none() -> None:
     assert find_tagged_tables(TaggedPdf().put("P", *fill(4)).pages()[0]) == []
+
+
+def test_answers_of_a_worksheet_stand_under_their_question() -> None:
+    pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        pdf.row((60, "1."), (80, "Enter the swarms of the year"), (430, "1."), (450, "_______"))
+        pdf.row((60, "2."), (80, "Is line 1 more than the hives that you own?"))
+        pdf.row((90, "Yes."), (130, "Report the swarms that left."))
+        pdf.row((90, "No."), (130, "Stop here."))
+        pdf.row((60, "3."), (80, "Enter the swarms that came back"), (430, "3."), (450, "_______"))
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    paths = {cell["text"]: cell["row_path"] for cell in cells}
+    asked = "2. > Is line 1 more than the hives that you own?"
+    assert paths["Report the swarms that left."] == f"{asked} > Yes."
+    assert paths["Stop here."] == f"{asked} > No."
+    assert paths["Enter the swarms that came back"] == "3."
+
+
+def _addressed() -> TaggedPdf:
+    pdf = TaggedPdf().put("H2", "Where To Send the Honey", face="b", size=14).put("P", *fill(12))
+    pdf.y += 10
+    with pdf.tag("Table"):
+        pdf.row((60, "IF you live in"), (300, "THEN use this address"), kind="TH", face="b")
+        for state, town in (("Clover", "Beeville"), ("Heather", "Hivetown")):
+            with pdf.tag("TR"):
+                with pdf.tag("TD"):
+                    pdf.to(60, pdf.y + 4).run(state)
+                with pdf.tag("TD"):
+                    for line in ("Department of the Treasury", "Internal Revenue Service", f"{town}, XX 00001"):
+                        pdf.to(300, pdf.y).set(line, size=8)
+            pdf.to(LEFT, pdf.y)
+    return pdf.put("P", *fill(4))
+
+
+@pytest.mark.parametrize("is_tagged", [True, False])
+def test_an_address_keeps_the_name_of_the_office(is_tagged: bool) -> None:
+    frames = extract(_addressed().bytes(is_tagged=is_tagged), document_id="addressed").frames
+    texts = [" ".join(text.split()) for text in frames["elements"].filter(pl.col("role") != "PageArtifact")["text"]]
+    assert sum(text.count("Department of the Treasury Internal Revenue Service") for text in texts) == 2
+    if is_tagged:
+        cells = {cell["row_path"]: cell["text"] for cell in frames["tables"]["cells"].to_list()[0] if cell["row_path"]}
+        assert cells["Clover"] == "Department of the Treasury Internal Revenue Service Beeville, XX 00001"
+
+
+def test_a_caption_whose_number_is_tagged_behind_its_title_is_no_heading() -> None:
+    pdf = TaggedPdf().put("H2", "Sale of Wax", face="b", size=14).put("P", *fill(4))
+    pdf.y += 12
+    pdf.to(100, pdf.y).put("P", "Prices of Wax by Season", face="b", size=12, gap=0)
+    with pdf.tag("Table"):
+        with pdf.tag("TR"), pdf.tag("TD"):
+            pdf.to(LEFT, pdf.y - 1.12 * 12).set("Table 2.", size=12)
+        pdf.row(*zip(COLUMNS[:3], ("Kind", "Spring", "Autumn"), strict=True), kind="TH", face="b")
+        pdf.row(*zip(COLUMNS[:3], ("White", "2.50", "3.50"), strict=True))
+        pdf.row(*zip(COLUMNS[:3], ("Yellow", "4.50", "5.50"), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", "Wax that is burnt counts in no month.", gap=14)
+    assert pdf.extract().frames["anchors"]["heading"].to_list() == ["Sale of Wax"]
