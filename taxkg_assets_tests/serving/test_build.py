@@ -11,11 +11,13 @@ import sys
 import time
 from pathlib import Path
 
+import dagster as dg
 import polars as pl
 import pytest
 
 from taxkg_assets.defs.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
+from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import MissingSourceError
 from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
@@ -161,6 +163,18 @@ def test_an_unknown_asset_is_named_with_those_there_are(sample_home: Path) -> No
 def test_an_asset_alone_names_what_has_to_be_built_before_it(tmp_path: Path) -> None:
     with pytest.raises(SelectionError, match=r"anchors.* are not built .* Run `taxkg build` first"):
         build(str(tmp_path), select=["chunks"])
+
+
+def test_a_run_tells_of_the_documents_it_looked_at_alone(sample_home: Path, tmp_path: Path) -> None:
+    text = next(SAMPLES.glob("*.txt")).read_text(encoding="utf8")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "another-code.txt").write_text(text.replace("7-", "9-"), encoding="utf8")
+    result = build(str(sample_home), roots=[tmp_path / "corpus"], select=["documents"])
+    with open_instance(Store(sample_home)) as instance:
+        kind = dg.DagsterEventType.ASSET_MATERIALIZATION
+        told = instance.get_records_for_run(result.run_ids[-1], of_type=kind).records
+    assert {record.partition_key for record in told} == {"another-code"}
+    assert Store(sample_home).count("documents") == result.rows["documents"] > 1
 
 
 def test_files_cut_in_half_are_unreadable_not_unlawful(tmp_path: Path) -> None:
