@@ -1,6 +1,6 @@
 """Which product a document is: form, kind, revision, tax year, draft or final, title.
 
-The printed page decides; the PDF's metadata and the file name `<irs name>--<revision>` only break silence. What a
+The printed page decides; the PDF's metadata has a vote, the file name `<irs name>--<revision>` breaks silence. What a
 document is about in detail (its boxes, its headings) does not belong here.
 """
 
@@ -162,7 +162,7 @@ def _find_runs(lines: list[_Line]) -> list[_Line]:
 def _find_designation(
     heads: list[str], lines: list[_Line], *, source: Source, limits: dict[str, Any]
 ) -> _Designation | None:
-    """Let mastheads, large type and running headers and footers vote; the metadata title breaks silence."""
+    """Let mastheads, large type and running headers and footers vote, and so does the metadata's title."""
     votes: Counter[tuple[str, str]] = Counter()
     printed: dict[tuple[str, str], str] = {}
     edge = limits["edge_frac"]
@@ -173,32 +173,43 @@ def _find_designation(
         or (line.page <= limits["head_pages"] and line.size_pt >= limits["large_pt"])
     ]
     for text, share in places:
-        found = _read_designation(text)
+        found = _read_designation(text, heads=" ".join(heads))
         if found is not None:
             key = (found.doc_type, found.form)
             votes[key] += share * found.weight
             printed.setdefault(key, found.printed)
+    titled = _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
+    if titled is not None:
+        key = (titled.doc_type, titled.form)
+        votes[key] += limits["title_share"] * titled.weight
+        printed.setdefault(key, titled.printed)
     if not votes:
-        return _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
+        return None
     # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
     (doc_type, form), weight = max(votes.items(), key=lambda item: item[1])
     return _Designation(doc_type=doc_type, form=form, printed=printed[doc_type, form], weight=weight)
 
 
-def _read_designation(text: str) -> _Designation | None:
-    """Read the first designation that a line or masthead names."""
+def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
+    """Read the first designation that a line or masthead names; `heads` may name the return of a schedule."""
     for rule in load_rules("identity", "designations"):
         match = rule.pattern.search(text)
         if match is None:
             continue
         groups = match.groupdict()
-        if groups.get("schedule"):
+        if groups.get("alone"):
+            returns = Counter(re.findall(rf"\bSchedule {groups['alone']} \(Form (\d[\w-]*)\)", heads))
+            if not returns:
+                continue
+            form = f"Schedule {groups['alone']} (Form {returns.most_common(1)[0][0]})"
+        elif groups.get("schedule"):
             form = f"Schedule {groups['schedule']} (Form {groups['of']})"
         elif re.match(r"(?i)schedule", groups["forms"]):
             form = re.sub(r"(?i)^schedule", "Schedule", _squeeze(groups["forms"])).replace("( ", "(")
         else:
             form = " and ".join(_FORM_CODE.findall(groups["forms"])) if rule.id != "publication" else groups["forms"]
-        return _Designation(rule.extra["doc_type"], form, _squeeze(match.group(0)), rule.extra["weight"])
+        printed = rule.extra["named"].format(form) if "named" in rule.extra else _squeeze(match.group(0))
+        return _Designation(rule.extra["doc_type"], form, printed, rule.extra["weight"])
     return None
 
 
@@ -317,6 +328,8 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
         text = _squeeze(source.metadata.get(field, ""))
         if named is not None:
             text = re.sub(rf"^.*?{re.escape(named.printed)}[\s,:—–-]*", "", text)
+            for rule in load_rules("identity", "name_heads"):
+                text = rule.pattern.sub("", text)
         if (
             text
             and not _is_furniture(text, named=named)

@@ -70,6 +70,41 @@ def test_schedule_with_a_stacked_masthead() -> None:
     assert (found.form, found.doc_type, found.tax_year) == ("Schedule B (Form 1040)", "form", 2031)
 
 
+def test_a_booklet_to_a_schedule_names_its_return_in_the_text_alone() -> None:
+    """Words about another form in the foot of a later page do not rename it."""
+    first = _page(
+        1,
+        ("2031 Instructions for Schedule Q", 20, 60),
+        ("Fares of Ferries", 25, 90),
+        ("Use Schedule Q (Form 9040) to report fares of ferries that you own.", 9, 120),
+        *_BODY,
+    )
+    second = _page(2, *_BODY, ("the instructions for Form 9251, line 4", 9, 745))
+    found = read_identity(_source("i9040sq--2031", first, second, title="2031 Instructions for Schedule Q"))
+    assert (found.form, found.doc_type, found.irs_name) == ("Schedule Q (Form 9040)", "filer_instructions", "i9040sq")
+    assert found.title == "Instructions for Schedule Q (Form 9040) (2031) — Fares of Ferries"
+
+
+def test_a_schedule_without_a_return_names_nothing() -> None:
+    page = _page(1, ("2031 Instructions for Schedule Q", 20, 60), *_BODY)
+    assert read_identity(_source("x", page)).doc_type == "other"
+
+
+def test_the_title_in_the_metadata_has_a_vote() -> None:
+    """A large heading about a form is outvoted by what the booklet's maker calls it, a masthead is not."""
+    pages = [_page(1, ("9040", 60, 90), *_BODY), _page(2, ("Helpful Hints", 9, 20), ("Form 9040 Redesign", 30, 60), *_BODY)]
+    found = read_identity(_source("i9040--2031", *pages, title="2031 Instruction 9040"))
+    assert (found.form, found.doc_type, found.irs_name) == ("9040", "filer_instructions", "i9040")
+    face = _page(1, ("Form 1099-ZZZ", 12, 60), ("Form 1099-ZZZ (Rev. March 2031)", 9, 770), *_BODY)
+    assert read_identity(_source("x", face, face, title="2031 Form 9040")).form == "1099-ZZZ"
+
+
+def test_instructions_for_a_requester_are_those_of_the_form() -> None:
+    page = _page(1, ("Instructions for the Requester of Form W-99 (Rev. March 2031)", 12, 60), *_BODY)
+    found = read_identity(_source("iw99--2031-03", page))
+    assert (found.form, found.doc_type, found.revision) == ("W-99", "filer_instructions", "2031-03")
+
+
 def test_publication_in_its_footer() -> None:
     page = _page(1, ("Imaginary", 30, 60), ("Gains", 30, 95), *_BODY, ("Publication 599 (2031)", 8, 770))
     found = read_identity(_source("x", page))
