@@ -92,8 +92,9 @@ def test_a_schedule_without_a_return_names_nothing() -> None:
 
 def test_the_title_in_the_metadata_has_a_vote() -> None:
     """A large heading about a form is outvoted by what the booklet's maker calls it, a masthead is not."""
-    pages = [_page(1, ("9040", 60, 90), *_BODY), _page(2, ("Helpful Hints", 9, 20), ("Form 9040 Redesign", 30, 60), *_BODY)]
-    found = read_identity(_source("i9040--2031", *pages, title="2031 Instruction 9040"))
+    cover = _page(1, ("9040", 60, 90), *_BODY)
+    news = _page(2, ("Helpful Hints", 9, 20), ("Form 9040 Redesign", 30, 60), *_BODY)
+    found = read_identity(_source("i9040--2031", cover, news, title="2031 Instruction 9040"))
     assert (found.form, found.doc_type, found.irs_name) == ("9040", "filer_instructions", "i9040")
     face = _page(1, ("Form 1099-ZZZ", 12, 60), ("Form 1099-ZZZ (Rev. March 2031)", 9, 770), *_BODY)
     assert read_identity(_source("x", face, face, title="2031 Form 9040")).form == "1099-ZZZ"
