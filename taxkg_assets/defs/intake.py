@@ -201,18 +201,19 @@ def find_unpublished(store: Store) -> set[str]:
     return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in held)}
 
 
-def find_behind(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """Find the documents that a run has to look at, of those in the ledger.
+def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Find the documents of the ledger that a run must process.
 
-    They are new or changed, were read by other code, are weighed anew, or some table does not hold their newest rows.
+    They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
+    table holds.
     """
     store, version = home.store, reading_version(home.settings)
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
-    behind = find_unpublished(store)
+    outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
         state, settler = store.state(name), settler_of(home, name)
-        behind |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
+        outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
     for document_id, look in look_at_sources(home, files.keys(), files=files, known=known).items():
         job = _job(home, document_id, files[document_id], look.sha256, version)
         row = known.get(document_id)
@@ -221,8 +222,8 @@ def find_behind(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
         else:
             is_current = _is_same(refused.get(document_id), job)
         if not is_current:
-            behind.add(document_id)
-    return behind & files.keys()
+            outdated.add(document_id)
+    return outdated & files.keys()
 
 
 def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:

@@ -33,7 +33,7 @@ from taxkg_assets.extraction.invariants import (
 )
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
-from taxkg_assets.extraction.layout.regions import FaceBox
+from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.pdf.reader import read_source
@@ -100,13 +100,13 @@ def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 
-def _outside_lines(tables: list[FoundTable], *, lines: list[Line]) -> list[FoundTable]:
-    """Keep the tables of a form's page that are no frame around numbered lines."""
-    return [
-        table
-        for table, place in ((table, table.region) for table in tables)
-        if not holds_form_lines(lines, x0=place.x0, y0=place.y0, x1=place.x1, y1=place.y1)
-    ]
+def _drop_line_frames(tables: list[FoundTable], *, lines: list[Line]) -> list[FoundTable]:
+    """Drop the "tables" of a form's page that are only frames around its numbered lines."""
+
+    def is_frame(region: TableRegion) -> bool:
+        return holds_form_lines(lines, x0=region.x0, y0=region.y0, x1=region.x1, y1=region.y1)
+
+    return [table for table in tables if not is_frame(table.region)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _read_form(source: Source, identity: Identity) -> _Form:
 def _keep_tables(
     source: Source, found: Mapping[int, list[FoundTable]], blocks: list[Block]
 ) -> tuple[dy.DataFrame[Tables], list[str]]:
-    """Build the table rows, and name the tables with a cell that has no header: these are kept as the text they are."""
+    """Build the table rows; a table with a cell without a header is left as plain text, and its id is returned."""
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
     misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
     if misread:
@@ -205,7 +205,7 @@ def extract(
     read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
     found = read.found
     if identity.doc_type == "form":
-        found = {p.page: _outside_lines(found[p.page], lines=text.lines[p.page]) for p in source.pages}
+        found = {p.page: _drop_line_frames(found[p.page], lines=text.lines[p.page]) for p in source.pages}
     blocks = find_blocks(
         source,
         identity=identity,

@@ -16,7 +16,7 @@ from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
-from taxkg_assets.defs.intake import find_behind, forget_refusals, prune_readings, scan_sources
+from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
@@ -200,15 +200,15 @@ def run_selection(
 
 
 def find_partitions(instance: dg.DagsterInstance, home: Home) -> Sequence[str]:
-    """Find the partitions of a run, in Dagster's order: from the first document to look at to the last, at least one.
+    """Find the partitions of a run in Dagster's order: from the first outdated document to the last, at least one.
 
-    Each partition costs an event for every table of the extraction: a library is not told anew for one document.
+    Dagster stores an event for each partition and table, so a run for one document must not span the library.
     """
     assert DOCUMENT_PARTITIONS.name is not None
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
-    told = instance.get_materialized_partitions(dg.AssetKey(READ_TABLES[0].name))
-    behind = find_behind(home, home.store.read_ledger()["files"]) | (set(partitions) - told)
-    places = [ix for ix, partition in enumerate(partitions) if partition in behind]
+    materialized = instance.get_materialized_partitions(dg.AssetKey(READ_TABLES[0].name))
+    outdated = find_outdated(home, home.store.read_ledger()["files"]) | (set(partitions) - materialized)
+    places = [ix for ix, partition in enumerate(partitions) if partition in outdated]
     return partitions[places[0] : places[-1] + 1] if places else partitions[:1]
 
 

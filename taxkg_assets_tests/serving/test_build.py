@@ -165,15 +165,15 @@ def test_an_asset_alone_names_what_has_to_be_built_before_it(tmp_path: Path) -> 
         build(str(tmp_path), select=["chunks"])
 
 
-def test_a_run_tells_of_the_documents_it_looked_at_alone(sample_home: Path, tmp_path: Path) -> None:
+def test_a_run_covers_only_outdated_documents(sample_home: Path, tmp_path: Path) -> None:
     text = next(SAMPLES.glob("*.txt")).read_text(encoding="utf8")
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "another-code.txt").write_text(text.replace("7-", "9-"), encoding="utf8")
     result = build(str(sample_home), roots=[tmp_path / "corpus"], select=["documents"])
     with open_instance(Store(sample_home)) as instance:
         kind = dg.DagsterEventType.ASSET_MATERIALIZATION
-        told = instance.get_records_for_run(result.run_ids[-1], of_type=kind).records
-    assert {record.partition_key for record in told} == {"another-code"}
+        events = instance.get_records_for_run(result.run_ids[-1], of_type=kind).records
+    assert {record.partition_key for record in events} == {"another-code"}
     assert Store(sample_home).count("documents") == result.rows["documents"] > 1
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -44,6 +45,8 @@ from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_s
 from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Elements, dtypes, validated
+
+MakerT = TypeVar("MakerT", bound=BlockMaker)
 
 
 def find_blocks(
@@ -115,23 +118,25 @@ def _page_blocks(
     return maker.blocks
 
 
+def _measure(maker: MakerT, lines: Sequence[Line]) -> MakerT:
+    """Give a maker the left edges of its page's lines and the rule below the title."""
+    maker.starts = Counter(round(line.x0) for line in lines)
+    maker.title_floor = find_title_floor(maker.page, maker.flow.style, lines)
+    return maker
+
+
 def _text_maker(page: Page, flow: Flow, lines: Sequence[Line]) -> BlockMaker:
     """Open a maker for a page of running text."""
-    maker = BlockMaker(page, flow)
-    maker.starts = Counter(round(line.x0) for line in lines)
-    maker.title_floor = find_title_floor(page, flow.style, lines)
-    return maker
+    return _measure(BlockMaker(page, flow), lines)
 
 
 def _face_maker(
     page: Page, flow: Flow, lines: Sequence[Line], *, walls: list[float], has_boxes: bool
 ) -> FaceBlockMaker:
     """Open a maker for a page of a form's face, whose rules across the page are `walls`."""
-    maker = FaceBlockMaker(page, flow, has_boxes=has_boxes)
-    maker.starts = Counter(round(line.x0) for line in lines)
+    maker = _measure(FaceBlockMaker(page, flow, has_boxes=has_boxes), lines)
     maker.walls = walls
     maker.masthead_floor = find_masthead_floor(page, lines, walls)
-    maker.title_floor = find_title_floor(page, flow.style, lines)
     if maker.masthead_floor:
         # A rule drawn in strokes ends a masthead as well as one in a piece.
         maker.title_floor = min(maker.title_floor, maker.masthead_floor)

@@ -21,7 +21,7 @@ def letters_of(text: str) -> str:
 
 
 class FaceBlockMaker(BlockMaker):
-    """Collects the blocks of one page of a form's face; `has_boxes`: its fields stand in ruled boxes."""
+    """Collects the blocks of one page of a form's face; `has_boxes`: its fields are ruled boxes."""
 
     is_face = True
 

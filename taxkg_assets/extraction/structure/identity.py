@@ -1,7 +1,7 @@
 """Which product a document is: form, kind, revision, tax year, draft or final, title.
 
-The printed page decides; the PDF's metadata has a vote, the file name `<irs name>--<revision>` breaks silence. What a
-document is about in detail (its boxes, its headings) does not belong here.
+The printed page decides; the PDF's metadata adds a vote; the file name `<irs name>--<revision>` is the last resort.
+What a document is about in detail (its boxes, its headings) does not belong here.
 """
 
 from __future__ import annotations
@@ -172,17 +172,15 @@ def _find_designation(
         if not edge < line.y_frac < 1 - edge
         or (line.page <= limits["head_pages"] and line.size_pt >= limits["large_pt"])
     ]
+    title = re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))
+    places.append((_squeeze(title), limits["title_share"]))
+    first_pages = " ".join(heads)
     for text, share in places:
-        found = _read_designation(text, heads=" ".join(heads))
+        found = _read_designation(text, heads=first_pages)
         if found is not None:
             key = (found.doc_type, found.form)
             votes[key] += share * found.weight
             printed.setdefault(key, found.printed)
-    titled = _read_designation(_squeeze(re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))))
-    if titled is not None:
-        key = (titled.doc_type, titled.form)
-        votes[key] += limits["title_share"] * titled.weight
-        printed.setdefault(key, titled.printed)
     if not votes:
         return None
     # Of equals the first one read: the front page comes first, later ones may begin with words about another form.
@@ -191,17 +189,17 @@ def _find_designation(
 
 
 def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
-    """Read the first designation that a line or masthead names; `heads` may name the return of a schedule."""
+    """Read the first designation in a text; `heads`, the first pages, may name the form that a schedule belongs to."""
     for rule in load_rules("identity", "designations"):
         match = rule.pattern.search(text)
         if match is None:
             continue
         groups = match.groupdict()
         if groups.get("alone"):
-            returns = Counter(re.findall(rf"\bSchedule {groups['alone']} \(Form (\d[\w-]*)\)", heads))
-            if not returns:
+            forms = Counter(re.findall(rf"\bSchedule {groups['alone']} \(Form (\d[\w-]*)\)", heads))
+            if not forms:
                 continue
-            form = f"Schedule {groups['alone']} (Form {returns.most_common(1)[0][0]})"
+            form = f"Schedule {groups['alone']} (Form {forms.most_common(1)[0][0]})"
         elif groups.get("schedule"):
             form = f"Schedule {groups['schedule']} (Form {groups['of']})"
         elif re.match(r"(?i)schedule", groups["forms"]):

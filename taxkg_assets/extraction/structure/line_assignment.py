@@ -196,7 +196,7 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
     """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
-    height = limits()["masthead_frac"] * page.height_pt
+    height = thresholds()["masthead_frac"] * page.height_pt
     names = [
         line.y1 for line in lines if walls and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
     ]
@@ -205,7 +205,7 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float
 
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
-    height = limits()["masthead_frac"] * page.height_pt
+    height = thresholds()["masthead_frac"] * page.height_pt
     words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
     numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
     below = [line.x0 for line in lines if words and line.y1 < height and is_artifact_of(line, "attachment_number")]
