@@ -65,6 +65,12 @@ class Settings(BaseSettings):
         default=5, ge=1, description="documents; if laws withhold fewer than these, the corpus is never blocked"
     )
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
+    step_process_rows: int = Field(
+        default=200_000,
+        ge=0,
+        description="rows that a step reads; one that reads more runs in a process of its own, which gives its memory "
+        "back",
+    )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own", description="who reads tables: our own, with PyMuPDF's second opinion, or docling"
     )

@@ -15,13 +15,13 @@ import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
 from taxkg_assets.defs.fingerprint import code_fingerprint
-from taxkg_assets.defs.io_manager import Handle, Rows, Unchanged, WholeTable
-from taxkg_assets.defs.progress import stage_progress
+from taxkg_assets.defs.io_manager import Handle, Rows, Unchanged
+from taxkg_assets.defs.parts import Parts
 from taxkg_assets.defs.registry import PIPELINE, Maker, Show, TableRecord
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.step_process import reads_much
 from taxkg_assets.defs.store import TableState, digest
-from taxkg_assets.defs.timing import keep_times, timed
-from taxkg_assets.defs.verdicts import OFFENDING_ROWS, table_metadata
+from taxkg_assets.defs.table_step import TableStep, make_in_process
 
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
@@ -70,6 +70,7 @@ def table(
     own_laws: Sequence[Callable[..., pl.DataFrame]] = (),
     publish: Callable[[Home, pl.DataFrame], None] | None = None,
     show: Show | None = None,
+    parts: Parts | None = None,
 ) -> dg.AssetsDefinition:
     """Make the asset of a corpus-wide table.
 
@@ -84,11 +85,13 @@ def table(
             dropped, counted and shown with the table.
         publish: what else is to be written for the finished rows, such as a report.
         show: what the UI shows besides rows.
+        parts: how the table is made in parts, if it is: only parts whose documents have changed are made anew.
     """
     name = snake(schema.__name__)
     parameters = list(inspect.signature(build).parameters)
     opened = dict(handles or {})
-    read = tuple(p for p in parameters if p != "settings" and p not in opened)
+    given = {"settings", *opened, parts.argument if parts else ""}
+    read = tuple(p for p in parameters if p not in given)
     upstream = tuple(dict.fromkeys((*read, *after)))
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
@@ -103,6 +106,8 @@ def table(
     def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
         return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
 
+    maker = Maker(build, read, opened, has_settings)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code)
     PIPELINE.add(
         TableRecord(
             name,
@@ -111,29 +116,22 @@ def table(
             is_training=group == TRAINING,
             fingerprint=made_from_now,
             functions=functions,
-            maker=Maker(build, read, opened, has_settings),
+            maker=maker,
+            step=step,
             show=show,
         )
     )
 
     def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Rows:
         home: Home = context.resources.home
-        made_from = made_from_now(home, {n: inputs[n].state for n in upstream})
+        states = {n: inputs[n].state for n in upstream}
+        made_from = made_from_now(home, states)
         state = home.store.state(name)
         if state is not None and state.inputs == made_from:
             return Unchanged()
-        with stage_progress(name, 0):
-            frames: dict[str, Any] = {n: inputs[n].frame() for n in read}
-            arguments = frames | {n: opener(home) for n, opener in opened.items()}
-            if has_settings:
-                arguments["settings"] = home.settings
-            with timed(name):
-                built = build(**arguments)
-                kept, notes = drop_unlawful(built, frames | {name: built}, laws=own_laws, key=schema.primary_key())
-                if publish:
-                    publish(home, kept)
-            keep_times(home.store)
-            return WholeTable(kept, made_from, notes)
+        if group != TRAINING and reads_much(home, read):
+            return make_in_process(home, name, states, made_from=made_from)
+        return step.make(home, states, made_from=made_from)
 
     made: dg.AssetsDefinition = dg.asset(
         name=name,
@@ -143,27 +141,3 @@ def table(
         **asset_arguments(schema, build, group=group),
     )(compute)
     return made
-
-
-def drop_unlawful(
-    built: pl.DataFrame,
-    frames: Mapping[str, pl.DataFrame],
-    *,
-    laws: Sequence[Callable[..., pl.DataFrame]],
-    key: Sequence[str],
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Drop the rows of a derived table that break a law of their own: one odd row never costs the reader the others.
-
-    Returns: the rows that are kept, and what the UI shows of the others: their number, by law, and the first ones.
-    """
-    kept, notes = built, dict[str, Any]()
-    for law in laws:
-        offending = law(**{name: frames[name] for name in inspect.signature(law).parameters})
-        if offending.is_empty():
-            continue
-        columns = [name for name in key if name in offending.columns]
-        kept = kept.join(offending, on=columns, how="anti")
-        title = law.__name__.removeprefix("find_").replace("_", " ")
-        notes[f"rows dropped: {title}"] = built.join(offending, on=columns, how="semi").height
-        notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
-    return kept, notes

@@ -12,6 +12,7 @@ from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.models import base_hash, open_base
+from taxkg_assets.defs.parts import BY_DOCUMENT
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest, frame_digest
@@ -55,6 +56,7 @@ chunks = table(
     },
     fingerprint=lambda home: digest(base_hash(home), proposer_fingerprint(home)),
     code=(SentenceEncoder,),
+    parts=BY_DOCUMENT,
 )
 
 

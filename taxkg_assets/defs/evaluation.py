@@ -1,5 +1,6 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +12,10 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
+from taxkg_assets.defs.index_files import open_search_index
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import is_tuned, model_hash, open_base, open_encoder
+from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.resources import Home
@@ -34,7 +37,7 @@ from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
-from taxkg_assets.retrieval.passage_index import SearchIndex
+from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue
@@ -89,7 +92,9 @@ def open_base_of(home: Home) -> Base | None:
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
     """The systems that are compared: legs, their fusion, the whole pipeline, and it with one part changed."""
-    own = replace(searcher, encoder=RememberingEncoder(searcher.encoder))
+    assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
+    index = RememberingIndex.of(searcher.index)
+    own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: Parts, *, hyde: bool = searcher.parts.hyde) -> System:
         at_work = own.with_parts(replace(parts, hyde=hyde))
@@ -123,10 +128,21 @@ def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> 
         model_hash=base.encoder.model_hash,
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
+        # What is known of the rows holds for any encoder, but for the directions of its vectors.
+        known=replace(searcher.index.known, document_vectors=None, section_vectors=None),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
     found = open_systems(before, settings)
     return {DENSE_BASE: found["dense"], ON_BASE: found[FULL]}
+
+
+def _open_whole(store: Store, path: str, *, model_hash: str) -> SearchIndex:
+    """The index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket."""
+    if isinstance(store.place, LocalPlace):
+        opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
+        assert isinstance(opened, SearchIndex)
+        return opened
+    return read_index(open_index(store, path), model_hash=model_hash)
 
 
 def build_runs_on_index(
@@ -147,7 +163,7 @@ def build_runs_on_index(
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     searcher = Searcher(
-        index=read_index(open_index(store, index["path"].item()), model_hash=index["model_hash"].item()),
+        index=_open_whole(store, index["path"].item(), model_hash=index["model_hash"].item()),
         encoder=encoder,
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),

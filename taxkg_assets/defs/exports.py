@@ -18,9 +18,7 @@ from taxkg_assets.defs.models import open_encoder_of
 from taxkg_assets.defs.question_models import CARD, SMALL_ARITHMETIC, export_name, has_export
 from taxkg_assets.defs.rerankers import read_reranker, reranker_export, scorer_model
 from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.export import export_cross, export_encoder
-from taxkg_assets.retrieval.exported import ExportCard
-from taxkg_assets.retrieval.onnx_graph import ExportError
+from taxkg_assets.retrieval.exported import ExportCard, ExportError
 
 _log = logging.getLogger("taxkg")
 
@@ -42,6 +40,8 @@ def export_served(home: AnyHome) -> None:
 
 
 def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
+    from taxkg_assets.retrieval.export import export_encoder  # loads torch, which most runs do not need
+
     encoder = open_encoder_of(home, hashed)
     if encoder is None:
         raise ExportError(f"the encoder {hashed} of the index is not here")
@@ -51,6 +51,8 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
 
 
 def _export_reranker(home: AnyHome, row: dict[str, Any], folder: Path) -> ExportCard:
+    from taxkg_assets.retrieval.export import export_cross, export_encoder
+
     model = scorer_model(home, row)
     told = ExportCard("encoder" if row["kind"] == "late" else "cross", row["name"], reranker_export(row), 512, 0, 0)
     return export_encoder(model, folder, told=told) if row["kind"] == "late" else export_cross(model, folder, told=told)

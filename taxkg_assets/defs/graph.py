@@ -11,6 +11,7 @@ from taxkg_assets.defs._table import table
 from taxkg_assets.defs.extraction import measured
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import open_labels
+from taxkg_assets.defs.parts import Parts
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.defs.verdicts import Verdict
@@ -39,7 +40,7 @@ from taxkg_assets.graph.integrity import (
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_registry_faults
 from taxkg_assets.graph.revision_laws import find_revision_faults
-from taxkg_assets.graph.revisions import build_revisions
+from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
 
 CHANGES = "reports/changes"
@@ -87,6 +88,7 @@ revisions = table(
     own_laws=(find_revision_faults,),
     publish=write_change_reports,
     show=show_changes,
+    parts=Parts(("from_document_id", "to_document_id"), find_consecutive, argument="pairs"),
 )
 
 

@@ -51,6 +51,16 @@ class WholeTable(Rows):
     inputs: str
     notes: Mapping[str, Any] = field(default_factory=dict)
     """Shown with the table in the UI, once."""
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For a table that is made in parts: the digest of what each part was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Rows):
+    """A table that is written already."""
+
+    content: str
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +79,19 @@ class DeltaIO(dg.ConfigurableIOManager):
         """Validate, commit, and show row count and a preview."""
         name = context.asset_key.to_user_string()
         store = self.home.store
-        before = store.version(name)
         if isinstance(obj, WholeTable):
-            state: TableState | None = store.write(name, obj.frame, inputs=obj.inputs)
-        elif isinstance(obj, DocumentBatches):
-            state = store.state(name)
-            for frame, documents in obj.batches:
-                if documents:
-                    state = store.replace_documents(name, frame, documents=documents)
+            written = write_whole(store, name, obj)
+        elif isinstance(obj, Written):
+            written = obj
         else:
-            state = store.state(name)
-        if state is None:
-            state = store.write(name, schema_of(name).create_empty(), inputs="")
+            before = store.version(name)
+            for frame, documents in obj.batches if isinstance(obj, DocumentBatches) else ():
+                if documents:
+                    store.replace_documents(name, frame, documents=documents)
+            written = describe(store, name, before=before)
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
-        set_data_version(context, state.content)
-        context.add_output_metadata(
-            {
-                "dagster/row_count": store.count(name),
-                "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
-                "version": state.version,
-                "content": state.content,
-                "unchanged": state.version == before,
-            }
-        )
-        if isinstance(obj, WholeTable) and obj.notes:
-            context.add_output_metadata(dict(obj.notes))
-        if name in PIPELINE and (show := PIPELINE[name].show):
-            context.add_output_metadata(dict(show(store)))
+        set_data_version(context, written.content)
+        context.add_output_metadata(dict(written.metadata))
 
     def load_input(self, context: dg.InputContext) -> Handle:
         """The table, unless a gate on it or on anything it was made from is not passed and current."""
@@ -111,3 +107,29 @@ class DeltaIO(dg.ConfigurableIOManager):
         if state is None:
             raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
         return Handle(name, self.home.store, state)
+
+
+def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
+    """Write new rows for a whole table."""
+    before = store.version(name)
+    store.write(name, rows.frame, inputs=rows.inputs, documents=rows.parts)
+    return describe(store, name, before=before, notes=rows.notes)
+
+
+def describe(store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None) -> Written:
+    """Tell of a table what the UI shows of it; one that no document has rows for is made without rows.
+
+    Args: before: the version that the table had before this step.
+    """
+    state = store.state(name) or store.write(name, schema_of(name).create_empty(), inputs="")
+    metadata = {
+        "dagster/row_count": store.count(name),
+        "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
+        "version": state.version,
+        "content": state.content,
+        "unchanged": state.version == before,
+        **(notes or {}),
+    }
+    if name in PIPELINE and (show := PIPELINE[name].show):
+        metadata |= show(store)
+    return Written(state.content, metadata)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Listener(Protocol):
@@ -55,6 +55,15 @@ def stage_meter(stage: str) -> Callable[[int, int], None]:
             listener.measure(stage, done, total)
 
     return measure
+
+
+def forward_progress(event: str, *values: Any) -> None:
+    """Pass on what a child process reported.
+
+    Args: event: name of a method of `Listener`.
+    """
+    for listener in _listeners:
+        getattr(listener, event)(*values)
 
 
 class _Reporter:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+if TYPE_CHECKING:
+    from taxkg_assets.defs.table_step import TableStep
 
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, TableState
@@ -52,6 +55,7 @@ class TableRecord:
     functions: tuple[Callable[..., Any], ...] = ()
     """Whose code decides what the table holds."""
     maker: Maker | None = None
+    step: TableStep | None = None
     show: Show | None = None
     gates: dict[str, GateRunner] = field(default_factory=dict)
     gate_code: dict[str, Callable[[Home], str]] = field(default_factory=dict)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import dataframely as dy
-import lancedb
 import polars as pl
 
 from taxkg_assets import schemas
@@ -94,6 +93,8 @@ def build_index_version(
     contents: dict[str, str],
 ) -> pl.DataFrame:
     """One built version of the search index, in a folder named after its content; a half-built one has no row."""
+    import lancedb  # takes a second to load, which most runs do not need
+
     rows = build_index_rows(chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash)
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)

@@ -312,11 +312,23 @@ class Store:
         )
 
     @_retry_on_conflict
-    def write(self, name: str, frame: pl.DataFrame, *, inputs: str) -> TableState:
-        """Replace a whole table by validated rows in one commit."""
+    def write(
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        *,
+        inputs: str,
+        documents: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> TableState:
+        """Replace a whole table by validated rows in one commit.
+
+        Args: documents: for a table that is made in parts, what the rows of each part were made from.
+        """
         frame = validated(schema_of(name), frame)
         self._create(name)
         record = {"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
+        if documents:
+            record["taxkg.documents"] = json.dumps(documents, sort_keys=True)
         self._commit(name, frame, record=record, mode="overwrite", schema_mode="overwrite")
         return self._state_after_write(name)
 

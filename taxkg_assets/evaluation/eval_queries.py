@@ -27,15 +27,41 @@ Row = Mapping[str, Any]
 class _Paragraph:
     page: int
     text: str
-    words: frozenset[str]
     names: frozenset[str]
     perspective: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class _Corpus:
-    documents: tuple[Row, ...]
-    paragraphs: Mapping[str, tuple[_Paragraph, ...]]
+    """The documents, newest first, and the paragraphs of those that somebody asks for."""
+
+    def __init__(
+        self, documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+    ) -> None:
+        newest_first = documents.sort(
+            ["is_draft", "revision", "document_id"], descending=[False, True, False], maintain_order=True
+        )
+        self.documents: tuple[Row, ...] = tuple(
+            newest_first.select("document_id", "form", "doc_type").iter_rows(named=True)
+        )
+        self._sections, self._anchors = sections, anchors
+        self._paragraphs: dict[str, tuple[_Paragraph, ...]] = {}
+
+    def find_paragraphs(self, document_id: str) -> tuple[_Paragraph, ...]:
+        """The paragraphs of a document in reading order."""
+        if document_id not in self._paragraphs:
+            is_own = pl.col("document_id") == document_id
+            sections = self._sections.filter(is_own).sort("paragraph_ix")
+            tree = {row["anchor_id"]: row for row in self._anchors.filter(is_own).iter_rows(named=True)}
+            chains = {anchor_id: _find_owners(anchor_id, tree) for anchor_id in sections["anchor_id"].unique()}
+            names = {
+                anchor_id: frozenset(squash(name) for anchor in chain for name in (anchor["key"], anchor["heading"]))
+                for anchor_id, chain in chains.items()
+            }
+            self._paragraphs[document_id] = tuple(
+                _Paragraph(page, text, names[anchor_id], next((a["perspective"] for a in chains[anchor_id]), None))
+                for anchor_id, page, text in sections.select("anchor_id", "page", "text").iter_rows()
+            )
+        return self._paragraphs[document_id]
 
 
 def build_eval_queries(
@@ -52,7 +78,7 @@ def build_eval_queries(
               are kept, not resolved, with a note why.
     Raises:   ValueError if an id occurs twice in a set or a row lacks a field of the format.
     """
-    corpus = _read_corpus(documents, sections, anchors)
+    corpus = _Corpus(documents, sections, anchors)
     rows = [
         _resolve(name, row, corpus)
         for name, rows in sorted(query_sets.items())
@@ -126,9 +152,9 @@ def _locate(locator: Row, corpus: _Corpus) -> Row | None:
     for document in corpus.documents:
         if locator["form"] not in ("", document["form"]) and locator["form"] not in split_forms(document["form"]):
             continue
-        for paragraph in corpus.paragraphs.get(document["document_id"], ()):
+        for paragraph in corpus.find_paragraphs(document["document_id"]):
             is_kind = perspective in (paragraph.perspective, find_perspective(document["doc_type"]))
-            if is_kind and wanted in paragraph.names and words <= paragraph.words:
+            if is_kind and wanted in paragraph.names and words <= frozenset(find_words(paragraph.text)):
                 quote = _find_quote(paragraph.text, words)
                 return {"document": document["document_id"], "page": paragraph.page, "quote": quote}
     return None
@@ -160,31 +186,6 @@ def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
             end += 1
         windows.append(" ".join(parts[start:end]))
     return max(windows, key=lambda window: len(words & frozenset(find_words(window))))
-
-
-def _read_corpus(
-    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
-) -> _Corpus:
-    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-    paragraphs: dict[str, list[_Paragraph]] = {}
-    for row in sections.sort("document_id", "paragraph_ix").iter_rows(named=True):
-        chain = _find_owners(row["anchor_id"], tree)
-        paragraphs.setdefault(row["document_id"], []).append(
-            _Paragraph(
-                page=row["page"],
-                text=row["text"],
-                words=frozenset(find_words(row["text"])),
-                names=frozenset(squash(name) for anchor in chain for name in (anchor["key"], anchor["heading"])),
-                perspective=chain[0]["perspective"] if chain else None,
-            )
-        )
-    newest_first = documents.sort(
-        ["is_draft", "revision", "document_id"], descending=[False, True, False], maintain_order=True
-    )
-    return _Corpus(
-        documents=tuple(newest_first.select("document_id", "form", "doc_type").iter_rows(named=True)),
-        paragraphs={name: tuple(rows) for name, rows in paragraphs.items()},
-    )
 
 
 def _find_owners(anchor_id: str | None, tree: Mapping[str, Row]) -> list[Row]:

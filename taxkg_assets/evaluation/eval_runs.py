@@ -42,8 +42,8 @@ def build_eval_runs(eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[st
     queries = list(eval_queries.filter(pl.col("is_resolved")).sort("query_set", "query_id").iter_rows(named=True))
     rows = [
         {"system": system, "query_set": query["query_set"], "query_id": query["query_id"], **row}
-        for system, answer in sorted(systems.items())
         for query in queries
+        for system, answer in sorted(systems.items())
         for row in _read_ranking(system, answer(query["query"]))
     ]
     frame = pl.DataFrame(rows, schema=EvalRuns.create_empty().schema)

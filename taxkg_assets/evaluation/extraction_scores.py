@@ -106,7 +106,8 @@ def score_roles(
 ) -> LabelledScore:
     """Share of labelled lines whose element has the labelled role; the element nearest in length is taken."""
     wanted = labels.within(set(documents["document_id"])).roles
-    on_page = _group(elements.iter_rows(named=True), "document_id", "page")
+    labelled = elements.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
+    on_page = _group(labelled.iter_rows(named=True), "document_id", "page")
     right, lost, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
     for label in wanted:
         text = squash(label.text)
@@ -141,9 +142,10 @@ def score_ownership(
     A label may quote a paragraph with its run-in heading, which is an anchor and no part of the paragraph's text.
     """
     wanted = labels.within(set(documents["document_id"])).ownership
-    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    is_labelled = pl.col("document_id").is_in({label.document_id for label in wanted})
+    tree = {row["anchor_id"]: row for row in anchors.filter(is_labelled).iter_rows(named=True)}
     of_document = defaultdict(list)
-    for row in sections.iter_rows(named=True):
+    for row in sections.filter(is_labelled).iter_rows(named=True):
         of_document[row["document_id"]].append((row, squash(row["text"])))
     right, lost, misses = 0, 0, list[Miss]()
     for label in wanted:
@@ -210,7 +212,8 @@ def score_boxes(
 def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabelledScore:
     """Share of labelled cells found by value under the labelled row and column headers."""
     wanted = labels.within(set(documents["document_id"])).tables
-    on_page = _group(tables.iter_rows(named=True), "document_id", "page")
+    labelled = tables.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
+    on_page = _group(labelled.iter_rows(named=True), "document_id", "page")
     right, met, misses = 0, 0, list[Miss]()
     for label in wanted:
         cells = [

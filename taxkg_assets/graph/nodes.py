@@ -18,6 +18,8 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 
 _PATH = " > "
+_BETWEEN = "\x1f"
+"""Stands between the concepts of a node while they are one text."""
 _WORD = re.compile(r"[a-z0-9$%]+")
 
 
@@ -55,9 +57,11 @@ def build_nodes(
     _number(rows)
     rows.extend(_external_rows(references, resolver=resolver))
     schema = Nodes.create_empty().schema
-    columns = {name: [row[name] for row in rows] for name in schema if name != "bboxes"}
+    columns = {name: [row[name] for row in rows] for name in schema if name not in ("bboxes", "concepts")}
     frame = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
-    frame = frame.with_columns(_boxes_column([row["bboxes"] for row in rows])).select(list(schema))
+    frame = frame.with_columns(
+        _boxes_column([row["bboxes"] for row in rows]), _concepts_column([row["concepts"] for row in rows])
+    ).select(list(schema))
     frame = frame.sort("node_id")
     return Nodes.validate(frame)
 
@@ -171,6 +175,14 @@ def _boxes_column(boxes: list[list[dict[str, Any]]]) -> pl.Series:
     lists = placed.group_by("owner", maintain_order=True).agg("bboxes")
     all_rows = pl.DataFrame({"owner": range(len(boxes))}, schema={"owner": pl.Int64})
     return all_rows.join(lists, on="owner", how="left", maintain_order="left").get_column("bboxes").fill_null([])
+
+
+def _concepts_column(concepts: list[list[str]]) -> pl.Series:
+    """Make the column of concepts from joined texts: polars reads nested lists one by one."""
+    joined = pl.Series("concepts", [_BETWEEN.join(named) for named in concepts], dtype=pl.String)
+    empty = pl.lit([], dtype=pl.List(pl.String))
+    split = pl.when(pl.col("concepts") == "").then(empty).otherwise(pl.col("concepts").str.split(_BETWEEN))
+    return joined.to_frame().select(split.alias("concepts")).to_series()
 
 
 def _document_rows(

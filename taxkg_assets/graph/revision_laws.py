@@ -50,9 +50,9 @@ def find_revision_faults(
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """What a document prints: texts by the id of what prints them, all of them, and all keys."""
+    """What a document prints: the length of the longest text by the id of what prints it, all texts, and all keys."""
 
-    texts: Mapping[str, set[str]]
+    longest: Mapping[str, int]
     everything: frozenset[str]
     keys: frozenset[str]
 
@@ -83,7 +83,8 @@ def _printed(
     for box_key, label in faces.filter(is_own).select("box_key", "label").iter_rows():
         texts.setdefault(f"{document_id}#{box_key}", set()).add(label)
         keys.add(box_key)
-    return _Printed(texts, frozenset().union(*texts.values()), frozenset(keys))
+    longest = {source_id: max(map(len, own), default=-1) for source_id, own in texts.items()}
+    return _Printed(longest, frozenset().union(*texts.values()), frozenset(keys))
 
 
 def _faults(
@@ -100,9 +101,7 @@ def _faults(
             yield f"{side} is not what {name} prints: {strange[0][:60]}"
         for pointer in pointers:
             match = _POINTER.match(pointer)
-            longest = (
-                max((len(text) for text in printed[name].texts.get(match["source"], ())), default=-1) if match else -1
-            )
+            longest = printed[name].longest.get(match["source"], -1) if match else -1
             if match is None or not int(match["start"]) <= int(match["end"]) <= longest:
                 yield f"evidence points nowhere: {pointer}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):

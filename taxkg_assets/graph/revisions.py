@@ -47,11 +47,17 @@ def build_revisions(
     tables: dy.DataFrame[Tables],
     faces: dy.DataFrame[Faces],
     elements: dy.DataFrame[Elements],
+    *,
+    pairs: Sequence[tuple[str, ...]] | None = None,
 ) -> dy.DataFrame[Revisions]:
-    """One row per change between two consecutive final revisions of one product, or two builds of one revision."""
+    """One row per change between two consecutive final revisions of one product, or two builds of one revision.
+
+    Args: pairs: the documents to compare, from `find_consecutive`, older first; the frames may hold only theirs.
+            None compares all.
+    """
     frames = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
     rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    pairs = find_consecutive(documents)
+    pairs = find_consecutive(documents) if pairs is None else pairs
     readings = build_readings({name for pair in pairs for name in pair}, frames)
     found: list[dict[str, Any]] = []
     for before, after in pairs:

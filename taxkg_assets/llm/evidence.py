@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from taxkg_assets.llm.asked import find_flaw, speaks_to_a_program
 from taxkg_assets.llm.claims import find_breach
@@ -45,6 +45,14 @@ def cite(block: Block, start: int, end: int) -> Evidence:
     return Evidence(pointer=place, quote=block.text[start:end])
 
 
+def _find_places(quote: str, text: str) -> Iterator[int]:
+    """Where a quote stands in a text, without overlaps."""
+    place = text.find(quote)
+    while place >= 0:
+        yield place
+        place = text.find(quote, place + len(quote))
+
+
 class BlockEvidence:
     """The blocks of one item, as what evidence is checked against."""
 
@@ -56,15 +64,15 @@ class BlockEvidence:
 
         Models copy well and count badly: a verbatim quote at a wrong place is moved to the nearest right one.
         """
-        element_id, _, place = evidence.pointer.rpartition(":")
-        start = int(place.partition("-")[0])
+        element_id, _, span = evidence.pointer.rpartition(":")
+        start = int(span.partition("-")[0])
         if not evidence.quote.strip():
             return None
         found = [
-            (abs(block.start + match.start() - start), cite(block, match.start(), match.end()))
+            (abs(block.start + place - start), cite(block, place, place + len(evidence.quote)))
             for block in self._blocks
             if block.element_id == element_id
-            for match in re.finditer(re.escape(evidence.quote), block.text)
+            for place in _find_places(evidence.quote, block.text)
         ]
         return min(found, key=lambda pair: pair[0])[1] if found else None
 

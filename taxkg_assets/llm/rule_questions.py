@@ -124,15 +124,14 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
     ]
     places = [(block, start, end) for block, start, end in sized if _tells(block.text[start:end])] or sized
-    counts = Counter(word for block, start, end in places for word in find_content(block.text[start:end]))
+    contents = [find_content(block.text[start:end]) for block, start, end in places]
+    counts = Counter(word for words in contents for word in words)
+    most = max(counts.values(), default=1)
     title = find_content(item.title)
 
     def worth(number: int) -> float:
-        block, start, end = places[number]
-        words = find_content(block.text[start:end])
-        frequent: float = (
-            sum(counts[word] for word in words) / max(1, len(words)) / max(1, max(counts.values(), default=1))
-        )
+        words = contents[number]
+        frequent: float = sum(counts[word] for word in words) / max(1, len(words)) / most
         position: float = rules["position"]
         return frequent + score_coverage(title, words) + position / (1 + number)
 

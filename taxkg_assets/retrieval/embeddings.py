@@ -9,6 +9,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoder import Encoder, Progress, Vectors
+from taxkg_assets.retrieval.vector import list_vectors
 from taxkg_assets.retrieval.vector import stack_vectors as stack_vectors
 
 
@@ -55,7 +56,7 @@ def _encode_missing(
         {
             "model_hash": [encoder.model_hash] * missing.height,
             "text_hash": missing["text_hash"],
-            "vector": _as_lists(vectors),
+            "vector": list_vectors(vectors),
         },
         schema=schemas.Embeddings.create_empty().schema,
     )
@@ -77,9 +78,3 @@ def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddi
             f"{lacking} of {found.height} chunks have no vector of model {model_hash}; build embeddings first"
         )
     return stack_vectors(found["vector"])
-
-
-def _as_lists(vectors: Vectors) -> pl.Series:
-    if not len(vectors):
-        return pl.Series([], dtype=pl.List(pl.Float32))
-    return pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(pl.List(pl.Float32))

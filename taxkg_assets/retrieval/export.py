@@ -14,11 +14,17 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from taxkg_assets.retrieval.exported import POOLINGS, ExportCard, ExportedCrossScorer, ExportedEncoder, ExportedModel
+from taxkg_assets.retrieval.exported import (
+    POOLINGS,
+    ExportCard,
+    ExportedCrossScorer,
+    ExportedEncoder,
+    ExportedModel,
+    ExportError,
+)
 from taxkg_assets.retrieval.onnx_graph import (
     SMALL,
     WHOLE,
-    ExportError,
     PlainClassifier,
     PlainTransformer,
     copy_plain,

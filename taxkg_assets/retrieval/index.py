@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import dataframely as dy
@@ -23,6 +24,7 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.passage_index import SearchIndex as SearchIndex
+from taxkg_assets.retrieval.vector import list_vectors
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
@@ -58,20 +60,24 @@ def build_index_rows(
     if rows["doc_type"].null_count():
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
         raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
-    return rows.with_columns(
-        terms=pl.Series([find_row_terms(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
-        vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)),
-    )
+    told = rows.select("text", "heading_path", "context").iter_rows()
+    terms = pl.Series([find_row_terms(text, heading_path=path, context=context) for text, path, context in told])
+    return rows.with_columns(terms=terms.cast(pl.String), vector=list_vectors(vectors))
 
 
-def find_row_terms(row: Mapping[str, Any]) -> str:
+def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
     """Search terms of a chunk; those of its innermost heading and of its context count more than once."""
     weights = load_family("lexical")["bm25"]
-    heading = row["heading_path"].rsplit(" > ", 1)[-1]
-    terms = find_terms(row["text"])
-    terms += find_terms(heading) * weights["heading_repeats"]
-    terms += find_terms(row["context"]) * weights["context_repeats"]
+    terms = find_terms(text)
+    terms += _find_shared_terms(heading_path.rsplit(" > ", 1)[-1]) * weights["heading_repeats"]
+    terms += _find_shared_terms(context) * weights["context_repeats"]
     return " ".join(terms)
+
+
+@lru_cache(maxsize=10_000)
+def _find_shared_terms(text: str) -> tuple[str, ...]:
+    """Search terms of a text that neighboring chunks share."""
+    return tuple(find_terms(text))
 
 
 def build_index(

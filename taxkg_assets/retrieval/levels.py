@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.encoder import DECIMALS, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
-from taxkg_assets.retrieval.vector import stack_vectors
+from taxkg_assets.retrieval.vector import list_vectors, stack_vectors
 from taxkg_assets.rules.loader import load_family
 
 UNIT_LEVELS = ("document", "page", "section")
@@ -68,7 +68,7 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
     return named.with_columns(
         text=pl.Series(own, dtype=pl.String),
         terms=pl.Series(terms, dtype=pl.String),
-        vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)),
+        vector=list_vectors(vectors),
     ).select(*columns, "perspective", *_OF_DOCUMENT, "text", "terms", "vector", "children")
 
 

@@ -16,12 +16,10 @@ from typing import Any
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from taxkg_assets.retrieval.exported import ExportError
+
 OPSET = 17
 WHOLE, SMALL = "model.onnx", "model_int8.onnx"
-
-
-class ExportError(Exception):
-    """A model that cannot be exported, or whose export does not say what it says; the message names the reason."""
 
 
 def export_onnx(model: Any, folder: Path) -> None:

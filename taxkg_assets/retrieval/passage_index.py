@@ -5,9 +5,10 @@ Both score what they find exactly and know the same of every passage, so that ra
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -93,6 +94,8 @@ class Known:
 
 
 NOTHING_KNOWN = Known()
+_REMEMBERED = 8
+"""Questions whose scores are remembered: one question is asked in a few ways."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,29 @@ class SearchIndex:
             return None
         unit_of = self.known.units_of.get(level)
         return open_level(level, units=self.units, vectors=self.unit_vectors, rows=self.rows, unit_of=unit_of)
+
+
+@dataclass(frozen=True)
+class RememberingIndex(SearchIndex):
+    """An index that remembers the scores of the last questions: compared systems ask the same one in turn."""
+
+    asked: OrderedDict[tuple[Any, ...], LegScores] = field(default_factory=OrderedDict, init=False, compare=False)
+
+    @classmethod
+    def of(cls, index: SearchIndex) -> RememberingIndex:
+        """The same index with a memory; what it has worked out is shared."""
+        made = cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
+        made.__dict__.update({name: value for name, value in index.__dict__.items() if name not in made.__dict__})
+        return made
+
+    def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
+        """Both legs' scores of every row, for each question once."""
+        key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
+        if key not in self.asked:
+            self.asked[key] = super().ask(question, scale=scale, first=first, count=count)
+            if len(self.asked) > _REMEMBERED:
+                self.asked.popitem(last=False)
+        return self.asked[key]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
 
 Row = Mapping[str, Any]
+_READ = ("document_id", "anchor_id", "element_id", "page", "role", "text")
 
 
 def build_summaries(
@@ -35,7 +36,7 @@ def build_summaries(
     kinds = load_family("levels")["summaries"]["leads"]
     leading = set(anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"])
     titles = dict(documents.select("document_id", "title").iter_rows())
-    ordered = _find_telling(documents, sections).sort("document_id", "paragraph_ix")
+    ordered = _find_telling(documents, sections).sort("document_id", "paragraph_ix").select(_READ)
     rows: list[dict[str, Any]] = []
     for document_id, group in groupby(ordered.iter_rows(named=True), key=lambda row: row["document_id"]):
         # A document is asked about by itself: the same calls are made whatever other documents there are.

@@ -20,3 +20,10 @@ def stack_vectors(vectors: pl.Series) -> Vectors:
         return np.zeros((0, 0), dtype=np.float32)
     matrix: Vectors = vectors.explode().to_numpy().astype(np.float32).reshape(len(vectors), -1)
     return matrix
+
+
+def list_vectors(vectors: Vectors) -> pl.Series:
+    """A matrix as a list column of its rows."""
+    if not len(vectors):
+        return pl.Series([], dtype=pl.List(pl.Float32))
+    return pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(pl.List(pl.Float32))

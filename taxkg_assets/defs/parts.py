@@ -1,0 +1,74 @@
+"""Tables that are made in parts: a part is made from the rows of a few documents, and kept while those stand.
+
+A library of hundreds of documents changes by one at a time; what was made from the others stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from taxkg_assets.defs.store import TableState, digest, frame_digest
+
+Part = tuple[str, ...]
+"""The ids of the documents that a part is made from."""
+
+_JOINED_BY = " → "
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How a table is made in parts."""
+
+    columns: Sequence[str]
+    """Its columns that name the documents of a part."""
+    find: Callable[[pl.DataFrame], Sequence[Part]]
+    """The parts of a library, from `documents`."""
+    argument: str = ""
+    """The builder's parameter that is given the parts to make; without one, it makes what its rows belong to."""
+
+
+BY_DOCUMENT = Parts(("document_id",), lambda documents: [(name,) for name in documents["document_id"]])
+
+
+def digest_parts(
+    parts: Sequence[Part], documents: pl.DataFrame, *, states: Mapping[str, TableState], code: str
+) -> dict[Part, str]:
+    """Digest what each part is made from: code, rows of its documents, and whole tables that no document has.
+
+    Args: states: of all tables that the builder reads. code: digest of the builder's code and settings.
+    """
+    by_document = [name for name in sorted(states) if name != "documents" and states[name].documents]
+    shared = digest(
+        code, *(f"{n}={s.content}" for n, s in sorted(states.items()) if n not in {*by_document, "documents"})
+    )
+    rows = {row["document_id"].item(): frame_digest(row) for row in documents.iter_slices(1)}
+
+    def read(document_id: str) -> str:
+        contents = (states[name].documents.get(document_id, {}).get("content", "") for name in by_document)
+        return digest(rows[document_id], *contents)
+
+    return {part: digest(shared, *map(read, part)) for part in parts}
+
+
+def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
+    """Find the parts whose rows stand in the table as they would be made now."""
+    held = state.documents if state is not None else {}
+    return {part for part, made_from in digests.items() if held.get(_name(part), {}).get("inputs") == made_from}
+
+
+def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:
+    """What a commit says of the parts of its table."""
+    return {_name(part): {"inputs": made_from} for part, made_from in digests.items()}
+
+
+def select_parts(frame: pl.DataFrame, parts: Collection[Part], *, columns: Sequence[str]) -> pl.DataFrame:
+    """Keep the rows of some parts."""
+    named = pl.DataFrame(sorted(parts), schema=dict.fromkeys(columns, pl.String), orient="row")
+    return frame.join(named, on=list(columns), how="semi", maintain_order="left")
+
+
+def _name(part: Part) -> str:
+    return _JOINED_BY.join(part)
