@@ -11,7 +11,7 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.definitions import defs
-from taxkg_assets.defs import gates
+from taxkg_assets.defs import gates, graph
 from taxkg_assets.defs.compat import AssetCheckEvaluationPlanned, AssetDaemonCursor, DagsterEvent
 from taxkg_assets.defs.gates import find_ungated
 from taxkg_assets.defs.io_manager import DeltaIO
@@ -205,3 +205,29 @@ def test_a_broken_contract_writes_nothing_and_stops_what_follows(
     assert "ContractError" in str(result.failure_data_for_node("spans"))
     store = Store(tmp_path)
     assert (store.exists("documents"), store.exists("spans"), store.exists("elements")) == (True, False, False)
+
+
+def test_a_gate_is_not_asked_again_while_nothing_it_reads_has_changed(
+    sample_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(sample_home)
+    key = dg.AssetCheckKey(dg.AssetKey("nodes"), "nodes_form_trees")
+    home = Home(home=str(sample_home))
+    by = PIPELINE["nodes"].gate_code["nodes_form_trees"](home)
+    versions = {"nodes": store.version("nodes")}
+    with open_instance(store) as instance:
+        standing = gates.find_standing(instance, key, versions=versions, by=by)
+        assert standing is not None
+        assert standing["offending rows"].value == 0
+        assert gates.find_standing(instance, key, versions={"nodes": versions["nodes"] + 1}, by=by) is None
+        assert gates.find_standing(instance, key, versions=versions, by="other code") is None
+        other = dg.AssetCheckKey(dg.AssetKey("nodes"), "no such gate")
+        assert gates.find_standing(instance, other, versions=versions, by=by) is None
+    asked: list[int] = []
+    monkeypatch.setattr(graph, "find_tree_faults", lambda nodes: asked.append(nodes.height) or nodes.clear())
+    assert build(str(sample_home), select=["edges"]).is_done
+    assert not asked
+    written = store.write("nodes", store.read("nodes"), inputs=store.state("nodes").inputs)  # type: ignore[union-attr]
+    assert written.version == versions["nodes"] + 1
+    assert build(str(sample_home), select=["edges"]).is_done
+    assert len(asked) == 1
