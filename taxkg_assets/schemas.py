@@ -142,14 +142,16 @@ def _laws_of(schema: type[dy.Schema], *, is_whole: bool) -> list[pl.Expr]:
 def _is_whole(frame: pl.DataFrame, schema: type[dy.Schema]) -> bool:
     """Decide whether no value is missing that has to be there, and every number is finite."""
     columns = schema.columns()
-    return all(
-        _holds_all(series.drop_nulls() if columns[series.name].nullable else series) for series in frame.get_columns()
-    )
+    return all(_holds_all(series, may_miss=columns[series.name].nullable) for series in frame.get_columns())
 
 
-def _holds_all(series: pl.Series) -> bool:
+def _holds_all(series: pl.Series, *, may_miss: bool = False) -> bool:
     if series.null_count():
-        return False
+        if not may_miss:
+            return False
+        if not (series.dtype.is_nested() or series.dtype.is_float()):
+            return True
+        series = series.drop_nulls()
     if isinstance(series.dtype, pl.List):
         return _holds_all(series.explode(empty_as_null=False))
     if isinstance(series.dtype, pl.Struct):

@@ -6,6 +6,7 @@ depth are bounded, and nothing in it is ever run or followed. What cannot be tru
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,13 @@ _CONTROLS = {
     "signature": "signature",
     "button": "button",
 }
+# Two of three elements only say how a field is drawn. Those without content are taken out before the rest is followed.
+_DRAWN = re.compile(
+    rb"<(?:border|color|corner|edge|fill|font|linear|margin|para|solid|traverse)(?=[\s/])"
+    rb"""[^<>"'/]*+(?:"[^"<]*+"[^<>"'/]*+)*+/>"""
+)
+# Begins a comment, a declaration or quoted text, in which what looks like an element may be none.
+_MAY_QUOTE = b"<!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +109,16 @@ class _Reader:
         self._nodes = self._depth = 0
         self._open: list[_Open] = []
         self._into: list[str] | None = None
+        self._parser = expat.ParserCreate()
         # The depth at which the assist, the caption or the control of a field began; 0 outside.
         self._assist = self._caption = self._ui = 0
 
     def read(self, data: bytes) -> None:
-        parser = expat.ParserCreate()
+        data, self._nodes = _without_drawing(data)
+        parser = self._parser
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
         parser.StartDoctypeDeclHandler = _refuse_doctype
         parser.EntityDeclHandler = _refuse_doctype
         parser.Parse(data, True)
@@ -121,7 +130,8 @@ class _Reader:
             raise _RefusedError(f"The template has more than {self._most_nodes} elements.")
         if self._depth > self._most_depth:
             raise _RefusedError(f"The template is nested more than {self._most_depth} deep.")
-        tag = tag.rpartition(":")[2]
+        if ":" in tag:
+            tag = tag.rpartition(":")[2]
         if tag in _NAMED or tag == "field":
             self._enter(tag, attributes.get("name", ""))
         elif self._open and self._open[-1].is_field:
@@ -148,20 +158,22 @@ class _Reader:
             one.kind = _CONTROLS[tag]
         elif self._assist and tag in ("speak", "toolTip"):
             # What is spoken goes before what is shown as a tip.
-            self._into = one.spoken if tag == "speak" or not one.spoken else None
+            self._listen(one.spoken if tag == "speak" or not one.spoken else None)
             if tag == "speak":
                 one.spoken.clear()
         if self._caption and self._into is None:
-            self._into = one.caption
+            self._listen(one.caption)
 
     def _end(self, tag: str) -> None:
-        tag = tag.rpartition(":")[2]
+        if ":" in tag:
+            tag = tag.rpartition(":")[2]
         if tag in _NAMED or tag == "field":
             self._leave(is_field=tag == "field")
         elif tag in ("speak", "toolTip"):
-            self._into = None
+            self._listen(None)
         elif self._depth == self._caption:
-            self._caption, self._into = 0, None
+            self._caption = 0
+            self._listen(None)
         elif self._depth == self._assist:
             self._assist = 0
         elif self._depth == self._ui:
@@ -175,11 +187,19 @@ class _Reader:
         if is_field:
             spoken, caption = (" ".join("".join(parts).split()) for parts in (one.spoken, one.caption))
             self.fields.append(TemplateField(one.path, one.kind, spoken, caption, len(self.fields)))
-        self._into, self._assist, self._caption, self._ui = None, 0, 0, 0
+        self._listen(None)
+        self._assist, self._caption, self._ui = 0, 0, 0
 
-    def _text(self, text: str) -> None:
-        if self._into is not None:
-            self._into.append(text)
+    def _listen(self, into: list[str] | None) -> None:
+        """Take text from here on; most of a template's text, as of its pictures, is not even handed over."""
+        if into is not self._into:
+            self._into = into
+            self._parser.CharacterDataHandler = into.append if into is not None else None
+
+
+def _without_drawing(data: bytes) -> tuple[bytes, int]:
+    """Take out the empty elements that only draw; the second value counts them."""
+    return (data, 0) if _MAY_QUOTE in data else _DRAWN.subn(b"", data)
 
 
 def _refuse_doctype(*_: Any) -> None:

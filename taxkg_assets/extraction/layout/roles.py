@@ -9,11 +9,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, cut_line, is_upright, make_line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
 from taxkg_assets.extraction.pdf.model import Page, Rule, Source, Span
+from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
@@ -105,8 +107,12 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
     """Decide whether one of the named rules takes a line for furniture."""
-    rules = load_rules("roles", "artifacts")
-    return any(rule.id in rule_ids and rule.pattern.search(line.text) for rule in rules)
+    return any(search(line.text) is not None for search in _artifact_searches(rule_ids))
+
+
+@cache
+def _artifact_searches(rule_ids: tuple[str, ...]) -> tuple[Search, ...]:
+    return tuple(find_search(rule.pattern) for rule in load_rules("roles", "artifacts") if rule.id in rule_ids)
 
 
 def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:
