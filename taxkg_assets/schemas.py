@@ -109,7 +109,13 @@ QUERY_TYPES = (
 @cache
 def dtypes(schema: type[dy.Schema]) -> pl.Schema:
     """Give a table's columns with their types; worked out once a process, every document needs them."""
-    return schema.create_empty().schema
+    return empty(schema).schema
+
+
+@cache
+def empty(schema: type[Table]) -> dy.DataFrame[Table]:
+    """Give a table without rows; worked out once a process, as most documents lack some tables."""
+    return schema.create_empty()
 
 
 def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
@@ -119,6 +125,8 @@ def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
     is given to dataframely, which plans the query anew each time and tells which rows are at fault.
     """
     if frame.schema == dtypes(schema):
+        if not frame.height:
+            return empty(schema)
         laws = _laws_of(schema, is_whole=_is_whole(frame, schema))
         if not laws or all(frame.select(laws).row(0)):
             return cast("dy.DataFrame[Table]", frame)

@@ -65,8 +65,8 @@ def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[
 
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     """Find anchors whose parent does not exist in their document, or that are their own ancestor."""
-    parents = dict(anchors.select("anchor_id", "parent_anchor_id").iter_rows())
-    owners = dict(anchors.select("anchor_id", "document_id").iter_rows())
+    ids, above, documents = (anchors[name].to_list() for name in ("anchor_id", "parent_anchor_id", "document_id"))
+    parents, owners = dict(zip(ids, above, strict=True)), dict(zip(ids, documents, strict=True))
     broken = []
     for anchor_id, parent in parents.items():
         seen = {anchor_id}

@@ -23,14 +23,11 @@ class _Paragraph:
 
     place: TagPlace
     spans: list[Span] = field(default_factory=list)
+    char_count: int = 0
 
     @property
     def size(self) -> float:
         return self.spans[0].size_pt
-
-    @property
-    def char_count(self) -> int:
-        return sum(map(_letter_count, self.spans))
 
 
 class TagTrust:
@@ -49,10 +46,11 @@ class TagTrust:
         limits = _limits()
         margin = limits["margin_frac"] * page.height_pt
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
-        total = sum(_letter_count(span) for span in spans)
+        counts = [_letter_count(span) for span in spans]
+        total = sum(counts)
         if total < limits["least_chars"]:
             return TOO_LITTLE_TEXT
-        paragraphs = _collect(page, spans)
+        paragraphs = _collect(page, spans, counts)
         tagged = sum(paragraph.char_count for paragraph in paragraphs)
         if tagged < limits["tagged_frac"] * total:
             return f"Structure tags hold only {tagged / total:.0%} of the text."
@@ -81,14 +79,19 @@ def _letter_count(span: Span) -> int:
     return len(span.text.replace(".", "").replace(" ", ""))
 
 
-def _collect(page: Page, spans: Sequence[Span]) -> list[_Paragraph]:
+def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_Paragraph]:
     """Collect the text of each block-level tag, in tag order; text at the top of the tree belongs to none."""
     places = find_places(page.tags)
     found: dict[int, _Paragraph] = {}
-    for span in spans:
+    for span, count in zip(spans, counts, strict=True):
         place = places[span.tag_ix] if span.tag_ix >= 0 else None
-        if place is not None and place.block_ix >= 0 and span.text.strip():
-            found.setdefault(place.block_ix, _Paragraph(place)).spans.append(span)
+        if place is None or place.block_ix < 0 or span.text.isspace() or not span.text:
+            continue
+        paragraph = found.get(place.block_ix)
+        if paragraph is None:
+            paragraph = found[place.block_ix] = _Paragraph(place)
+        paragraph.spans.append(span)
+        paragraph.char_count += count
     return list(found.values())
 
 

@@ -72,7 +72,7 @@ def build_faces(
             if known is None or (known.is_unlabelled and not box.is_unlabelled):
                 best[box.box_key] = box
     if not best:
-        return schemas.Faces.create_empty()
+        return schemas.empty(schemas.Faces)
     rows = [_row(source, identity, box) for _, box in sorted(best.items())]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Faces))
     return schemas.validated(frame, schemas.Faces)
@@ -216,8 +216,8 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
     text = cell.key.rest
     last = key
-    for span in page.spans:
-        if span is key or span in others or not _is_inside(cell, span) or span.y1 < key.y0 + 2:
+    for span in _find_inside(cell, page.spans):
+        if span is key or span in others or span.y1 < key.y0 + 2:
             continue
         is_legend = span.size_pt <= legend and len(span.text.strip()) == 1
         if is_legend or any(rule.pattern.match(span.text) for rule in noise):
@@ -237,9 +237,9 @@ def _speaks_for(other: Span, span: Span, key: Span) -> bool:
     return below_other and (other.y0 > key.y0 + 2 or (other.x0 > key.x0 and span.x0 >= other.x0 - 2))
 
 
-def _is_inside(cell: _Cell, span: Span) -> bool:
-    middle = (span.y0 + span.y1) / 2
-    return cell.x0 - 1.5 <= span.x0 and span.x0 < cell.x1 - 1.5 and cell.y0 - 1 <= middle <= cell.y1 + 1
+def _find_inside(cell: _Cell, spans: Sequence[Span]) -> list[Span]:
+    left, right, top, bottom = cell.x0 - 1.5, cell.x1 - 1.5, cell.y0 - 1, cell.y1 + 1
+    return [span for span in spans if left <= span.x0 < right and top <= (span.y0 + span.y1) / 2 <= bottom]
 
 
 def _holds(cell: _Cell, widget: Widget) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, make_line
@@ -152,17 +153,18 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     """Decide whether a number stands at an amount: it repeats that of a line to its left."""
     if not _is_alone(start):
         return False
-    own = plain_number(start.number)
-    return any(
-        other.x0 < start.x0 - limits()["repeat_pt"]
-        and other.piece.y0 <= start.piece.y0 + 4
-        # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
-        and (start.is_digit or start.piece.y0 - other.piece.y0 <= limits()["letter_repeat_pt"])
-        and (
-            own == plain_number(other.number)
-            or (own[0].isdigit() and not other.is_digit and own.endswith(plain_number(other.number)))
-        )
+    own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits()["repeat_pt"]
+    # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
+    reach = inf if start.is_digit else limits()["letter_repeat_pt"]
+    before = [
+        other
         for other in numbered
+        if other.piece.x0 < farthest and other.piece.y0 <= top + 4 and top - other.piece.y0 <= reach
+    ]
+    return any(
+        own == plain_number(other.number)
+        or (own[0].isdigit() and not other.is_digit and own.endswith(plain_number(other.number)))
+        for other in before
     )
 
 

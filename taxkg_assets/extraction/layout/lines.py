@@ -202,11 +202,32 @@ def join_row(run: list[Line]) -> Line:
     for line in run[1:]:
         # A blank where the PDF stores none, so that any part of the line reads as printed.
         last = spans[-1]
-        spans += [replace(last, text=" ", x0=last.x1, x1=max(last.x1, line.x0)), *line.spans]
+        spans.append(_blank_after(last, line.x0))
+        spans += line.spans
     joined = make_line(run[0].page, spans)
     assert joined is not None, "lines of visible spans join to a visible line"
     joined.text = " ".join(line.text for line in run)
     return joined
+
+
+def _blank_after(span: Span, x1: float) -> Span:
+    """Make a blank in the type of a span that reaches from its end to a place behind it."""
+    return Span(
+        span.span_ix,
+        span.block_ix,
+        span.line_ix,
+        " ",
+        span.font,
+        span.size_pt,
+        span.is_bold,
+        span.is_italic,
+        span.color,
+        span.x1,
+        span.y0,
+        max(span.x1, x1),
+        span.y1,
+        span.tag_ix,
+    )
 
 
 def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:

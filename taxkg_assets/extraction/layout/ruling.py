@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 
 from taxkg_assets.extraction.pdf.model import Rule
@@ -69,6 +70,12 @@ class Ruling:
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
     """Join strokes that continue each other into whole lines and drop the frames of check boxes."""
+    return _merge_all(tuple(rules))
+
+
+# Faces, tables and elements ask for the lines of a page one after the other.
+@lru_cache(maxsize=64)
+def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
     horizontals, verticals = [], []
     for rule in rules:
         if rule.is_horizontal:
@@ -110,11 +117,14 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
     sides = [line for line in ruling.verticals if line.length <= side]
     if not tops or not sides:
         return ruling
+    # Few sides stand at the ends of a top; they are sorted by where they stand.
+    places = [line.at for line in sides]
     dropped: set[Line] = set()
     for top in tops:
+        near = sides[bisect_left(places, top.start - 2.0) : bisect_right(places, top.end + 2.0)]
         ends = [
             line
-            for line in sides
+            for line in near
             if line.covers(top.at) and min(abs(line.at - top.start), abs(line.at - top.end)) <= 1.0
         ]
         if len(ends) >= 2:

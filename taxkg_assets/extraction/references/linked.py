@@ -46,7 +46,7 @@ class LinkedTexts:
     @classmethod
     def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
         """Collect the links that text points with: no entry of an index or of contents, no target that is unsure."""
-        if links is None:
+        if links is None or links.is_empty():
             return cls()
         leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())
         used = links.filter(leads & pl.col("start").is_not_null() & pl.col("term").is_null())

@@ -106,8 +106,9 @@ def _read_predicate(
 def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
     """Find the first rule of a group that the words before a verb end with."""
     near = head[-load_family("predicates")["reach_characters"] :]
+    small = near.lower()
     for rule in load_rules("predicates", group):
-        match = rule.pattern.search(near)
+        match = rule.pattern.search(near) if rule.may_match(small) else None
         if match is not None:
             return rule, match
     return None

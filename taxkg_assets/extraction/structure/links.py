@@ -19,7 +19,7 @@ from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.pdf.navigation import Place
 from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder
 from taxkg_assets.rules.addresses import find_product
-from taxkg_assets.schemas import Links, dtypes, validated
+from taxkg_assets.schemas import Links, dtypes, empty, validated
 
 _HYPHENS = "-\u00ad\u2010"
 
@@ -59,6 +59,8 @@ def build_links(
     Returns: rows by page and order; a link that runs over a page's end is one row. A target is null where nothing
              begins at its point or several things do and no words tell which.
     """
+    if not links:
+        return empty(Links)
     spots = [_find_spots(link, finder) for link in links]
     entries = _find_entries(links, pages)
     rows = [

@@ -53,14 +53,16 @@ def add_publisher_ids(
             if rank < ranks.get((table, key), (True, float("inf"), "")):
                 ranks[table, key], named[table][key] = rank, place
     urls = {key: f"{page_url}#{place.name}" for key, place in named["anchors"].items()} if page_url else {}
-    with_ids = _filled(anchors, "anchor_id", named["anchors"]).with_columns(
-        official_url=pl.col("anchor_id").replace_strict(urls, default=None, return_dtype=pl.String)
-    )
-    return Numbered(
-        validated(with_ids, Anchors),
-        validated(_filled(sections, "element_id", named["sections"]), Sections),
-        validated(_filled(tables, "table_id", named["tables"]), Tables),
-    )
+    if named["anchors"]:
+        with_ids = _filled(anchors, "anchor_id", named["anchors"]).with_columns(
+            official_url=pl.col("anchor_id").replace_strict(urls, default=None, return_dtype=pl.String)
+        )
+        anchors = validated(with_ids, Anchors)
+    if named["sections"]:
+        sections = validated(_filled(sections, "element_id", named["sections"]), Sections)
+    if named["tables"]:
+        tables = validated(_filled(tables, "table_id", named["tables"]), Tables)
+    return Numbered(anchors, sections, tables)
 
 
 def _find_keys(target: Target) -> list[tuple[str, str]]:

@@ -10,7 +10,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -60,28 +61,44 @@ class PrintedLine(NamedTuple):
 
 
 class TargetFinder:
-    """Finds what begins at the points of one document."""
+    """Finds what begins at the points of one document; nothing is collected before the first point is asked for."""
 
     def __init__(self, anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> None:
         """Take the tables of the document, its pages upright."""
         limits = load_family("navigation")["targets"]
         self._limits = limits
+        self._anchors, self._sections, self._elements = anchors, sections, elements
         self._above: tuple[float, float] = tuple(limits["text_above_sizes"])
-        self.headings: dict[str, str] = dict(anchors.select("anchor_id", "heading").iter_rows())
-        owned = sections.filter(pl.col("anchor_id").is_not_null()).unique(
-            "anchor_id", keep="first", maintain_order=True
-        )
-        self._first_text: dict[str, str] = dict(owned.select("anchor_id", "text").iter_rows())
-        self.texts: dict[str, str] = dict(sections.select("element_id", "text").iter_rows())
-        lines = _collect_lines(anchors, sections=sections, elements=elements)
-        self._rows = lines.rows()
-        self._heights = [row[1] for row in self._rows]
-        self._pages: dict[int, tuple[int, int]] = {}
-        counts = lines.group_by("page", maintain_order=True).len()
-        start = 0
-        for page, count in counts.iter_rows():
-            self._pages[page] = (start, start + count)
-            start += count
+
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        """The words of each heading."""
+        return dict(self._anchors.select("anchor_id", "heading").iter_rows())
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The text of each element."""
+        return dict(self._sections.select("element_id", "text").iter_rows())
+
+    @cached_property
+    def _first_text(self) -> dict[str, str]:
+        owned = self._sections.filter(pl.col("anchor_id").is_not_null())
+        first = owned.unique("anchor_id", keep="first", maintain_order=True)
+        return dict(first.select("anchor_id", "text").iter_rows())
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return _collect_lines(self._anchors, sections=self._sections, elements=self._elements).rows()
+
+    @cached_property
+    def _heights(self) -> list[float]:
+        return [row[1] for row in self._rows]
+
+    @cached_property
+    def _pages(self) -> dict[int, tuple[int, int]]:
+        """Where the rows of each page begin and end."""
+        ends = {row[0]: ix + 1 for ix, row in enumerate(self._rows)}
+        return {page: (start, end) for start, (page, end) in zip([0, *ends.values()], ends.items(), strict=False)}
 
     def find(self, place: Place, *, titles: Sequence[str] = (), hints: str = "") -> Target | None:
         """Find what a point names; None where nothing begins there, or several things and no words tell which.

@@ -53,7 +53,7 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
     if not tables:
-        return schemas.Tables.create_empty()
+        return schemas.empty(schemas.Tables)
     counts: dict[int, int] = {}
     rows = []
     for table in _carry_headers(tables):
