@@ -15,7 +15,7 @@ from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
-from taxkg_assets.extraction.pdf.rendered_text import find_misprints
+from taxkg_assets.extraction.pdf.rendered_text import Misprint, are_printed, find_misprints
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
@@ -110,12 +110,11 @@ def _read_page(
             said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
             text = _Text(said, said.extractDICT()["blocks"])
         drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_told=is_told)
-        readings = None if drawn.is_plain else (text.said, page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS))
         shown = page.rect
         width, height = shown.width, shown.height
         turn = _turn_of(page) if page.rotation else None
         sight = Sight(page, width=width, height=height, ground=drawn.ground)
-        spans, unseen = _read_spans(text, sight=sight, turn=turn, page=number, readings=readings)
+        spans, unseen = _read_spans(page, text, sight=sight, turn=turn, number=number, is_plain=drawn.is_plain)
         hidden += unseen
         rules, fills = drawn.rules, drawn.fills
         if turn is not None:
@@ -162,7 +161,7 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 
 def _read_spans(
-    text: _Text, *, sight: Sight, turn: Turn | None, page: int, readings: tuple[Any, Any] | None
+    page: Any, text: _Text, *, sight: Sight, turn: Turn | None, number: int, is_plain: bool
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
     """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
     spans: list[Span] = []
@@ -178,14 +177,13 @@ def _read_spans(
     raws = [raw for _, _, raw in placed]
     boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
     reasons = sight.find_reasons(raws, boxes)
-    if readings is not None:
-        on_page = [reason != OFF_PAGE for reason in reasons]
-        for ix, misprint in find_misprints(raws, on_page, said=readings[0], printed=readings[1]).items():
-            if not misprint.printed.strip():
-                reasons[ix] = reasons[ix] or misprint.kind
-            elif not reasons[ix]:
-                unseen.append(HiddenText(page, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
-                raws[ix]["text"] = misprint.printed
+    misprints = {} if is_plain else _find_misprints(page, text, raws=raws, reasons=reasons, sight=sight)
+    for ix, misprint in misprints.items():
+        if not misprint.printed.strip():
+            reasons[ix] = reasons[ix] or misprint.kind
+        elif not reasons[ix]:
+            unseen.append(HiddenText(number, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
+            raws[ix]["text"] = misprint.printed
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
         words = shown = raw["text"]
         if not words.isprintable():
@@ -212,14 +210,26 @@ def _read_spans(
         if not reason:
             spans.append(span)
         elif words.strip():
-            unseen.append(HiddenText(page, reason, words, (x0, y0, x1, y1)))
+            unseen.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
             if reason in (UNPAINTED, COVERED):
                 under_picture.append(span)
     if under_picture and sight.is_scan_of(spans, under_picture):
         # The reading of a scan lies unseen over or under its picture.
-        read = [replace(span, span_ix=number) for number, span in enumerate([*spans, *under_picture])]
+        read = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *under_picture])]
         return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]
     return tuple(spans), unseen
+
+
+def _find_misprints(
+    page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: Sight
+) -> dict[int, Misprint]:
+    """Find the spans that do not print what they say; read letter by letter only where a quick look differs."""
+    on_page = [reason != OFF_PAGE for reason in reasons]
+    seen = sight.read_printed_text(_PRINTED_FLAGS)
+    if seen is not None and are_printed(raws, on_page, seen=seen):
+        return {}
+    printed = page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
+    return find_misprints(raws, on_page, said=text.said, printed=printed)
 
 
 @lru_cache(maxsize=1024)

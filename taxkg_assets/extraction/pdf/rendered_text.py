@@ -57,21 +57,28 @@ class _Letters:
         return self.read(left)
 
 
-def find_misprints(
-    raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
-) -> dict[int, Misprint]:
-    """Find the spans of a page that do not print what they say, by their place.
+def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen: str) -> bool:
+    """Decide whether the letters that are seen on a page are those of its spans, wherever each stands.
 
     Args: on_page: whether each span lies on the page; what lies beside it is never printed, though both readings of
           some files have it.
-          said, printed: readings of the page, of all that the file says and of the glyphs within their clips.
     """
     told, beside = (
         "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
         for kept in (True, False)
     )
-    seen = printed.extractText()
-    if _squeeze(told) == _squeeze(seen) or any(_count(seen) == _count(text) for text in (told, told + beside)):
+    return _squeeze(told) == _squeeze(seen) or any(_count(seen) == _count(text) for text in (told, told + beside))
+
+
+def find_misprints(
+    raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
+) -> dict[int, Misprint]:
+    """Find the spans of a page that do not print what they say, by their place.
+
+    Args: on_page: as for `are_printed`.
+          said, printed: readings of the page, of all that the file says and of the glyphs within their clips.
+    """
+    if are_printed(raws, on_page, seen=printed.extractText()):
         return {}
     spans = _spans(said.extractRAWDICT())
     own, shown = _Letters(spans), _Letters(_spans(printed.extractRAWDICT()))

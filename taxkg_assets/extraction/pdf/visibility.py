@@ -31,6 +31,7 @@ from taxkg_assets.extraction.pdf.geometry import (
     find_shared_areas,
     holds,
 )
+from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.rules.loader import load_family
 
 _MUPDF: Any = pymupdf
@@ -295,8 +296,22 @@ class Sight:
     @cached_property
     def _log(self) -> list[tuple[str, Box]]:
         """What was painted, in order."""
+        if not self._page.rotation:
+            log = read_paint_log(self._drawing)
+            if self._counts_covers(log):
+                return log
         found: list[tuple[str, Box]] = self._page.get_bboxlog()
         return found
+
+    def _counts_covers(self, log: Sequence[tuple[str, Box]]) -> bool:
+        """Whether covers have the places in a log that they were counted with: it may lack what has no area."""
+        is_wordless = self._ground.wordless is not None
+        kinds = [kind for kind, _ in log if not is_wordless or not kind.endswith("-text")]
+        return all(cover.order < len(kinds) and kinds[cover.order].endswith("-path") for cover in self._covers)
+
+    def read_printed_text(self, flags: int) -> str | None:
+        """What the glyphs of the page print, in short; None where a turned page would be read otherwise."""
+        return None if self._page.rotation else read_printed_text(self._drawing, flags=flags)
 
     @cached_property
     def _drawn_log(self) -> list[tuple[str, Box]]:

@@ -1,0 +1,74 @@
+"""What a page paints, in order, and what its glyphs print: both read off a display list of the page.
+
+A display list holds a page's instructions as carried out once; to play it back takes a fraction of what carrying them
+out again does. The parser's own log of rectangles measures each path, too, of which nobody asks here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymupdf
+
+from taxkg_assets.extraction.pdf.geometry import Box
+
+_MUPDF: Any = pymupdf.mupdf
+_TEXT_PAGE: Any = pymupdf.TextPage
+_PAINTERS = (
+    *("fill_path", "stroke_path", "fill_text", "stroke_text", "ignore_text"),
+    *("fill_shade", "fill_image", "fill_image_mask"),
+)
+# What is drawn beside text and pictures is counted; its rectangle is read with the drawings.
+_UNMEASURED: Box = (0.0, 0.0, 0.0, 0.0)
+
+
+def read_paint_log(display_list: Any) -> list[tuple[str, Box]]:
+    """Read what is painted, in order: kinds as `Page.get_bboxlog` names them, rectangles of text and pictures."""
+    device = _LogDevice()
+    everywhere = _MUPDF.FzRect(_MUPDF.FzRect.Fixed_INFINITE)
+    _MUPDF.fz_run_display_list(display_list.this, device, _MUPDF.FzMatrix(), everywhere, _MUPDF.FzCookie())
+    _MUPDF.fz_close_device(device)
+    return device.log
+
+
+def read_printed_text(display_list: Any, *, flags: int) -> str:
+    """Read the text of a display list as plain text."""
+    text: str = _TEXT_PAGE(display_list.get_textpage(flags)).extractText()
+    return text
+
+
+class _LogDevice(_MUPDF.FzDevice2):  # type: ignore[misc]
+    """Takes what is painted; the parser calls it for every operation, so that each does as little as it can."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[tuple[str, Box]] = []
+        for name in _PAINTERS:
+            getattr(self, f"use_virtual_{name}")()
+
+    def fill_path(self, *_: Any) -> None:
+        self.log.append(("fill-path", _UNMEASURED))
+
+    def stroke_path(self, *_: Any) -> None:
+        self.log.append(("stroke-path", _UNMEASURED))
+
+    def fill_shade(self, *_: Any) -> None:
+        self.log.append(("fill-shade", _UNMEASURED))
+
+    def fill_image_mask(self, *_: Any) -> None:
+        self.log.append(("fill-imgmask", _UNMEASURED))
+
+    def fill_image(self, _: Any, __: Any, matrix: Any, *___: Any) -> None:
+        self._add("fill-image", _MUPDF.ll_fz_transform_rect(_MUPDF.fz_unit_rect, matrix))
+
+    def fill_text(self, _: Any, text: Any, matrix: Any, *__: Any) -> None:
+        self._add("fill-text", _MUPDF.ll_fz_bound_text(text, None, matrix))
+
+    def stroke_text(self, _: Any, text: Any, pen: Any, matrix: Any, *__: Any) -> None:
+        self._add("stroke-text", _MUPDF.ll_fz_bound_text(text, pen, matrix))
+
+    def ignore_text(self, _: Any, text: Any, matrix: Any) -> None:
+        self._add("ignore-text", _MUPDF.ll_fz_bound_text(text, None, matrix))
+
+    def _add(self, kind: str, rect: Any) -> None:
+        self.log.append((kind, (rect.x0, rect.y0, rect.x1, rect.y1)))
