@@ -62,6 +62,11 @@ def tags_heading(tags: Sequence[Tag]) -> bool:
     return any(tag.kind in _HEADINGS for tag in tags)
 
 
+def tags_table(tags: Sequence[Tag]) -> bool:
+    """Decide whether any tag of a page is a table."""
+    return any(tag.kind == "Table" for tag in tags)
+
+
 def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:
     """Place a block-level tag below the one that holds it."""
     place = TagPlace(

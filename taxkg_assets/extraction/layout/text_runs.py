@@ -136,13 +136,17 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
         else:
             lines.append([run])
             top = middle
-    return [sorted(line, key=lambda run: run.x0) for line in lines]
+    return [sorted(line, key=lambda run: run.x0) if len(line) > 1 else line for line in lines]
 
 
 def join_text(runs: Iterable[Run]) -> str:
     """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone."""
+    held = list(runs)
+    if len(held) == 1:
+        # Most cells hold one run.
+        return " ".join(held[0].text.split())
     text = ""
-    for line in find_lines(runs):
+    for line in find_lines(held):
         part = " ".join(run.text for run in line)
         if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
             text = text[:-1] + part

@@ -68,6 +68,7 @@ class TargetFinder:
         limits = load_family("navigation")["targets"]
         self._limits = limits
         self._anchors, self._sections, self._elements = anchors, sections, elements
+        self._at_point: dict[tuple[int, float], Sequence[Target]] = {}
         self._above: tuple[float, float] = tuple(limits["text_above_sizes"])
 
     @cached_property
@@ -105,8 +106,7 @@ class TargetFinder:
 
         Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
         """
-        at_point = self._find_near(place, below=_LARGEST_PT * self._limits["below_sizes"])
-        at_point = [target for target in at_point if self._is_at(target, place.y)]
+        at_point = self._find_at(place)
         least = self._limits["title_letters"]
         names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]
         if names:
@@ -154,6 +154,15 @@ class TargetFinder:
             if found:
                 return found
         return []
+
+    def _find_at(self, place: Place) -> Sequence[Target]:
+        """Give what begins at a point, or so near above or below it that the point names it: many links lead there."""
+        key = place.page, place.y
+        found = self._at_point.get(key)
+        if found is None:
+            near = self._find_near(place, below=_LARGEST_PT * self._limits["below_sizes"])
+            found = self._at_point[key] = [target for target in near if self._is_at(target, place.y)]
+        return found
 
     def _find_near(self, place: Place, *, below: float) -> list[Target]:
         """Give what begins about a point, or so far below it."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import pymupdf
 
+from taxkg_assets.extraction.authored.structure_tree import tags_table
 from taxkg_assets.extraction.layout.printed_text import PrintedText
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
@@ -79,6 +80,8 @@ class OwnEngine:
 def _read_page(page: Page, is_face: bool, text: PrintedText | None) -> list[FoundTable]:
     if not page.tags:
         return find_tables(page, is_face=is_face)
+    if not tags_table(page.tags):
+        return []
     return read_tagged_page(page, furniture=text.find_furniture(page) if text is not None else ())
 
 

@@ -44,6 +44,24 @@ def test_the_template_may_be_one_part_of_a_whole_form() -> None:
     assert [one.name for one in read_form_template(packet).fields] == ["top[0].Page1[0].f1[0]"]
 
 
+_DRAWN = b"""<border><edge thickness="1 > 0"\n/><corner/></border><para hAlign='left'/><font typeface="a/b" />"""
+
+
+def test_what_only_draws_a_field_changes_nothing() -> None:
+    plain, drawn = (HEAD + mark + _SOUND + mark + FOOT for mark in (b"", _DRAWN))
+    assert read_form_template(drawn) == read_form_template(plain)
+
+
+def test_what_looks_like_an_element_in_a_quotation_is_text() -> None:
+    quoted = b'<field name="a"><assist><speak><![CDATA[Press <edge/> now]]></speak></assist></field>'
+    assert read_form_template(HEAD + quoted + FOOT).fields[0].spoken == "Press <edge/> now"
+
+
+def test_elements_that_only_draw_count_towards_the_most() -> None:
+    data = HEAD + b"<edge/>" * int(_LIMITS["template_nodes"]) + _SOUND + FOOT
+    assert "elements" in read_form_template(data).reason
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
