@@ -4,7 +4,7 @@ BIN := .venv/bin
 HOME_FOLDER ?= data/store
 QUESTION ?= How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?
 
-.PHONY: help run test check golden bench ui serve docs status clean
+.PHONY: help run test quick check golden bench ui serve docs status clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,6 +26,9 @@ run: .venv/installed ## build the bundled sample corpus end to end, train on it,
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+quick: .venv/installed ## run the quick tests only, for the inner loop
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
 
 check: .venv/installed ## format, lint, types, import contracts, spelling, published holes of packages
 	$(BIN)/ruff format --check .

@@ -13,6 +13,28 @@ import pytest
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 
 
+SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
+"""A test that needs a built home, real documents or a server is slow; others are marked."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that leaves slow tests out."""
+    parser.addoption("--quick", action="store_true", help="leave out slow tests, for the inner loop")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests where only quick ones are wanted."""
+    if not config.getoption("--quick"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow") or SLOW_FIXTURES & set(_fixtures_of(item))]
+    items[:] = [item for item in items if item not in set(slow)]
+    config.hook.pytest_deselected(items=slow)
+
+
+def _fixtures_of(item: pytest.Item) -> list[str]:
+    return list(getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder with real documents and gold; skips where there is none, fails where it must be there."""
