@@ -12,7 +12,6 @@ import pytest
 
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 
-
 SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
 """A test that needs a built home, real documents or a server is slow; others are marked."""
 
@@ -26,13 +25,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out slow tests where only quick ones are wanted."""
     if not config.getoption("--quick"):
         return
-    slow = [item for item in items if item.get_closest_marker("slow") or SLOW_FIXTURES & set(_fixtures_of(item))]
-    items[:] = [item for item in items if item not in set(slow)]
-    config.hook.pytest_deselected(items=slow)
+    config.hook.pytest_deselected(items=[item for item in items if _is_slow(item)])
+    items[:] = [item for item in items if not _is_slow(item)]
 
 
-def _fixtures_of(item: pytest.Item) -> list[str]:
-    return list(getattr(item, "fixturenames", ()))
+def _is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None or not SLOW_FIXTURES.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )
 
 
 @pytest.fixture(scope="session")
