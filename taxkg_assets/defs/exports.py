@@ -18,7 +18,8 @@ from taxkg_assets.defs.models import open_encoder_of
 from taxkg_assets.defs.question_models import CARD, SMALL_ARITHMETIC, export_name, has_export
 from taxkg_assets.defs.rerankers import read_reranker, reranker_export, scorer_model
 from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.exported import ExportCard, ExportError
+from taxkg_assets.retrieval.exported import ExportCard
+from taxkg_assets.retrieval.onnx_model import ExportError
 
 _log = logging.getLogger("taxkg")
 

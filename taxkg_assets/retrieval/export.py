@@ -20,7 +20,6 @@ from taxkg_assets.retrieval.exported import (
     ExportedCrossScorer,
     ExportedEncoder,
     ExportedModel,
-    ExportError,
 )
 from taxkg_assets.retrieval.onnx_graph import (
     SMALL,
@@ -31,7 +30,7 @@ from taxkg_assets.retrieval.onnx_graph import (
     quantize_graph,
     trace_graph,
 )
-from taxkg_assets.retrieval.onnx_model import open_session
+from taxkg_assets.retrieval.onnx_model import ExportError, open_session
 
 TOKENIZER = "tokenizer.json"
 MOST_APART = 1e-4

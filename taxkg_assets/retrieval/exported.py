@@ -29,10 +29,6 @@ POOLINGS = (MEAN, FIRST)
 _EPSILON = 1e-12
 
 
-class ExportError(Exception):
-    """A model that cannot be exported, or whose export does not say what it says; the message names the reason."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExportCard:
     """What an exported model needs besides its file: written at export, read at opening.

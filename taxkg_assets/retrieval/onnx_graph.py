@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from taxkg_assets.retrieval.exported import ExportError
+from taxkg_assets.retrieval.onnx_model import ExportError
 
 OPSET = 17
 WHOLE, SMALL = "model.onnx", "model_int8.onnx"

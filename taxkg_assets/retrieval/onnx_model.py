@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class ExportError(Exception):
+    """A model that cannot be exported, or whose export does not say what it says; the message names the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
     """A session in place of the first module of a loaded model; tokenizer, prompts and pooling are the model's own."""
