@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).resolve().parents[2] / "deploy" / "audit.py"
 HOLE = {"id": "PYSEC-1", "aliases": ["CVE-2031-1"], "fixed_in": ["1.3"], "summary": "A path leads out. More of it."}
 SOUND: dict[str, Any] = {"info": {}, "vulnerabilities": []}

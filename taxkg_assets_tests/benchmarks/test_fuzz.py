@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.fuzz import PROJECT, find_hangs, render, run
 from benchmarks.mutants import MUTATIONS, build_mutants, load_originals
 from taxkg_assets.defs.reader import Limits
+
+pytestmark = pytest.mark.slow
 
 SAMPLES = PROJECT / "data" / "samples"
 LIMITS = Limits(seconds=60.0, memory_mb=1024)

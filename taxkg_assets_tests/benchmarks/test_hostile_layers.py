@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.hostile_layers import FALSE, LIMITS, find_failures, load_layered, run
 from benchmarks.layer_mutants import MUTATIONS, build_layer_mutants
+
+pytestmark = pytest.mark.slow
 
 CASES = 28
 

@@ -24,6 +24,8 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
 
+pytestmark = pytest.mark.slow
+
 NAME = "another-code"
 
 

@@ -26,6 +26,8 @@ from taxkg_assets_tests.defs.test_store import faces
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.training.tiny import save_tiny_model
 
+pytestmark = pytest.mark.slow
+
 HOME = "s3://homes/one"
 
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pymupdf
+import pytest
 
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import Store
@@ -13,6 +14,8 @@ from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.serving.status import table_statuses
 from taxkg_assets_tests.defs.daemon import await_truth, open_daemon, open_hook
+
+pytestmark = pytest.mark.slow
 
 START_SECONDS = 400.0
 # A minute on an idle machine; the limit is for one that has a dozen other things to do.

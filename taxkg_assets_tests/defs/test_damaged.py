@@ -12,6 +12,8 @@ from taxkg_assets.serving.released import open_release
 from taxkg_assets_tests.defs.breaking import write_page
 from taxkg_assets_tests.defs.hostile import DAMAGED, MALICIOUS, sound_pdf
 
+pytestmark = pytest.mark.slow
+
 GOOD = 12
 
 

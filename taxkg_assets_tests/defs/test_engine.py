@@ -19,6 +19,8 @@ from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.hostile import encrypted
 from taxkg_assets_tests.defs.test_reader import job
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(seconds=240, memory_mb=2000)
 MASTER = "local-cluster[2,1,1024]"
 HAS_SPARK = find_spec("pyspark") is not None and shutil.which("java") is not None

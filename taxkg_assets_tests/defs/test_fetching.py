@@ -19,6 +19,8 @@ from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.fetch import Known
 
+pytestmark = pytest.mark.slow
+
 DRY = "planned"
 
 

@@ -25,6 +25,8 @@ from taxkg_assets.defs.store import TableState
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets_tests.architecture.test_snapshot import REWRITE
 
+pytestmark = pytest.mark.slow
+
 SNAPSHOT = Path(__file__).with_name("stale_by_family.json")
 READING = "all tables of the extraction"
 STATE = TableState(version=0, content="content", inputs="", documents={})

@@ -19,6 +19,8 @@ from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets_tests.defs.test_gates import materialize_one
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(taxkg_assets.__file__).parent
 GRAPH = defs.resolve_asset_graph()
 MADE_QUICKLY = [

@@ -12,6 +12,8 @@ from taxkg_assets.defs.intake import admit_documents, scan_sources
 from taxkg_assets.defs.looks import MIB, Look, inbox_of, look_at
 from taxkg_assets.defs.resources import Home
 
+pytestmark = pytest.mark.slow
+
 LAW = """Title 9. Pennies
 
 § 9-1. Who pays. Whoever holds a penny pays {} of them.

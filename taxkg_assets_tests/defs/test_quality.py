@@ -21,6 +21,8 @@ from taxkg_assets_tests.defs.breaking import MARK, ORDER, write_fault, write_pag
 from taxkg_assets_tests.defs.daemon import await_truth, open_daemon, open_hook
 from taxkg_assets_tests.defs.test_gates import materialize_one
 
+pytestmark = pytest.mark.slow
+
 ALL, FEW, MANY, ORDERS = 200, 3, 30, 30
 DAEMON_SECONDS = 400.0
 

@@ -14,6 +14,8 @@ import pytest
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 from taxkg_assets_tests.defs.hostile import bomb, sound_pdf
 
+pytestmark = pytest.mark.slow
+
 ROOMY = Limits(seconds=120, memory_mb=3000)
 
 

@@ -19,6 +19,8 @@ from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.release import withdraw
 from taxkg_assets.serving.released import open_release
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def old_enough(monkeypatch: pytest.MonkeyPatch) -> None:

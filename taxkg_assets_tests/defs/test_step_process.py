@@ -16,6 +16,8 @@ from taxkg_assets.defs.step_process import StepDiedError, reads_much, run_in_pro
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.scan import MissingSourceError
 
+pytestmark = pytest.mark.slow
+
 
 class Heard:
     """A listener that writes down what it is told."""

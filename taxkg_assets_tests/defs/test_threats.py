@@ -13,6 +13,8 @@ from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import sound_pdf
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(taxkg_assets.__file__).parent
 FORBIDDEN = {"xml", "lxml", "zipfile", "tarfile", "pickle", "marshal", "shelve"}
 

@@ -20,6 +20,8 @@ from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.dense_scores import Vectors
 from taxkg_assets_tests.training import small
 
+pytestmark = pytest.mark.slow
+
 TOPICS = ("berth", "rent", "vessel", "duty", "harbour", "wages")
 
 

@@ -16,6 +16,8 @@ from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.tools import create_tools
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 

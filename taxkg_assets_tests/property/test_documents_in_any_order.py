@@ -6,12 +6,15 @@ import tempfile
 from collections.abc import Mapping
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taxkg_assets.defs.store import Store, TableState, frame_digest
 from taxkg_assets.schemas import Faces
 from taxkg_assets_tests.graph.corpora import face, frame_of
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("a", "a'b", "b--2031-01")
 """A name that begins another one, one that needs quoting, an ordinary one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -14,6 +15,8 @@ from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry
 from taxkg_assets_tests.graph.corpora import Corpus, frame_of
+
+pytestmark = pytest.mark.slow
 
 TABLES = ("documents", "elements", "anchors", "faces", "sections", "references")
 DOCUMENTS = [row["document_id"] for row in Corpus().documents]

@@ -11,6 +11,8 @@ import torch
 
 from taxkg_assets.retrieval.encoder import SentenceEncoder, narrow_products
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["harbour", "rent", "berth", "duty", "vessel", "box", "amount", "payer", "tax", "report", "include"]
 
 

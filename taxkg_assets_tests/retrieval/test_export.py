@@ -28,6 +28,8 @@ from taxkg_assets.training.cosines import SCALE
 from taxkg_assets_tests.training import small
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, write_examples
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [text for example in write_examples() for text in (example.query, example.positive)]
 
 

@@ -22,6 +22,8 @@ from taxkg_assets.sources.scan import MissingSourceError
 from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
+pytestmark = pytest.mark.slow
+
 FORM = "sample-f1099div--2024-01"
 LAW = "ext:irc_section:IRC 501(c)(3)"
 CODE = """SAMPLE - not a law in force.

@@ -14,6 +14,8 @@ from taxkg_assets_tests.llm.providers.conversations import answer_like_the_rules
 from taxkg_assets_tests.llm.providers.loopback import loopback
 from taxkg_assets_tests.serving.homes import assert_same_tables
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = ("sample-f1099div--2024-01.pdf", "sample-i1099div--2024-01.pdf", "sample-statute-title-7.txt")
 ASKED = {
     *("ambiguous_references", "boundary_detection", "structure_analysis", "metadata_enrichment"),

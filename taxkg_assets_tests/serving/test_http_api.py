@@ -19,6 +19,8 @@ from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.status import table_statuses
 from taxkg_assets.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
 BASE = "http://127.0.0.1:8000"
 

@@ -32,6 +32,8 @@ from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets_tests.extraction.typeset import Booklet
 from taxkg_assets_tests.serving.homes import run_cli
 
+pytestmark = pytest.mark.slow
+
 ZOOM = 2.0
 NAME = "owls--2024"
 

@@ -17,6 +17,8 @@ from taxkg_assets.serving.sources import drop, list_sources
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, find_source_files
 from taxkg_assets_tests.serving.homes import run_cli, run_json
 
+pytestmark = pytest.mark.slow
+
 STATUTE = next(SAMPLES.glob("*.txt"))
 
 

@@ -20,6 +20,8 @@ from mcp import Client, StdioServerParameters
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.tools import create_tools
 
+pytestmark = pytest.mark.slow
+
 
 async def use_every_tool(client: Client) -> None:
     tools = {tool.name for tool in (await client.list_tools()).tools}

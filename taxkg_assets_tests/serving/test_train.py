@@ -15,6 +15,8 @@ from taxkg_assets.schemas import Index
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.train import train
 
+pytestmark = pytest.mark.slow
+
 HOLDER = """import sys
 from taxkg_assets.defs.store import Store
 with Store(sys.argv[1]).exclusive(work=sys.argv[2]):

@@ -27,6 +27,8 @@ from taxkg_assets.defs.store import Store, schema_of
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets_tests.serving.homes import run_cli
 
+pytestmark = pytest.mark.slow
+
 STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "training"}
 START_SECONDS = 240.0
 RUN_SECONDS = 240.0

@@ -17,6 +17,8 @@ from taxkg_assets.training.model import STATE, EncoderSettings, TrainedModel, mi
 from taxkg_assets.training.steps import StepSettings
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, write_examples
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = EncoderSettings(
     steps=StepSettings(epochs=6, batch=5, learning_rate=1e-2, evaluations=2, state_seconds=0.0),
     negatives=1,

@@ -15,6 +15,8 @@ from taxkg_assets.training.reranker import RankedList, RerankerSettings, find_we
 from taxkg_assets.training.steps import StepSettings
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, write_examples
 
+pytestmark = pytest.mark.slow
+
 RIGHT_IS_THIRD = np.array([False, False, True])
 
 
