@@ -29,8 +29,8 @@ COMPARED = ("bm25", "dense", "hybrid", FULL)
 def drop_prefix(searcher: Searcher) -> Searcher:
     """The search over the same passages without their context, in terms and in vectors."""
     rows = searcher.index.rows.with_columns(context=pl.lit(""))
-    told = rows.select("text", "heading_path", "context").iter_rows()
-    terms = [find_row_terms(text, heading_path=path, context=context) for text, path, context in told]
+    columns = rows.select("text", "heading_path", "context").iter_rows()
+    terms = [find_row_terms(text, heading_path=path, context=context) for text, path, context in columns]
     rows = rows.with_columns(terms=pl.Series(terms))
     vectors = searcher.encoder.encode_passages([f"\n{text}" for text in rows["text"]])
     index: SearchIndex = replace(searcher.index, rows=rows, vectors=vectors)

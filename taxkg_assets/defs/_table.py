@@ -15,7 +15,7 @@ import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
 from taxkg_assets.defs.fingerprint import code_fingerprint
-from taxkg_assets.defs.io_manager import Handle, Rows, Unchanged
+from taxkg_assets.defs.io_manager import Rows, Unchanged
 from taxkg_assets.defs.parts import Parts
 from taxkg_assets.defs.registry import PIPELINE, Maker, Show, TableRecord
 from taxkg_assets.defs.resources import Home
@@ -122,9 +122,9 @@ def table(
         )
     )
 
-    def compute(context: dg.AssetExecutionContext, **inputs: Handle) -> Rows:
+    def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
-        states = {n: inputs[n].state for n in upstream}
+        states = {n: inputs[n] for n in upstream}
         made_from = made_from_now(home, states)
         state = home.store.state(name)
         if state is not None and state.inputs == made_from:

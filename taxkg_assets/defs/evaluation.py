@@ -136,7 +136,7 @@ def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> 
     return {DENSE_BASE: found["dense"], ON_BASE: found[FULL]}
 
 
-def _open_whole(store: Store, path: str, *, model_hash: str) -> SearchIndex:
+def _open_in_memory(store: Store, path: str, *, model_hash: str) -> SearchIndex:
     """The index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket."""
     if isinstance(store.place, LocalPlace):
         opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
@@ -163,7 +163,7 @@ def build_runs_on_index(
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     searcher = Searcher(
-        index=_open_whole(store, index["path"].item(), model_hash=index["model_hash"].item()),
+        index=_open_in_memory(store, index["path"].item(), model_hash=index["model_hash"].item()),
         encoder=encoder,
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),

@@ -100,7 +100,7 @@ def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
     return versions
 
 
-def find_standing(
+def find_current_result(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], by: str
 ) -> Mapping[str, dg.MetadataValue] | None:
     """What the UI shows of a gate that has passed on these very versions of its tables, by this code and these labels.
@@ -161,12 +161,12 @@ def gate(
             by = code(home)
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
-                if standing := find_standing(context.instance, key, versions=read_versions(home.store), by=by):
-                    return dg.AssetCheckResult(passed=True, metadata=standing)
+                if found := find_current_result(context.instance, key, versions=read_versions(home.store), by=by):
+                    return dg.AssetCheckResult(passed=True, metadata=found)
             if reads_much(home, {on, *parameters} - {"home"}):
                 passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
             else:
-                passed, metadata = _tell(*judge(home))
+                passed, metadata = _summarize(*judge(home))
             return dg.AssetCheckResult(passed=passed, metadata=metadata | {GATED_BY: by})
 
         return check
@@ -176,9 +176,9 @@ def gate(
 
 def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:
     """Evaluate a gate in a process that knows the home by its name only."""
-    return _tell(*PIPELINE[table].gates[name](Home(home=home_name)))
+    return _summarize(*PIPELINE[table].gates[name](Home(home=home_name)))
 
 
-def _tell(verdict: Verdict, versions: Mapping[str, int]) -> tuple[bool, dict[str, Any]]:
+def _summarize(verdict: Verdict, versions: Mapping[str, int]) -> tuple[bool, dict[str, Any]]:
     """Whether a gate passes, and what the UI shows of it."""
     return verdict.passed, verdict_metadata(verdict) | {GATED_VERSIONS: json.dumps(versions)}

@@ -21,19 +21,6 @@ from taxkg_assets.defs.verdicts import shortened, table_metadata
 PREVIEW_ROWS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
-    """An upstream table whose gates have passed: its state now, its rows when somebody asks."""
-
-    name: str
-    store: Store
-    state: TableState
-
-    def frame(self) -> pl.DataFrame:
-        """The rows of the version that was gated."""
-        return self.store.read(self.name, version=self.state.version)
-
-
 class Rows:
     """What a step hands to the IO manager."""
 
@@ -93,8 +80,8 @@ class DeltaIO(dg.ConfigurableIOManager):
         set_data_version(context, written.content)
         context.add_output_metadata(dict(written.metadata))
 
-    def load_input(self, context: dg.InputContext) -> Handle:
-        """The table, unless a gate on it or on anything it was made from is not passed and current."""
+    def load_input(self, context: dg.InputContext) -> TableState:
+        """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""
         name = context.asset_key.to_user_string()
         faults = find_ungated(context.instance, self.home.store, PIPELINE.ancestors([name]))
         if faults:
@@ -106,7 +93,7 @@ class DeltaIO(dg.ConfigurableIOManager):
         state = self.home.store.state(name)
         if state is None:
             raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
-        return Handle(name, self.home.store, state)
+        return state
 
 
 def write_whole(store: Store, name: str, rows: WholeTable) -> Written:

@@ -60,9 +60,11 @@ def build_index_rows(
     if rows["doc_type"].null_count():
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
         raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
-    told = rows.select("text", "heading_path", "context").iter_rows()
-    terms = pl.Series([find_row_terms(text, heading_path=path, context=context) for text, path, context in told])
-    return rows.with_columns(terms=terms.cast(pl.String), vector=list_vectors(vectors))
+    terms = [
+        find_row_terms(text, heading_path=path, context=context)
+        for text, path, context in rows.select("text", "heading_path", "context").iter_rows()
+    ]
+    return rows.with_columns(terms=pl.Series(terms, dtype=pl.String), vector=list_vectors(vectors))
 
 
 def find_row_terms(text: str, *, heading_path: str, context: str) -> str:

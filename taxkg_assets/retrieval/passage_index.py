@@ -197,10 +197,8 @@ class RememberingIndex(SearchIndex):
 
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
-        """The same index with a memory; what it has worked out is shared."""
-        made = cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
-        made.__dict__.update({name: value for name, value in index.__dict__.items() if name not in made.__dict__})
-        return made
+        """The same index with a memory of its own."""
+        return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
 
     def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
         """Both legs' scores of every row, for each question once."""

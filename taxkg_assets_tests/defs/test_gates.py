@@ -218,13 +218,13 @@ def test_a_gate_is_not_asked_again_while_nothing_it_reads_has_changed(
     by = PIPELINE["nodes"].gate_code["nodes_form_trees"](home)
     versions = {"nodes": store.version("nodes")}
     with open_instance(store) as instance:
-        standing = gates.find_standing(instance, key, versions=versions, by=by)
+        standing = gates.find_current_result(instance, key, versions=versions, by=by)
         assert standing is not None
         assert standing["offending rows"].value == 0
-        assert gates.find_standing(instance, key, versions={"nodes": versions["nodes"] + 1}, by=by) is None
-        assert gates.find_standing(instance, key, versions=versions, by="other code") is None
+        assert gates.find_current_result(instance, key, versions={"nodes": versions["nodes"] + 1}, by=by) is None
+        assert gates.find_current_result(instance, key, versions=versions, by="other code") is None
         other = dg.AssetCheckKey(dg.AssetKey("nodes"), "no such gate")
-        assert gates.find_standing(instance, other, versions=versions, by=by) is None
+        assert gates.find_current_result(instance, other, versions=versions, by=by) is None
     asked: list[int] = []
     monkeypatch.setattr(graph, "find_tree_faults", lambda nodes: asked.append(nodes.height) or nodes.clear())
     assert build(str(sample_home), select=["edges"]).is_done
