@@ -20,6 +20,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 Scores = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u00ad": None})
+_DIGIT = re.compile(r"\d")
 
 
 @lru_cache(maxsize=200_000)
@@ -48,9 +49,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return {rule.id: rule.pattern for rule in load_rules("lexical")}
 
 
-def _number(match: re.Match[str]) -> list[str]:
-    whole, fraction, thousands, percent = match.groups()
-    plain = whole.replace(",", "") + (fraction or "")
+def _number(whole: str, fraction: str, thousands: str, percent: str) -> list[str]:
+    plain = whole.replace(",", "") + fraction
     if thousands and not fraction:
         plain += "000"
     return [plain, plain + "%"] if percent else [plain]
@@ -58,17 +58,46 @@ def _number(match: re.Match[str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _scanner() -> re.Pattern[str]:
-    """One pass over the text for the terms that are not prefixed by a word."""
+    """One pass over the text for the terms that are not prefixed by a word; a group for each, four within an amount.
+
+    Words come first, as most terms are words; nothing else begins with a letter.
+    """
     found = _patterns()
-    parts = {"dashed": "dashed_number", "key": "key", "amount": "amount", "word": "word"}
-    return re.compile("|".join(f"(?P<{name}>{found[rule].pattern})" for name, rule in parts.items()))
+    return re.compile("|".join(f"({found[rule].pattern})" for rule in ("word", "dashed_number", "key", "amount")))
+
+
+@lru_cache(maxsize=200_000)
+def _find_word_terms(word: str) -> tuple[str, ...]:
+    return () if word in _stopwords() else (stem(word),)
+
+
+@lru_cache(maxsize=20_000)
+def _find_key_terms(key: str) -> tuple[str, ...]:
+    inner = _patterns()["amount"].fullmatch(key)
+    return tuple(_number(*inner.groups("")) if inner else [key])
 
 
 def find_terms(text: str) -> list[str]:
     """Find the search terms of a text, in order, repeats kept."""
-    text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
-    found = _patterns()
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    text = text.casefold()
     terms: list[str] = []
+    if _DIGIT.search(text):
+        text = _take_prefixed(text, terms)
+    for word, dashed, key, amount, *parts in _scanner().findall(text):
+        if word:
+            terms += _find_word_terms(word)
+        elif amount:
+            terms += _number(*parts)
+        else:
+            terms += _find_key_terms(key or dashed)
+    return terms
+
+
+def _take_prefixed(text: str, terms: list[str]) -> str:
+    """Add the terms of numbers that a word or a letter makes keys, and return the text without those of forms."""
+    found = _patterns()
 
     def take_form(match: re.Match[str]) -> str:
         suffix = next(group for group in match.groups()[1:] if group)
@@ -79,19 +108,7 @@ def find_terms(text: str) -> list[str]:
     text = found["wage_form_number"].sub(take_form, text)
     terms += [f"sec_{match[1]}" for match in found["section_number"].finditer(text)]
     terms += [f"box_{match[1]}" for match in found["box_number"].finditer(text)]
-    stopwords = _stopwords()
-    for match in _scanner().finditer(text):
-        if match["word"]:
-            if match["word"] not in stopwords:
-                terms.append(stem(match["word"]))
-        elif match["amount"]:
-            inner = found["amount"].match(match["amount"])
-            terms += _number(inner) if inner else []
-        else:
-            key = match["key"] or match["dashed"]
-            inner = found["amount"].fullmatch(key)
-            terms += _number(inner) if inner else [key]
-    return terms
+    return text
 
 
 class Vocabulary:
