@@ -261,7 +261,7 @@ def break_links(document: Any, rng: random.Random) -> None:
         body = f"<</Type/Annot/Subtype/Link{rng.choice(actions)}/Rect {rng.choice(boxes)}/Contents({FALSE_WORDS})>>"
         numbers.append(_add(document, body))
     rows = " ".join(f"{number} 0 R" for number in numbers) + rng.choice(("", " null 5", f" {page.xref} 0 R"))
-    document.xref_set_key(page.xref, "Annots", f"[{rows * rng.choice((1, 1, 2_000))}]")
+    document.xref_set_key(page.xref, "Annots", f"[{f'{rows} ' * rng.choice((1, 1, 2_000))}]")
 
 
 def break_bookmarks(document: Any, rng: random.Random) -> None:

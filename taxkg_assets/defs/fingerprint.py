@@ -12,12 +12,12 @@ import ast
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import yaml
 
@@ -38,7 +38,22 @@ _PACKAGES = {
 }
 """Packages that shape tables, by the name that they are imported under."""
 _PLUMBING = {
-    f"{DEFS}.{name}" for name in ("resources", "home", "store", "timing", "progress", "place", "verdicts", "registry")
+    f"{DEFS}.{name}"
+    for name in (
+        "code_references",
+        "compat",
+        "fingerprint",
+        "gates",
+        "home",
+        "place",
+        "progress",
+        "registry",
+        "resources",
+        "step_process",
+        "store",
+        "timing",
+        "verdicts",
+    )
 }
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
@@ -54,7 +69,7 @@ class Code:
     families: set[str] = field(default_factory=set)
     schemas: set[str] = field(default_factory=set)
     packages: set[str] = field(default_factory=set)
-    pieces: set[tuple[str, str]] = field(default_factory=set)
+    pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
         """One digest of all of it, and of the schema that the rows keep."""
@@ -64,20 +79,36 @@ class Code:
             *(f"{name}={family_digest(name)}" for name in sorted(self.families)),
             *(f"{name}={_schema_digest(name)}" for name in sorted(schemas)),
             *(f"{name}={version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
-            *(f"{name}={piece}" for name, piece in sorted(self.pieces)),
+            *(f"{name}={piece}" for name, piece in sorted(self.pieces.items())),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Module:
-    """One module of this package, as far as it decides what its tables hold."""
+    """One module of this package, as far as it decides what its tables hold.
 
-    tree: ast.Module
+    Attributes: aliases: what each imported name stands for, the module and its member. defined: its top-level
+                statements by the names that they define.
+    """
+
+    aliases: Mapping[str, tuple[str, str]]
+    defined: Mapping[str, ast.stmt]
     digest: str
     imports: frozenset[str]
     schemas: frozenset[str]
     families: frozenset[str]
     packages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """One function or constant of `defs`, and what it names: others beside it, and what its module has imported."""
+
+    digest: str
+    families: frozenset[str]
+    schemas: frozenset[str]
+    beside: Sequence[str]
+    imported: Sequence[tuple[str, str]]
 
 
 def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
@@ -149,21 +180,26 @@ def _read_module(name: str) -> _Module:
     if path is None:
         raise LookupError(f"{name} is no module of {NAME}.")
     tree = _drop_words(ast.parse(path.read_bytes()))
-    aliases = _aliases(tree)
-    imports, schemas, packages = set[str](), set[str](), set[str]()
-    for node in ast.walk(tree):
-        for module, member in _imported(node):
-            if module == SCHEMAS:
-                schemas.add(member)
-            elif _path_of(module) is not None:
-                imports.add(module)
-            elif module.split(".")[0] in _PACKAGES:
-                packages.add(module.split(".")[0])
-        if _is_schema(node, aliases):
-            schemas.add(node.attr)  # type: ignore[attr-defined]
-    families = frozenset() if name == LOADER else frozenset(_families(tree))
-    dumped = _digest_of(tree)
-    return _Module(tree, dumped, frozenset(imports), frozenset(schemas - {""}), families, frozenset(packages))
+    nodes = list(ast.walk(tree))
+    aliases = _aliases(nodes)
+    imports, packages = set[str](), set[str]()
+    schemas = {node.attr for node in nodes if _is_schema(node, aliases)}
+    for module, member in (named for node in nodes for named in _imported(node)):
+        if module == SCHEMAS:
+            schemas.add(member)
+        elif _path_of(module) is not None:
+            imports.add(module)
+        elif module.split(".")[0] in _PACKAGES:
+            packages.add(module.split(".")[0])
+    return _Module(
+        aliases=aliases,
+        defined={defined: node for node in reversed(tree.body) for defined in _defined(node)},
+        digest=_digest_of(tree),
+        imports=frozenset(imports),
+        schemas=frozenset(schemas - {""}),
+        families=frozenset() if name == LOADER else frozenset(_families(nodes)),
+        packages=frozenset(packages),
+    )
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -176,10 +212,10 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield (inner, "") if _path_of(inner) is not None else (node.module, alias.name)
 
 
-def _aliases(tree: ast.Module) -> dict[str, tuple[str, str]]:
+def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
     """What each imported name of a module stands for: the module and its member."""
     found: dict[str, tuple[str, str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias, what in zip(node.names, _imported(node), strict=False):
                 found[alias.asname or alias.name.split(".")[0]] = what
@@ -199,9 +235,9 @@ def _follow_module(name: str, found: Code) -> None:
         _follow_module(imported, found)
 
 
-def _families(node: ast.AST) -> Iterator[str]:
+def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The rule families that code loads: by name, or as pairs of family and group that something else loads."""
-    for inner in ast.walk(node):
+    for inner in nodes:
         if isinstance(inner, ast.Call) and inner.args:
             called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
             if called == "load_floors":
@@ -223,29 +259,40 @@ def _is_family(node: ast.expr) -> bool:
 
 def _follow_function(module: str, name: str, found: Code) -> None:
     """Take up a function of `defs` and what it names: functions and constants beside it, and modules of the stages."""
-    if any(piece == f"{module}:{name}" for piece, _ in found.pieces):
+    piece = f"{module}:{name}"
+    if piece in found.pieces:
         return
+    read = _read_function(module, name)
+    found.pieces[piece] = read.digest
+    found.families |= read.families
+    found.schemas |= read.schemas
+    for other in read.beside:
+        _follow_function(module, other, found)
+    for imported in read.imported:
+        _follow_name(*imported, found)
+
+
+@cache
+def _read_function(module: str, name: str) -> _Function:
     read = _read_module(module)
-    node = next((n for n in read.tree.body if name in _defined(n)), None)
-    if node is None:
+    if name not in read.defined:
         raise LookupError(f"{module} defines no {name} at its top level.")
-    dumped = _digest_of(node)
-    found.pieces.add((f"{module}:{name}", dumped))
-    found.families |= set(_families(node))
-    beside = {n for one in read.tree.body for n in _defined(one)} - _own_names(node)
-    aliases = _aliases(read.tree)
-    for inner in ast.walk(node):
-        if _is_schema(inner, aliases):
-            found.schemas.add(inner.attr)  # type: ignore[attr-defined]
-        if isinstance(inner, ast.Name) and inner.id in aliases:
-            _follow_name(*aliases[inner.id], found)
-        elif isinstance(inner, ast.Name) and inner.id in beside:
-            _follow_function(module, inner.id, found)
-        for imported in _imported(inner):
-            _follow_name(*imported, found)
+    node = read.defined[name]
+    nodes = list(ast.walk(node))
+    named = dict.fromkeys(inner.id for inner in nodes if isinstance(inner, ast.Name))
+    hidden = _own_names(node)
+    imported = [read.aliases[one] for one in named if one in read.aliases]
+    imported += [each for inner in nodes for each in _imported(inner)]
+    return _Function(
+        digest=_digest_of(node),
+        families=frozenset(_families(nodes)),
+        schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, read.aliases)),
+        beside=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
+        imported=list(dict.fromkeys(imported)),
+    )
 
 
-def _is_schema(node: ast.AST, aliases: dict[str, tuple[str, str]]) -> bool:
+def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGuard[ast.Attribute]:
     """Whether code names a definition of schemas.py by way of the module: `schemas.Edges`."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
@@ -265,11 +312,7 @@ def _follow_name(module: str, member: str, found: Code) -> None:
     if module == SCHEMAS:
         found.schemas |= {member} - {""}
     elif module.startswith(DEFS):
-        if (
-            module not in _PLUMBING
-            and member
-            and any(member in _defined(node) for node in _read_module(module).tree.body)
-        ):
+        if module not in _PLUMBING and member in _read_module(module).defined:
             _follow_function(module, member, found)
     elif module.split(".")[0] in _PACKAGES:
         found.packages.add(module.split(".")[0])

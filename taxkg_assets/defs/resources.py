@@ -6,6 +6,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import dagster as dg
@@ -45,12 +46,12 @@ class Home(dg.ConfigurableResource["Home"]):
             finally:
                 store.forget_run(work=work)
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
-        """Settings of this process, with this home."""
+        """Settings of this process, with this home, as they stood when they were first asked for."""
         return Settings(home=self.home) if self.home else Settings()
 
-    @property
+    @cached_property
     def store(self) -> Store:
         """The home's tables and files."""
         return Store(self.settings.home)
