@@ -118,13 +118,15 @@ def find_current_result(
 
 
 def gate(
-    *, on: str, reads: Sequence[str] = ()
+    *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = ()
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
     """Make a blocking check of a pure function.
 
     Args:
         on: the table that is blocked for everything downstream when the check fails.
         reads: further tables that the law looks at.
+        opens: tables as large as what the law opens by way of the home: they, too, decide whether it runs in a process
+            of its own.
     The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
     it reads has changed since it passed, it is not asked again.
     """
@@ -163,7 +165,7 @@ def gate(
                 key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
                 if found := find_current_result(context.instance, key, versions=read_versions(home.store), by=by):
                     return dg.AssetCheckResult(passed=True, metadata=found)
-            if reads_much(home, {on, *parameters} - {"home"}):
+            if reads_much(home, {on, *parameters, *opens} - {"home"}):
                 passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
             else:
                 passed, metadata = _summarize(*judge(home))

@@ -54,6 +54,8 @@ SERVED = (
 """Tables of a build that readers are answered from, as they stood when the release was made."""
 SERVED_WHERE_TRAINED = ("reranker",)
 """Those of training."""
+INDEXED = ("chunks", "embeddings")
+"""Tables whose rows an index holds again."""
 KEPT_RELEASES = 3
 
 embeddings = table(
@@ -169,7 +171,7 @@ def open_index_rows(home: Home, path: str) -> tuple[Any, pl.DataFrame]:
     return connection, read_rows(connection)
 
 
-@gate(on="index", reads=("chunks",))
+@gate(on="index", reads=("chunks",), opens=INDEXED)
 def index_holds_every_accepted_chunk(
     index: dy.DataFrame[schemas.Index], chunks: dy.DataFrame[schemas.Chunks], home: Home
 ) -> Verdict:
@@ -181,7 +183,7 @@ def index_holds_every_accepted_chunk(
     return Verdict(pl.concat([missing, extra]), rows.height)
 
 
-@gate(on="index")
+@gate(on="index", opens=INDEXED)
 def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
     """Searching the index finds what brute force finds (recall@10, a hit counts by its distance)."""
     recall = score_self_check(*open_index_rows(home, index["path"].item()))
@@ -194,7 +196,7 @@ def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home
     )
 
 
-@gate(on="index")
+@gate(on="index", opens=INDEXED)
 def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
     """Each sampled chunk is found again by its own rarest term."""
     connection, rows = open_index_rows(home, index["path"].item())
@@ -215,7 +217,7 @@ def build_release_of_exports(
     return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
 
 
-@gate(on="index")
+@gate(on="index", opens=INDEXED)
 def index_files_are_as_written(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
     """The files that readers open the index from have the digests that were noted when they were written."""
     damaged = find_damaged_files(home.store, index["path"].item())

@@ -6,8 +6,6 @@ import io
 
 import dataframely as dy
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from taxkg_assets.schemas import LAW_OUTCOMES, DocumentQuality
 
@@ -31,6 +29,9 @@ def render_quality_table(counts: pl.DataFrame) -> str:
 
 def render_quality_plot(counts: pl.DataFrame) -> bytes:
     """Draw one bar a law with its documents that do not keep it, as a PNG; the number that keep it stands beside."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # loaded here: most runs draw nothing
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(9, 0.8 + 0.32 * counts.height), dpi=90, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
+from taxkg_assets.training.lazy_torch import torch
 
 PAD_STEP = 8
 """Rows are padded to a multiple of this many tokens, which processors multiply faster."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from taxkg_assets.training.batches import Tokens, pad_rows, split_by_length
 from taxkg_assets.training.dense_scores import Vectors
 from taxkg_assets.training.examples import Example
+from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.losses import LossSettings, find_allowed, score_late, score_ranking_loss
 from taxkg_assets.training.steps import StepSettings
 

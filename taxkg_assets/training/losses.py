@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-import torch.utils.checkpoint
+from taxkg_assets.training.lazy_torch import torch
 
 Loss = Literal["mnrl", "gist", "gist_relative", "margin"]
 LATE_ROWS = 4

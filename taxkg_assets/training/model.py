@@ -14,7 +14,6 @@ from typing import Any
 
 import dataframely as dy
 import polars as pl
-import torch
 
 from taxkg_assets import schemas
 from taxkg_assets.training.card import Origin, render_card
@@ -24,6 +23,7 @@ from taxkg_assets.training.cosines import SCALE, Scale, find_scale
 from taxkg_assets.training.dense_scores import DenseScores, QueryScore, mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.gain import Interval, judge_gain
+from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.steps import (
     Course,
     Progress,

@@ -15,7 +15,6 @@ import dataframely as dy
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import torch
 
 from taxkg_assets import schemas
 from taxkg_assets.training.batches import Tokens, pad_rows, split_by_length
@@ -23,6 +22,7 @@ from taxkg_assets.training.choice import choose_examples
 from taxkg_assets.training.dense_scores import QueryScore, mean_of, score_question
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.gain import Interval, judge_gain
+from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.model import STATE, TrainedModel, hash_weights, identify_training
 from taxkg_assets.training.steps import Progress, StepSettings, draw_batches, peak_memory_mb, run_steps, seeded
 

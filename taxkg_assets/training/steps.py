@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import torch
+from taxkg_assets.training.lazy_torch import torch
 
 _LOG = logging.getLogger(__name__)
 _ARCHIVE = b"PK\x03\x04"
 """What a file that torch has written begins with."""
 Progress = Callable[[int, int], None]
-Weights = dict[str, torch.Tensor]
+Weights: TypeAlias = "dict[str, torch.Tensor]"
 
 
 @dataclass(frozen=True, slots=True)
