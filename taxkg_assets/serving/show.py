@@ -207,7 +207,9 @@ def _open_source(document: Row) -> Any:
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != document["sha256"]:
         raise PageNotFoundError(f"{path} has changed since it was read: run `taxkg build`, then look again.")
-    return MUPDF.open(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")
+    from taxkg_assets.extraction.pdf.document import BoundedDocument  # loads PyMuPDF
+
+    return BoundedDocument(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")
 
 
 # ------------------------------------------------------------------------------------------------ the drawing

@@ -14,6 +14,7 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import read_template
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.navigation import Navigation
@@ -166,7 +167,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
     _MUPDF.TOOLS.mupdf_display_warnings(False)
     _MUPDF.TOOLS.reset_mupdf_warnings()
     try:
-        document = _MUPDF.open(stream=data, filetype="txt" if is_text else "pdf")
+        document = BoundedDocument(stream=data, filetype="txt" if is_text else "pdf")
         _ = document.page_count  # a tree of pages without an end is found out here
     except _DAMAGE as error:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error

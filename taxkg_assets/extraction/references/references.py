@@ -125,7 +125,8 @@ def _is_lawlike(heading: str) -> bool:
 def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
-    led_by = lead[slice(*find_sentences(lead)[-1])] if lead else ""
+    last = find_sentences(lead)[-1:]
+    led_by = lead[slice(*last[0])] if last else ""
     places = find_places(text, mentions)
     localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
     own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]

@@ -176,6 +176,14 @@ def test_the_lead_of_a_list_speaks_for_its_items() -> None:
     assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
 
 
+def test_a_lead_without_words_speaks_for_nothing() -> None:
+    references, _ = _build(
+        _section(0, "•", anchor_id="doc#1"),
+        _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),
+    )
+    assert references["target"].to_list() == ["box_6"]
+
+
 def test_a_statute_cites_itself_unless_it_names_the_tax_code() -> None:
     references, _ = _build(
         _section(

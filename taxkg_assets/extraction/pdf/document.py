@@ -1,0 +1,19 @@
+"""An open PDF of which the parser loads nothing that it would follow without limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymupdf
+
+_MUPDF: Any = pymupdf
+
+
+class BoundedDocument(_MUPDF.Document):  # type: ignore[misc]
+    """A document without the parser's bookmarks: for each of them it looks through the tree of names, however deep.
+
+    `NavigationReader` reads bookmarks and names within limits.
+    """
+
+    def _loadOutline(self) -> None:  # noqa: N802 - overrides PyMuPDF's
+        return None
