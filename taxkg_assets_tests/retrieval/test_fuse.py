@@ -30,3 +30,21 @@ def test_top_rows_are_found_among_some_alone() -> None:
     among = np.array([False, True, True, True, True])
     assert find_top(scores, 2, among=among).tolist() == [1, 3]
     assert find_top(scores, 9, floor=1.0, among=among).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("levels", [3, 40, 100_000])
+@pytest.mark.parametrize("kept", [1.0, 0.5, 0.001])
+def test_the_top_of_very_many_is_what_ordering_all_gives(levels: int, kept: float) -> None:
+    draw = np.random.default_rng(7)
+    scores = draw.integers(0, levels, 50_000).astype(np.float32)
+    among = draw.random(len(scores)) < kept
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    exact = order[among[order] & (scores[order] > 0.0)][:100]
+    assert find_top(scores, 100, floor=0.0, among=among).tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_the_top_is_found_where_the_scores_looked_at_are_not_like_the_others(shift: int) -> None:
+    scores = np.zeros(50_000, dtype=np.float32)
+    scores[shift::16] = np.arange(3_125)
+    assert find_top(scores, 3_000).tolist() == [shift + 16 * number for number in range(3_124, 124, -1)]
