@@ -1,10 +1,9 @@
-"""Search against a naive hybrid and a framework's: times at several sizes, quality; and LanceDB's index."""
+"""Search against a naive hybrid and a framework's: times at several sizes, and quality."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,17 +19,15 @@ from benchmarks.documents import CorpusError
 from benchmarks.frameworks import MOST_CHUNKS, open_haystack
 from benchmarks.questions import read_questions
 from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.index import SearchIndex, build_neighbour_index, find_nearest
+from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
-ASKED, NEAREST, CHECKED, SLOW = 100, 10, 50, 20
-"""Questions asked; neighbours looked for, and with how many questions; questions for what takes seconds over one."""
+ASKED, SLOW = 100, 20
+"""Questions asked, and of what takes seconds over one."""
 SHOWN = ("recall@5", "recall@2000tok", "mrr", "near_miss@1", "wrong_document@1")
 OWN, PLAIN, NAIVE, FRAMEWORK = "search", "search without ranker", "naive hybrid", "Haystack hybrid"
-CLOSE = 1e-4
-"""Distances that differ by less are equal: repeated texts tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +39,6 @@ class Size:
     open_s: float
     """From rows and vectors to the first answer: BM25, what is known of passages and documents."""
     resident_mb: float
-    lance_build_s: float | None = None
-    lance_recall: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,6 @@ def render(report: Report) -> str:
     lines.append("")
     for size in report.sizes:
         lines.append(f"{size.chunks:,} chunks: opened in {size.open_s:.1f} s, {size.resident_mb:,.0f} MB resident.")
-        if size.lance_build_s is not None:
-            lines.append(
-                f"LanceDB, {size.chunks:,} chunks: built in {size.lance_build_s:.1f} s, recall@{NEAREST} against brute "
-                f"force {size.lance_recall:.3f} (by distance)."
-            )
     for name, systems in report.quality.items():
         lines += ["", f"## {name}", "", f"| system | {' | '.join(SHOWN)} |", "|---" * (1 + len(SHOWN)) + "|"]
         lines += [f"| {own} | {' | '.join(f'{m.get(s, 0):.3f}' for s in SHOWN)} |" for own, m in systems.items()]
@@ -103,9 +93,9 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     left_out: list[str] = []
     rivals = {NAIVE: build_baselines(searcher)["hybrid"], **_open_framework(searcher, left_out)}
     quality = ask_systems(released, settings, rivals=rivals)
-    sizes = [_measure(searcher, questions, left_out=left_out, has_lance=False)]
+    sizes = [_measure(searcher, questions, left_out=left_out)]
     for count in (int(text) for text in os.environ.get("TAXKG_BENCH_CHUNKS", "50000").split(",") if text):
-        sizes.append(_measure(_repeat(searcher, count), questions, left_out=left_out, has_lance=True))
+        sizes.append(_measure(_repeat(searcher, count), questions, left_out=left_out))
     return Report(sizes, quality, list(dict.fromkeys(left_out)))
 
 
@@ -140,7 +130,7 @@ def _repeat(searcher: Searcher, count: int) -> Searcher:
     return Searcher(index=index, encoder=searcher.encoder)
 
 
-def _measure(searcher: Searcher, questions: Sequence[str], *, left_out: list[str], has_lance: bool) -> Size:
+def _measure(searcher: Searcher, questions: Sequence[str], *, left_out: list[str]) -> Size:
     begin = time.perf_counter()
     searcher.search(questions[0])
     opened = time.perf_counter() - begin
@@ -154,13 +144,7 @@ def _measure(searcher: Searcher, questions: Sequence[str], *, left_out: list[str
     times = _time_by_turns(systems, questions)
     resident = psutil.Process().memory_info().rss / 2**20
     times |= _time_by_turns(_open_framework(searcher, left_out), questions[:SLOW])
-    size = Size(searcher.index.rows.height, times, opened, resident)
-    if not has_lance:
-        return size
-    asked = np.stack([searcher.encoder.encode_query(question) for question in questions[:CHECKED]])
-    build, vector_times, recall = _measure_lance(searcher.index, asked)
-    times["LanceDB, vectors alone"] = vector_times
-    return replace(size, lance_build_s=build, lance_recall=recall)
+    return Size(searcher.index.rows.height, times, opened, resident)
 
 
 def _time_by_turns(
@@ -182,26 +166,3 @@ def _quantiles(seconds: Sequence[tuple[float, float]]) -> tuple[float, float, fl
     """p50 and p95 on the clock, p50 of processor time, in milliseconds."""
     clock, busy = (1000 * np.array(own) for own in zip(*seconds, strict=True))
     return float(np.quantile(clock, 0.5)), float(np.quantile(clock, 0.95)), float(np.quantile(busy, 0.5))
-
-
-def _measure_lance(index: SearchIndex, asked: Any) -> tuple[float, tuple[float, float, float], float]:
-    """Build time, times of a search, and recall by distance of LanceDB's approximate index."""
-    import lancedb
-
-    with tempfile.TemporaryDirectory() as folder:
-        begin = time.perf_counter()
-        vectors = pl.Series(index.vectors, dtype=pl.Array(pl.Float32, index.vectors.shape[1]))
-        table = lancedb.connect(folder).create_table(
-            "chunks", pl.DataFrame({"chunk_id": index.rows["chunk_id"], "vector": vectors}).to_arrow()
-        )
-        build_neighbour_index(table)
-        build = time.perf_counter() - begin
-        times: list[tuple[float, float]] = []
-        hits = 0
-        for vector in asked:
-            begin, busy = time.perf_counter(), time.process_time()
-            found = find_nearest(table, vector, count=NEAREST, is_indexed=True)
-            times.append((time.perf_counter() - begin, time.process_time() - busy))
-            exact = np.sort(1.0 - index.vectors @ vector)[NEAREST - 1]
-            hits += sum(row["_distance"] <= float(exact) + CLOSE for row in found)
-    return build, _quantiles(times), hits / (NEAREST * len(asked))

@@ -89,8 +89,8 @@ class Settings(BaseSettings):
     index_memory_rows: int = Field(
         default=1_000_000,
         ge=0,
-        description="passages up to which an index on a disk is searched exactly, in memory; beyond it LanceDB "
-        "answers, which finds 0.88 of the candidates of the exact search (aim: 0.98)",
+        description="passages up to which an index on a disk is searched exactly, in memory; beyond it, and "
+        "for a home in a bucket, LanceDB holds the passages, and files beside it find the candidates",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"

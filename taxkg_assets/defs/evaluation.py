@@ -129,7 +129,7 @@ def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> 
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
         # What is known of the rows holds for any encoder, but for the directions of its vectors.
-        known=replace(searcher.index.known, document_vectors=None, section_vectors=None),
+        known=replace(searcher.index.known, document_vectors=None, section_means=None),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
     found = open_systems(before, settings)

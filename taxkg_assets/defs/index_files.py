@@ -1,8 +1,8 @@
-"""Files beside an index's LanceDB tables, from which readers open it: mapped into memory, or a few numbers of each row.
+"""Files beside an index's LanceDB tables, from which readers open it: mapped into memory, or numbers of each row.
 
-`facts` holds what is known of each row and goes wherever the index goes. `flat` holds the passages themselves and is
-written only where readers share a disk with the build. `files.json` names every file with its size and SHA-256: sizes
-are compared at opening, digests by the gate, for to hash a library takes longer than to answer from it.
+`facts` holds what finds and ranks candidates and goes wherever the index goes. `flat` holds the rest of the passages
+and is written only where readers share a disk with the build. `files.json` names every file with its size and SHA-256:
+sizes are compared at opening, digests by the gate, for to hash a library takes longer than to answer from it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ import polars as pl
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.known import KnownTables, build_known, read_known, read_vocabulary
+from taxkg_assets.retrieval.known import MAPPED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import LexicalLeg
-from taxkg_assets.retrieval.passage_index import LanceIndex, PassageIndex, SearchIndex, open_lance_index
-from taxkg_assets.retrieval.row_store import FrameRows, LanceRows, RowStore, VectorFile
+from taxkg_assets.retrieval.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
+from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
+FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms")
+POSTINGS = ("starts", "rows", "scores")
+CODES = ("center", "signs", "octets")
+UNITS = ["chunk_id", "level", "document_id", "chunk_ix", "text"]
+"""Columns that readers want of larger units."""
 
 
 class IndexFilesError(Exception):
@@ -34,54 +40,67 @@ class IndexFilesError(Exception):
 
 
 def write_index_files(
-    folder: Path, rows: pl.DataFrame, *, vectors: Vectors, units: pl.DataFrame, unit_vectors: Vectors, is_flat: bool
-) -> KnownTables:
+    folder: Path,
+    rows: pl.DataFrame,
+    *,
+    known: KnownTables,
+    vectors: Vectors,
+    units: pl.DataFrame,
+    unit_vectors: Vectors,
+    is_flat: bool,
+) -> None:
     """Write the files of an index into its folder.
 
     Args: rows, units: in the order of a reader, without vectors. is_flat: with the passages themselves.
     """
-    known = build_known(rows, vectors, units=units)
     facts = folder / FACTS
     facts.mkdir(parents=True)
-    for name in ("rows", "documents", "forms", "terms"):
-        getattr(known, name).write_ipc(facts / f"{name}.arrow")
-    np.save(facts / "document_vectors.npy", known.document_vectors)
+    for name in FRAMES:
+        getattr(known, name).rechunk().write_ipc(facts / f"{name}.arrow")
+    _save_matrices(
+        facts,
+        vectors=vectors,
+        document_vectors=known.document_vectors,
+        section_means=known.section_means,
+        **{f"posting_{name}": getattr(known.lexical, name) for name in POSTINGS},
+        **{f"code_{name}": getattr(known.codes, name) for name in CODES},
+    )
     (facts / CARD).write_text(json.dumps(known.card, indent=1) + "\n", encoding="utf8")
     if is_flat:
         flat = folder / FLAT
         flat.mkdir()
-        rows.rechunk().write_ipc(flat / "passages.arrow")
+        rows.drop(MAPPED).rechunk().write_ipc(flat / "passages.arrow")
         units.write_ipc(flat / "units.arrow")
-        matrices: dict[str, Any] = {
-            "vectors": vectors,
-            "unit_vectors": unit_vectors,
-            "section_vectors": known.section_vectors,
-            "posting_starts": known.lexical.starts,
-            "posting_rows": known.lexical.rows,
-            "posting_scores": known.lexical.scores,
-        }
-        for name, matrix in matrices.items():
-            np.save(flat / f"{name}.npy", matrix)
+        _save_matrices(flat, unit_vectors=unit_vectors)
     for part in (facts, folder / FLAT) if is_flat else (facts,):
         told = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
         (part / FILES).write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
-    return known
 
 
 def has_index_files(store: Store, path: str) -> bool:
-    """Whether an index has files to be opened from; one of an older version has none."""
-    return store.place.look(f"{path}/{FACTS}/{FILES}") is not None
+    """Whether an index has files to be opened from; one of an older version has none, or lacks the last kind."""
+    told = store.place.read(f"{path}/{FACTS}/{FILES}")
+    return told is not None and "mapped.arrow" in json.loads(told)
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
     """An index for readers: in memory up to `most_rows` passages on a disk; beyond it and in a bucket, by LanceDB."""
-    facts = store.place.copy_of(f"{path}/{FACTS}")
-    _check_sizes(facts)
+    facts = _open_folder(store, f"{path}/{FACTS}")
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
-    is_local = isinstance(store.place, LocalPlace)
-    if is_local and card["height"] <= most_rows:
-        return _open_in_memory(store.place.copy_of(path), card, model_hash=model_hash)
-    return _open_lance(store, path, card, model_hash=model_hash, is_local=is_local)
+    if isinstance(store.place, LocalPlace) and card["height"] <= most_rows:
+        return _open_in_memory(facts, _open_folder(store, f"{path}/{FLAT}"), card, model_hash=model_hash)
+    return _open_lance(store, path, facts, card, model_hash=model_hash)
+
+
+def open_codes(store: Store, path: str) -> VectorCodes:
+    """The codes of an index's vectors, as readers compare them."""
+    return _read_codes(_open_folder(store, f"{path}/{FACTS}"))
+
+
+def open_lexical(store: Store, path: str) -> LexicalLeg:
+    """The postings of an index, as readers score them."""
+    facts = _open_folder(store, f"{path}/{FACTS}")
+    return _read_lexical(facts, json.loads((facts / CARD).read_text(encoding="utf8")))
 
 
 def find_damaged_files(store: Store, path: str) -> list[str]:
@@ -92,70 +111,66 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
             continue
         folder = store.place.copy_of(f"{path}/{part}")
         told: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
-        damaged += [f"{part}/{name}" for name, (_, digest) in told.items() if _digest(folder / name) != digest]
+        damaged += [
+            f"{part}/{name}"
+            for name, (size, digest) in told.items()
+            if _size(folder / name) != size or _digest(folder / name) != digest
+        ]
     return damaged
 
 
-def _open_in_memory(folder: Path, card: Mapping[str, Any], *, model_hash: str) -> SearchIndex:
-    flat, facts = folder / FLAT, folder / FACTS
-    _check_sizes(flat)
-    vocabulary = read_vocabulary(_read_frame(facts / "terms.arrow"))
-    starts, rows, scores = (_map_matrix(flat / f"posting_{name}.npy") for name in ("starts", "rows", "scores"))
-    known = read_known(
-        _read_frame(facts / "rows.arrow"),
-        _read_frame(facts / "documents.arrow"),
-        forms=_read_frame(facts / "forms.arrow"),
-        sides=card["sides"],
-        document_vectors=_map_matrix(facts / "document_vectors.npy"),
-        section_vectors=_map_matrix(flat / "section_vectors.npy"),
-        lexical=LexicalLeg(vocabulary, starts, rows, scores, card["height"]),
-    )
+def _open_in_memory(facts: Path, flat: Path, card: Mapping[str, Any], *, model_hash: str) -> SearchIndex:
+    parts = [_read_frame(facts / "mapped.arrow"), _read_frame(flat / "passages.arrow")]
     return SearchIndex(
-        rows=_read_frame(flat / "passages.arrow"),
-        vectors=_map_matrix(flat / "vectors.npy"),
+        rows=pl.concat(parts, how="horizontal"),
+        vectors=_map_matrix(facts / "vectors.npy"),
         model_hash=model_hash,
         units=_read_frame(flat / "units.arrow"),
         unit_vectors=_map_matrix(flat / "unit_vectors.npy"),
-        known=known,
+        known=_read_facts(facts, card, section_means=_map_matrix(facts / "section_means.npy")),
     )
 
 
-def _open_lance(store: Store, path: str, card: Mapping[str, Any], *, model_hash: str, is_local: bool) -> LanceIndex:
-    facts = store.place.copy_of(f"{path}/{FACTS}")
+def _open_lance(store: Store, path: str, facts: Path, card: Mapping[str, Any], *, model_hash: str) -> LanceIndex:
     connection = open_index(store, path)
-    table = connection.open_table("passages")
-    rows: RowStore = LanceRows(table, connection.open_table("directions")) if not is_local else _flat_rows(store, path)
-    known = read_known(
-        _read_frame(facts / "rows.arrow"),
-        _read_frame(facts / "documents.arrow"),
-        forms=_read_frame(facts / "forms.arrow"),
-        sides=card["sides"],
-        document_vectors=_map_matrix(facts / "document_vectors.npy"),
-    )
 
     def read_units(level: str) -> pl.DataFrame | None:
         if level not in UNIT_LEVELS or level not in connection.list_tables().tables:
             return None
-        shown = [name for name in connection.open_table(level).schema.names if name not in ("vector", "terms")]
-        units = pl.DataFrame(connection.open_table(level).search().select(shown).limit(card["height"] * 3).to_arrow())
+        table = connection.open_table(level)
+        units = pl.DataFrame(table.search().select(UNITS).limit(table.count_rows()).to_arrow())
         return units.sort("level", "document_id", "chunk_ix", "chunk_id")
 
     return open_lance_index(
-        table,
-        store=rows,
-        known=known,
-        vocabulary=read_vocabulary(_read_frame(facts / "terms.arrow")),
-        mean_length=card["mean_length"],
+        LanceRows(connection.open_table("passages"), _map_pages(facts / "mapped.arrow")),
+        vectors=MappedVectors(np.load(facts / "vectors.npy", mmap_mode="r")),
+        section_means=MappedVectors(np.load(facts / "section_means.npy", mmap_mode="r")),
+        known=_read_facts(facts, card),
+        codes=_read_codes(facts),
         model_hash=model_hash,
         read_units=read_units,
     )
 
 
-def _flat_rows(store: Store, path: str) -> FrameRows:
-    flat = store.place.copy_of(f"{path}/{FLAT}")
-    _check_sizes(flat)
-    matrices = (VectorFile(flat / f"{name}.npy") for name in ("vectors", "section_vectors"))
-    return FrameRows(_map_pages(flat / "passages.arrow"), *matrices)
+def _read_codes(facts: Path) -> VectorCodes:
+    return VectorCodes(*(_map_matrix(facts / f"code_{name}.npy") for name in CODES))
+
+
+def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalLeg:
+    vocabulary = read_vocabulary(_read_frame(facts / "terms.arrow"))
+    starts, rows, scores = (_map_matrix(facts / f"posting_{name}.npy") for name in POSTINGS)
+    return LexicalLeg(vocabulary, starts, rows, scores, card["height"])
+
+
+def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:
+    frames = {name: _read_frame(facts / f"{name}.arrow") for name in FRAMES if name not in ("mapped", "terms")}
+    return read_known(
+        **frames,
+        sides=card["sides"],
+        document_vectors=_map_matrix(facts / "document_vectors.npy"),
+        section_means=section_means,
+        lexical=_read_lexical(facts, card),
+    )
 
 
 def _read_frame(path: Path) -> pl.DataFrame:
@@ -172,13 +187,33 @@ def _map_pages(path: Path) -> pl.DataFrame:
 
 
 def _map_matrix(path: Path) -> Any:
-    return np.load(path, mmap_mode="r")
+    """A matrix mapped from a file, as a plain array: slices of memmap objects are slow to make."""
+    return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def _check_sizes(folder: Path) -> None:
-    told = json.loads((folder / FILES).read_text(encoding="utf8"))
-    if wrong := [name for name, (size, _) in told.items() if (folder / name).stat().st_size != size]:
-        raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): delete it and run `taxkg build`.")
+def _save_matrices(folder: Path, **matrices: Any) -> None:
+    for name, matrix in matrices.items():
+        np.save(folder / f"{name}.npy", matrix)
+
+
+def _open_folder(store: Store, name: str) -> Path:
+    """A folder of files, copied here once where the home is a bucket.
+
+    Raises: IndexFilesError if a file is missing or of another size than the one that was written.
+    """
+    folder = store.place.copy_of(name)
+    listed = folder / FILES
+    told = json.loads(listed.read_text(encoding="utf8")) if listed.is_file() else {FILES: [0, ""]}
+    wrong = [file for file, (size, _) in told.items() if _size(folder / file) != size]
+    if wrong:
+        copied = not isinstance(store.place, LocalPlace)
+        remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"
+        raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): {remedy}.")
+    return folder
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
 
 
 def _digest(path: Path) -> str:

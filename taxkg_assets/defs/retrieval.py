@@ -3,8 +3,6 @@
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -13,7 +11,13 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.index_files import find_damaged_files, has_index_files, write_index_files
+from taxkg_assets.defs.index_files import (
+    find_damaged_files,
+    has_index_files,
+    open_codes,
+    open_lexical,
+    write_index_files,
+)
 from taxkg_assets.defs.indexes import has_index, open_index
 from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
 from taxkg_assets.defs.place import LocalPlace
@@ -30,8 +34,8 @@ from taxkg_assets.retrieval.index import (
     find_unindexed_terms,
     read_rows,
     score_self_check,
-    write_directions,
 )
+from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.retrieval.summaries import build_summaries
@@ -102,36 +106,33 @@ def build_index_version(
     shutil.rmtree(building, ignore_errors=True)
     connection = lancedb.connect(building)
     units = build_units(rows, summaries=summaries)
+    ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
+    vectors = stack_vectors(rows["vector"])
+    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"))
     manifest = build_index(
         connection,
         rows,
         units=units,
+        known=known,
         path="",
         model_name=encoder.model_name,
         model_hash=encoder.model_hash,
         input_versions=contents,
         settings=settings,
     )
-    _write_files(building, connection, rows=rows, units=units, is_flat=isinstance(store.place, LocalPlace))
+    write_index_files(
+        building,
+        rows.drop("vector"),
+        known=known,
+        vectors=vectors,
+        units=ordered.drop("vector"),
+        unit_vectors=stack_vectors(ordered["vector"]),
+        is_flat=isinstance(store.place, LocalPlace),
+    )
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an index that stands is never built again.
     store.place.adopt(building, path)
     return manifest.with_columns(path=pl.lit(path))
-
-
-def _write_files(building: Path, connection: Any, *, rows: pl.DataFrame, units: pl.DataFrame, is_flat: bool) -> None:
-    """Write what readers open the index from; in a bucket they ask LanceDB for passages and directions."""
-    ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
-    known = write_index_files(
-        building,
-        rows.drop("vector"),
-        vectors=stack_vectors(rows["vector"]),
-        units=ordered.drop("vector"),
-        unit_vectors=stack_vectors(ordered["vector"]),
-        is_flat=is_flat,
-    )
-    if not is_flat:
-        write_directions(connection, known.section_vectors)
 
 
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
@@ -165,28 +166,25 @@ index = table(
 )
 
 
-def open_index_rows(home: Home, path: str) -> tuple[Any, pl.DataFrame]:
-    """The index's LanceDB connection and its passages."""
-    connection = open_index(home.store, path)
-    return connection, read_rows(connection)
-
-
 @gate(on="index", reads=("chunks",), opens=INDEXED)
 def index_holds_every_accepted_chunk(
     index: dy.DataFrame[schemas.Index], chunks: dy.DataFrame[schemas.Chunks], home: Home
 ) -> Verdict:
     """The rows of the index are the accepted chunks, no more and no fewer."""
-    _, rows = open_index_rows(home, index["path"].item())
-    accepted = chunks.filter(pl.col("status") == "accepted").select("chunk_id", "document_id", "page")
+    named = ["chunk_id", "document_id", "page"]
+    rows = read_rows(open_index(home.store, index["path"].item()), named)
+    accepted = chunks.filter(pl.col("status") == "accepted").select(named)
     missing = accepted.join(rows, on="chunk_id", how="anti")
-    extra = rows.select("chunk_id", "document_id", "page").join(accepted, on="chunk_id", how="anti")
+    extra = rows.join(accepted, on="chunk_id", how="anti")
     return Verdict(pl.concat([missing, extra]), rows.height)
 
 
 @gate(on="index", opens=INDEXED)
 def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """Searching the index finds what brute force finds (recall@10, a hit counts by its distance)."""
-    recall = score_self_check(*open_index_rows(home, index["path"].item()))
+    """The codes of the vectors find what brute force finds (recall@10, a hit counts by its distance)."""
+    path = index["path"].item()
+    vectors = stack_vectors(read_rows(open_index(home.store, path), ["vector"])["vector"])
+    recall = score_self_check(open_codes(home.store, path), vectors)
     floor = next(f for f in load_floors("index") if f.metric == "self_check_recall")
     return Verdict(
         index.filter(pl.lit(not floor.holds(recall))).select("index_version", "row_count"),
@@ -199,8 +197,9 @@ def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home
 @gate(on="index", opens=INDEXED)
 def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
     """Each sampled chunk is found again by its own rarest term."""
-    connection, rows = open_index_rows(home, index["path"].item())
-    return Verdict(find_unindexed_terms(connection, rows), rows.height)
+    path = index["path"].item()
+    rows = read_rows(open_index(home.store, path), ["chunk_id", "document_id", "page", "text", "terms"])
+    return Verdict(find_unindexed_terms(open_lexical(home.store, path), rows), rows.height)
 
 
 def build_release_of_exports(

@@ -12,7 +12,7 @@ from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
-from taxkg_assets.retrieval.windows import Window, Windows
+from taxkg_assets.retrieval.windows import SHOWN, Window, Windows
 from taxkg_assets.rules.loader import load_family
 
 _BLOCK = 32
@@ -36,20 +36,24 @@ class Assembly:
         """The best candidates, each widened to a passage of a level."""
         ranked = [candidate.row for candidate in self.ranking.candidates]
         windows = Windows(self.gathered.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
-        results: list[Result] = []
+        chosen: list[tuple[Candidate, list[int]]] = []
         for candidate in self._demote_duplicates():
-            if len(results) == k:
+            if len(chosen) == k:
                 break
-            window = windows.grow(candidate.row)
-            if window is not None:
-                results.append(self._show(candidate, window, rank=len(results) + 1))
-        return results
+            if rows := windows.choose(candidate.row):
+                chosen.append((candidate, rows))
+        self.gathered.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
+        return [
+            self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
+            for rank, (candidate, rows) in enumerate(chosen, 1)
+        ]
 
     def assemble_units(self, level: Level, *, k: int) -> list[Result]:
         """The best documents, pages or sections, each at its best passage, with passages to drill down to."""
         passages, ranking = self.gathered.passages, self.ranking
         rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
         scores = np.array([candidate.score for candidate in ranking.candidates])
+        passages.prefetch(rows.tolist(), ("chunk_id",))
         ranked = [(row, passages.columns["chunk_id"][row]) for row in rows.tolist()]
         results: list[Result] = []
         for number, score in level.rank(list(ranking.wanted), ranking.meaning, rows=rows, scores=scores)[:k]:
@@ -92,21 +96,23 @@ class Assembly:
         return len(own & held) / max(1, len(own | held))
 
     def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
-        row = self.gathered.index.read_row(candidate.row)
+        facts, row = self.gathered.passages, candidate.row
+        document = self.gathered.documents.documents[facts.document_number[row]]
+        cells = {name: facts.columns[name][row] for name in SHOWN}
         return Result(
             rank=rank,
             score=round(candidate.score, 4),
-            document=row["document_id"],
-            form=row["form"],
-            revision=row["revision"],
-            doc_type=row["doc_type"],
-            page=row["page"],  # the hit's, as `node_id` is: what was gathered may begin on the page before
+            document=document["document_id"],
+            form=facts.forms[facts.form_number[row]],
+            revision=document["revision"],
+            doc_type=document["doc_type"],
+            page=int(facts.pages[row]),  # the hit's, as `node_id` is: what was gathered may begin on the page before
             bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
-            heading_path=row["heading_path"],
-            anchor_key=row["anchor_key"],
+            heading_path=cells["heading_path"],
+            anchor_key=cells["anchor_key"],
             text=window.text,
-            node_id=row["node_ids"][0],
-            chunk_id=row["chunk_id"],
+            node_id=cells["node_ids"][0],
+            chunk_id=cells["chunk_id"],
             via={
                 "lexical_rank": candidate.lexical_rank,
                 "vector_rank": candidate.vector_rank,
@@ -115,7 +121,7 @@ class Assembly:
                 if self.reranker is not None and candidate.lost is not None
                 else None,
                 "cosine": round(candidate.cosine, 4),
-                "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(row["terms"].split(" "))), 4),
+                "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(cells["terms"].split(" "))), 4),
                 "route": self.ranking.route.describe(),
                 "edge": candidate.step.describe() if candidate.step else None,
                 "chunk_ids": list(window.chunk_ids),

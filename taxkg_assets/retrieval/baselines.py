@@ -36,7 +36,7 @@ def _rank_vectors(searcher: Searcher, query: str) -> list[int]:
 
 def _ask(searcher: Searcher, query: str) -> LegScores:
     question = Question(tuple(lexical.find_terms(query)), (), 0.0, searcher.encoder.encode_query(query))
-    return searcher.index.ask(question, scale=UNSCALED, first=RowFilter(), count=DEPTH)
+    return searcher.index.ask(question, scale=UNSCALED)
 
 
 def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:

@@ -38,9 +38,7 @@ def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gath
     least = limits["least_score"] if ranking.route.wants_amount else limits["least_unasked"]
     if not matches or matches[0].score < least:
         return ranking
-    texts = gathered.passages.columns["text"]
-    units = {row: texts[row] for row in gathered.index.find_table(matches[0].table_id)}
-    row = find_unit(matches[0], texts=units)
+    row = find_unit(matches[0], facts=gathered.passages)
     places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
     if not places:
         return ranking

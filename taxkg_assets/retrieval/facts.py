@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Key = TypeVar("Key", bound=Hashable)
 
 
 def bare_wording() -> pl.Expr:
@@ -49,12 +50,8 @@ class PassageFacts:
         """Columns that are read cell by cell."""
         return ListedColumns(self.rows)
 
-    def prefetch(self, rows: Ints) -> None:
-        """Make the cells of some rows ready that the ranker reads; here they are."""
-
-    def read_bboxes(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The rectangles of some rows, one after the other."""
-        return [box for own in self.rows["bboxes"][list(rows)].to_list() for box in own]
+    def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
+        """Make some cells ready that are about to be read one by one; here they are."""
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
@@ -102,27 +99,67 @@ class PassageFacts:
         return opens
 
     @cached_property
-    def perspectives(self) -> npt.NDArray[np.str_]:
-        """Whom each row addresses."""
-        return np.array(self.rows["perspective"].to_list())
+    def sides(self) -> tuple[str, ...]:
+        """Those whom passages address, sorted; `side_number` counts in this order."""
+        return tuple(self.rows["perspective"].unique().sort())
 
     @cached_property
-    def is_labelled(self) -> npt.NDArray[np.bool_]:
-        """Whether a row has tags or entities."""
-        both = self.rows.select(pl.col("tags").list.len() + pl.col("entities").list.len() > 0).to_series()
-        return both.fill_null(False).to_numpy()
+    def side_number(self) -> npt.NDArray[np.int8]:
+        """Number of the side that each row addresses."""
+        return (self.rows["perspective"].rank("dense") - 1).cast(pl.Int8).to_numpy()
+
+    def find_side(self, name: str) -> int:
+        """The number of a side; -1 for one that no passage addresses."""
+        return self.sides.index(name) if name in self.sides else -1
 
     @cached_property
-    def labels(self) -> Sequence[frozenset[str]]:
-        """Terms of the tags and entities of each row; only units that were cut by meaning have some."""
-        both = self.rows.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
-        return [frozenset(find_terms(text)) if text else frozenset() for text in both]
+    def tables(self) -> Mapping[int, str]:
+        """The table that a row prints, by row number; most rows print none."""
+        prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
+        return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
+
+    def find_table(self, table_id: str) -> list[int]:
+        """The rows that print a table, in order."""
+        return self._rows_of_table.get(table_id, [])
+
+    @cached_property
+    def _rows_of_table(self) -> Mapping[str, list[int]]:
+        return _invert(self.tables.items())
+
+    @cached_property
+    def labelled(self) -> pl.DataFrame:
+        """Row number, tags and entities of the rows that have some: those that were cut by meaning."""
+        some = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
+        return some.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
+
+    @cached_property
+    def _labelled_rows(self) -> Ints:
+        return self.labelled["row"].to_numpy().astype(np.int64)
+
+    def read_labels(self, rows: Ints) -> list[frozenset[str]]:
+        """Terms of the tags and entities of some rows."""
+        found = [frozenset[str]()] * len(rows)
+        own = self._labelled_rows
+        places = np.searchsorted(own, rows)
+        held = np.flatnonzero(np.append(own, -1)[places] == rows)
+        texts = self.labelled[places[held]].select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
+        for place, text in zip(held.tolist(), texts, strict=True):
+            found[place] = frozenset(find_terms(text))
+        return found
 
     def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
         """Rows that carry a tag or name an entity, whatever its capitals."""
-        wanted = tag.strip().casefold()
-        both = self.rows.select(pl.col("tags").list.concat("entities")).to_series()
-        return np.array([any(wanted == own.casefold() for own in row) for row in both], dtype=np.bool_)
+        wanted, both = tag.strip().casefold(), pl.col("tags").list.concat("entities")
+        names = self.labelled.select(both.list.explode().unique()).to_series().drop_nulls()
+        alike = [name for name in names if name.casefold() == wanted]
+        carries = self.labelled.select(both.list.set_intersection(alike).list.len() > 0).to_series()
+        found = np.zeros(len(self.document_number), dtype=np.bool_)
+        found[self._labelled_rows[carries.to_numpy()]] = bool(alike)
+        return found
+
+    def count_tags(self) -> list[str]:
+        """The tags of the index, most frequent first."""
+        return self.labelled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
 
     @cached_property
     def word_counts(self) -> Sequence[int]:
@@ -234,31 +271,62 @@ class DocumentFacts:
 
     def score_documents(self, route: Route) -> dict[str, Floats]:
         """Features that depend on the document alone, one value per document."""
-        documents = self.documents
-        matched = {row["family"] for row in documents if route.years and _says_year(row, route)}
+        is_stale, is_draft = self._flags
+        names, numbers = self._place_numbers
         return {
-            "year": np.array([_score_year(row, route, matched) for row in documents]),
-            "stale": np.array([float(row["is_stale"] and not route.years) for row in documents]),
-            "draft": np.array([float(row["is_draft"] and not route.wants_draft) for row in documents]),
-            "place": np.array([_score_place(place, route) for place in self.places]),
+            "year": self._score_years(route),
+            "stale": is_stale * float(not route.years),
+            "draft": is_draft * float(not route.wants_draft),
+            "place": np.array([_score_place(place, route) for place in names])[numbers],
         }
 
+    def _score_years(self, route: Route) -> Floats:
+        """+1 for a year asked for, -1 for another year of a family that has it, a little less than 0 otherwise."""
+        scores = np.zeros(len(self.documents))
+        if not route.years:
+            return scores
+        held: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
+        said = [number for one in route.revisions or route.years for number in held.get(one, ())]
+        numbers = np.array(said, dtype=np.int64)
+        scores[self._flags[0] > 0] = -0.5
+        scores[np.isin(self._families, self._families[numbers])] = -1.0
+        scores[numbers] = 1.0
+        return scores
 
-def _says_year(row: Mapping[str, Any], route: Route) -> bool:
-    if route.revisions:
-        return row["revision"] in route.revisions
-    return bool(row["years"] & set(route.years))
+    @cached_property
+    def _families(self) -> Ints:
+        """Number of the family of each document."""
+        return pl.Series([row["family"] for row in self.documents]).rank("dense").to_numpy().astype(np.int64)
+
+    @cached_property
+    def _years(self) -> Mapping[int, list[int]]:
+        """The documents of each year."""
+        return _invert((number, year) for number, row in enumerate(self.documents) for year in row["years"])
+
+    @cached_property
+    def _revisions(self) -> Mapping[str, list[int]]:
+        """The documents of each revision."""
+        return _invert((number, row["revision"]) for number, row in enumerate(self.documents))
+
+    @cached_property
+    def _flags(self) -> tuple[Floats, Floats]:
+        """Which documents have a newer revision, and which are drafts."""
+        stale, draft = ([float(row[name]) for row in self.documents] for name in ("is_stale", "is_draft"))
+        return np.array(stale), np.array(draft)
+
+    @cached_property
+    def _place_numbers(self) -> tuple[list[str], Ints]:
+        """The places that documents state the law of, and the number of each document's."""
+        names = sorted(set(self.places))
+        return names, np.array([names.index(place) for place in self.places], dtype=np.int64)
 
 
-def _score_year(row: Mapping[str, Any], route: Route, matched: set[str]) -> float:
-    """+1 for a year asked for, -1 for another year of a family that has it, a little less than 0 otherwise."""
-    if not route.years:
-        return 0.0
-    if _says_year(row, route):
-        return 1.0
-    if row["family"] in matched:
-        return -1.0
-    return -0.5 if row["is_stale"] else 0.0
+def _invert(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
+    """The numbers that stand with each key."""
+    found: dict[Key, list[int]] = {}
+    for number, key in pairs:
+        found.setdefault(key, []).append(number)
+    return found
 
 
 def _score_place(place: str, route: Route) -> float:

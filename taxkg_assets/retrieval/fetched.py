@@ -7,23 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
-import numpy as np
-import numpy.typing as npt
-
-from taxkg_assets.retrieval.facts import Ints, PassageFacts
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.row_store import RowStore
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.row_store import LanceRows
 
 MOST_CELLS = 20_000
 """Cells of a column that are kept: those of the last questions."""
-RANKED = ("text", "terms", "anchor_key", "heading_path", "level", "chunk_id")
-"""Columns that the ranker reads of every candidate."""
 
 
 class FetchedColumn(Sequence[Any]):
     """One column of an index; cells that are not at hand are fetched."""
 
-    def __init__(self, name: str, store: RowStore) -> None:
+    def __init__(self, name: str, store: LanceRows) -> None:
         self.name, self._store = name, store
         self._cells: dict[int, Any] = {}
 
@@ -46,9 +40,9 @@ class FetchedColumn(Sequence[Any]):
         """The cells at hand by row."""
         return dict(self._cells)
 
-    def lacking(self, rows: Sequence[int]) -> list[int]:
+    def lacking(self, rows: Sequence[int]) -> set[int]:
         """The rows whose cells are not at hand."""
-        return [row for row in rows if row not in self._cells]
+        return {row for row in rows if row not in self._cells}
 
     def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
         """Keep fetched cells; old ones are forgotten all at once, so that readers need no lock."""
@@ -60,7 +54,7 @@ class FetchedColumn(Sequence[Any]):
 class FetchedColumns(dict[str, FetchedColumn]):
     """Columns by name, each made when it is first asked for."""
 
-    def __init__(self, store: RowStore) -> None:
+    def __init__(self, store: LanceRows) -> None:
         super().__init__()
         self._store = store
 
@@ -70,92 +64,51 @@ class FetchedColumns(dict[str, FetchedColumn]):
 
     def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
         """Fetch the cells of some rows that are not at hand, in one read."""
-        if missing := self[names[0]].lacking(rows):
+        if missing := sorted(set().union(*(self[name].lacking(rows) for name in names))):
             frame = self._store.read(missing, names)
             for name in names:
                 self[name].keep(missing, frame[name].to_list())
 
 
-class FetchedLabels(Sequence[frozenset[str]]):
-    """Terms of the tags and entities of rows; few rows have some."""
-
-    def __init__(self, columns: FetchedColumns, is_labelled: npt.NDArray[np.bool_]) -> None:
-        self._columns, self._is_labelled = columns, is_labelled
-
-    def __len__(self) -> int:
-        return len(self._is_labelled)
-
-    @overload
-    def __getitem__(self, row: int) -> frozenset[str]: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[frozenset[str]]: ...
-
-    def __getitem__(self, row: int | slice) -> Any:
-        if isinstance(row, slice):
-            raise TypeError("labels that are fetched have no slices")
-        if not self._is_labelled[row]:
-            return frozenset()
-        both = [*self._columns["tags"][row], *self._columns["entities"][row]]
-        return frozenset(find_terms(" ".join(both)))
-
-
 class FetchedRows(Mapping[str, int]):
-    """Number of a chunk's row, of the chunks that were fetched; no search asks for another."""
+    """Number of a chunk's row; those of chunks that were just fetched are at hand."""
 
-    def __init__(self, chunk_ids: FetchedColumn) -> None:
-        self._chunk_ids = chunk_ids
+    def __init__(self, chunk_ids: FetchedColumn, store: LanceRows) -> None:
+        self._chunk_ids, self._store = chunk_ids, store
         self._rows: dict[str, int] = {}
 
     def __getitem__(self, chunk_id: str) -> int:
-        if self._rows.get(chunk_id) is None:
-            self._rows = {own: row for row, own in self._chunk_ids.kept().items()}
-        return self._rows[chunk_id]
+        rows = self._rows
+        if chunk_id not in rows:
+            rows = self._rows = {own: row for row, own in self._chunk_ids.kept().items()}
+        found = rows.get(chunk_id)
+        if found is None and (found := self._store.find_chunk(chunk_id)) is None:
+            raise KeyError(chunk_id)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._chunk_ids.kept().values())
 
     def __len__(self) -> int:
-        return len(self._chunk_ids.kept())
+        return self._store.height
 
 
 @dataclass(frozen=True)
 class FetchedFacts(PassageFacts):
     """Facts over a store of rows: numbers of each row come from the build, texts are fetched."""
 
-    store: RowStore
+    store: LanceRows
 
     @cached_property
     def columns(self) -> FetchedColumns:
         """Columns that are read cell by cell."""
         return FetchedColumns(self.store)
 
-    def prefetch(self, rows: Ints) -> None:
-        """Fetch what the ranker reads of some rows, and the terms of their neighbours under the same heading."""
-        asked, last = np.unique(rows), len(self.anchor_number) - 1
-        self.columns.fetch(asked.tolist(), RANKED)
-        beside = np.concatenate([np.clip(asked + step, 0, last) for step in (-1, 1)])
-        own = np.concatenate([asked, asked])
-        near = np.unique(beside[self.anchor_number[beside] == self.anchor_number[own]])
-        self.columns.fetch(near.tolist(), ("terms",))
-
-    def read_bboxes(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The rectangles of some rows, one after the other."""
-        self.columns.fetch(rows, RANKED)
-        return [box for own in self.store.read(rows, ["bboxes"])["bboxes"].to_list() for box in own]
+    def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
+        """Fetch some cells that are about to be read one by one, in one read."""
+        self.columns.fetch(rows, names)
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
-        """Number of each fetched chunk's row."""
-        return FetchedRows(self.columns["chunk_id"])
-
-    @cached_property
-    def labels(self) -> Sequence[frozenset[str]]:
-        """Terms of the tags and entities of each row."""
-        return FetchedLabels(self.columns, self.is_labelled)
-
-    def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
-        """Rows that carry a tag or name an entity, whatever its capitals."""
-        found = np.zeros(len(self.document_number), dtype=np.bool_)
-        found[self.store.find_tagged(tag)] = True
-        return found
+        """Number of each chunk's row."""
+        return FetchedRows(self.columns["chunk_id"], self.store)

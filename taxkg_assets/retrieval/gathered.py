@@ -13,7 +13,7 @@ import numpy as np
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.expand import Neighbours, build_neighbours
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts, find_owners
-from taxkg_assets.retrieval.levels import UNIT_LEVELS, Level
+from taxkg_assets.retrieval.levels import Level
 from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.router import Catalog, build_catalog
 from taxkg_assets.rules.forms import split_forms
@@ -22,6 +22,18 @@ if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
     import dataframely as dy
 
     from taxkg_assets import schemas
+
+
+class _OpenedLevels(dict[str, Level | None]):
+    """Levels by name, each opened when it is first asked for."""
+
+    def __init__(self, index: PassageIndex) -> None:
+        super().__init__()
+        self._index = index
+
+    def __missing__(self, level: str) -> Level | None:
+        self[level] = self._index.open_level(level)
+        return self[level]
 
 
 @dataclass(frozen=True)
@@ -50,8 +62,8 @@ class Gathered:
 
     @cached_property
     def levels(self) -> Mapping[str, Level | None]:
-        """Documents, pages and sections as units, where the index holds them."""
-        return {level: self.index.open_level(level) for level in UNIT_LEVELS}
+        """Documents, pages and sections as units, where the index holds them; each is opened when first asked for."""
+        return _OpenedLevels(self.index)
 
     @cached_property
     def neighbours(self) -> Neighbours:
@@ -70,24 +82,20 @@ class Gathered:
         return find_owners(self.passages.columns, self.anchor_ids)
 
     @cached_property
-    def title_words(self) -> list[frozenset[str]]:
-        """Words of the titles of the forms that each document is about."""
+    def titled(self) -> Mapping[str, Ints]:
+        """The documents about forms with a word in their titles, by word and by number of document."""
         of_form = self.catalog.title_words
-        return [
-            frozenset().union(*(of_form.get(form, frozenset()) for form in split_forms(row["document_form"])))
-            for row in self.documents.documents
-        ]
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.documents.documents):
+            forms = (of_form.get(form, frozenset()) for form in split_forms(row["document_form"]))
+            for word in frozenset[str]().union(*forms):
+                found.setdefault(word, []).append(number)
+        return {word: np.array(numbers, dtype=np.int64) for word, numbers in found.items()}
 
     @property
     def document_vectors(self) -> Vectors:
         """The mean direction of each document's passages: what it is about."""
         return self.index.document_vectors
-
-    def read_directions(self, anchors: Ints) -> Vectors:
-        """The mean directions of some sections' passages, one row for each number; each is read once."""
-        once, place = np.unique(anchors, return_inverse=True)
-        found: Vectors = self.index.read_directions(once.tolist())[place]
-        return found
 
     def read_passage(self, row: int) -> str:
         """A row's text as it was embedded: context, then its own words."""

@@ -1,15 +1,15 @@
-"""Accepted chunks to search tables in LanceDB, checked against brute force after every write, and back.
+"""Accepted chunks to tables in LanceDB and back, and the checks of what finds them against brute force.
 
-The LanceDB table `passages`, and one for each larger unit, hold text, context, search terms, vector and the columns
-that searches filter by. The caller opens the connection; nothing here knows where it lies.
+The LanceDB table `passages`, and one for each larger unit, hold text, context, search terms, vector and all that is
+known of a row. Readers ask for rows by number; codes of the vectors and postings find them, so the tables have no
+indexes of their own. The caller opens the connection; nothing here knows where it lies.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,21 +18,25 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.known import KnownTables
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.lexical import LexicalLeg, find_terms
 from taxkg_assets.retrieval.passage_index import SearchIndex as SearchIndex
+from taxkg_assets.retrieval.scores import find_near
 from taxkg_assets.retrieval.vector import list_vectors
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
 DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
-PASSAGES, DIRECTIONS = "passages", "directions"
-"""Tables of an index besides those of its larger units."""
+PASSAGES = "passages"
+"""Table of an index besides those of its larger units."""
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
+LAYOUT = 2
+"""What lies in an index's folder; copies of it are known by its name, so another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
 CHECK_K = 10
@@ -87,6 +91,7 @@ def build_index(
     rows: pl.DataFrame,
     *,
     units: pl.DataFrame,
+    known: KnownTables,
     path: str,
     model_name: str,
     model_hash: str,
@@ -96,21 +101,21 @@ def build_index(
     """Write the LanceDB tables, check them, and describe the version in one row.
 
     Args:    connection: an opened LanceDB connection to an empty folder. rows: from `build_index_rows`.
-             units: from `build_units`.
-    Raises:  ValueError if the tables do not give back what was written.
+             units: from `build_units`. known: from `build_known`.
+    Raises:  ValueError if a sampled chunk is not found by its own words.
     """
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
     for level in UNIT_LEVELS:
         if (of_level := units.filter(pl.col("level") == level)).height:
             _write_table(connection, level, of_level)
-    recall = score_self_check(connection, rows)
-    unhealthy = find_unindexed_terms(connection, rows)
+    recall = score_self_check(known.codes, stack_vectors(rows["vector"]))
+    unhealthy = find_unindexed_terms(known.lexical, rows)
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
     manifest = pl.DataFrame(
         {
-            "index_version": [_hash_rows(rows, units, made_with=f"{model_hash}{settings.shaping()}")],
+            "index_version": [_hash_rows(rows, units, made_with=f"{LAYOUT}{model_hash}{settings.shaping()}")],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],
@@ -134,29 +139,12 @@ def _hash_rows(rows: pl.DataFrame, units: pl.DataFrame, *, made_with: str) -> st
     return version.hexdigest()[:16]
 
 
-def _number_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """Passages with the numbers that filters go by: of the row, its document and the form that it speaks of."""
-    facts = PassageFacts(rows)
-    return rows.with_columns(
-        row=pl.int_range(rows.height, dtype=pl.Int32),
-        document_number=pl.Series(facts.document_number).cast(pl.Int32),
-        form_number=pl.Series(facts.form_number).cast(pl.Int32),
-    )
-
-
-def write_directions(connection: Any, directions: Vectors) -> None:
-    """Write the mean directions of sections, for readers who have no disk in common with the build."""
-    rows = pl.DataFrame({"row": np.arange(len(directions), dtype=np.int32)})
-    vectors = pl.Series(directions, dtype=pl.Array(pl.Float32, directions.shape[1]))
-    connection.create_table(DIRECTIONS, data=rows.with_columns(vector=vectors).to_arrow(), mode="overwrite")
-
-
 def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> None:
-    """Write the table of passages with its indexes, a part of the rows at a time.
+    """Write the table of passages, a part of the rows at a time.
 
     Args: rows: in reading order, without vectors. vectors: one for each row.
     """
-    numbered = _number_rows(rows)
+    numbered = rows.with_columns(row=pl.int_range(rows.height, dtype=pl.Int32))
     table: Any = None
     for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
         part = slice(first, first + WRITTEN_AT_ONCE)
@@ -168,63 +156,12 @@ def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> Non
             table.add(data)
     if rows.height > WRITTEN_AT_ONCE:
         table.optimize()
-    _index_terms(table)
-    if rows.height > load_family("ranking")["approximate"]["above"]:
-        build_neighbour_index(table)
-        build_filter_indexes(table)
 
 
 def _write_table(connection: Any, name: str, rows: pl.DataFrame) -> None:
     dimension = len(rows["vector"][0])
     data = rows.with_columns(pl.col("vector").cast(pl.Array(pl.Float32, dimension))).to_arrow()
-    _index_terms(connection.create_table(name, data=data, mode="overwrite"))
-
-
-def _index_terms(table: Any) -> None:
-    """Index the search terms as they are: they were cut and stemmed when the row was made."""
-    from lancedb.index import FTS
-
-    analyzer = FTS(
-        base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False, ascii_folding=False
-    )
-    table.create_index("terms", config=analyzer)
-
-
-def build_neighbour_index(table: Any) -> None:
-    """Index a table's vectors by cells, each vector in a bit for each dimension; who searches compares the best anew.
-
-    Cells and not a graph of neighbours: texts that stand in many documents are neighbours of one another alone, and a
-    graph full of them leads nowhere else. Bits, so that an index of 500,000 passages takes 24 MB of memory, not 770.
-
-    Source: Gao and Long 2024, RaBitQ (arXiv 2405.12497).
-    """
-    from lancedb.index import IvfRq
-
-    limits = load_family("ranking")["approximate"]
-    cells = max(1, math.isqrt(table.count_rows()))
-    config = IvfRq(
-        distance_type="dot", num_partitions=cells, sample_rate=limits["sampled"], max_iterations=limits["rounds"]
-    )
-    table.create_index("vector", config=config)
-
-
-def build_filter_indexes(table: Any) -> None:
-    """Index the columns that filters go by."""
-    from lancedb.index import Bitmap, BTree
-
-    for column in ("document_number", "form_number"):
-        table.create_index(column, config=BTree())
-    table.create_index("perspective", config=Bitmap())
-
-
-def find_nearest(table: Any, vector: Vectors, *, count: int, is_indexed: bool) -> list[dict[str, Any]]:
-    """The rows nearest to a vector with their distances; where there is an index, of the nearest cells alone."""
-    query = table.search(vector, vector_column_name="vector").distance_type("dot")
-    if is_indexed:
-        limits = load_family("ranking")["approximate"]
-        query = query.nprobes(limits["looked_into"]).refine_factor(limits["oversize"])
-    found: list[dict[str, Any]] = query.select(["chunk_id", "_distance"]).limit(count).to_list()
-    return found
+    connection.create_table(name, data=data, mode="overwrite")
 
 
 def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
@@ -241,11 +178,14 @@ def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
     )
 
 
-def read_rows(connection: Any) -> pl.DataFrame:
-    """The passages of an index with their vectors, in reading order."""
+def read_rows(connection: Any, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """The passages of an index, in reading order; all their columns, the vector among them, unless some are named."""
     if PASSAGES not in _table_names(connection):
         raise ValueError("the index holds no table of passages: run `taxkg build`")
-    return _read_table(connection, PASSAGES).sort("row").drop("row", "document_number", "form_number")
+    table = connection.open_table(PASSAGES)
+    named = [name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")]
+    found = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
+    return pl.DataFrame(found).sort("row").select(named)
 
 
 def _read_table(connection: Any, name: str) -> pl.DataFrame:
@@ -260,31 +200,34 @@ def _table_names(connection: Any) -> list[str]:
     return list(connection.list_tables().tables)
 
 
-def score_self_check(connection: Any, rows: pl.DataFrame) -> float:
-    """Recall@10 of the stored table against brute force; a hit is at most as far away as the tenth exact one."""
+def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
+    """Recall@10 of the codes against brute force over sampled questions; a hit is at most as far away as the tenth.
+
+    A question lies halfway between two passages: further from all of them than a passage is from itself.
+    """
+    if codes.height != len(vectors):
+        return 0.0
     hits = wanted = 0
-    vectors = stack_vectors(rows["vector"])
-    table = connection.open_table(PASSAGES)
-    is_indexed = rows.height > load_family("ranking")["approximate"]["above"]
-    for row in _sample(rows.height):
-        exact = np.sort(1.0 - vectors @ vectors[row])[:CHECK_K]
-        found = find_nearest(table, vectors[row], count=CHECK_K, is_indexed=is_indexed)
-        hits += sum(item["_distance"] <= float(exact[-1]) + 1e-4 for item in found)
-        wanted += len(exact)
+    rows = list(_sample(len(vectors)))
+    for one, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+        asked = vectors[one] + vectors[other]
+        exact = vectors @ asked
+        tenth = float(np.sort(exact)[-CHECK_K:][0])
+        found = find_near(codes, asked, count=CHECK_K)
+        hits += min(CHECK_K, int((exact[found] >= tenth - 1e-4).sum()))
+        wanted += min(CHECK_K, len(vectors))
     return hits / wanted if wanted else 1.0
 
 
-def find_unindexed_terms(connection: Any, rows: pl.DataFrame) -> pl.DataFrame:
-    """Find sampled chunks that the lexical index does not give back for their own rarest term."""
+def find_unindexed_terms(lexical: LexicalLeg, rows: pl.DataFrame) -> pl.DataFrame:
+    """Find sampled chunks that the postings do not give back for their own rarest term."""
     lost: list[str] = []
     split = rows["terms"].str.split(" ")
     counts = dict(split.list.unique().explode().value_counts().iter_rows())
-    table = connection.open_table(PASSAGES)
     for row in _sample(rows.height):
         rarest = min(split[row], key=lambda term: (counts[term], term))
-        found = table.search(rarest, query_type="fts", fts_columns="terms").select(["chunk_id", "_score"])
-        ids = {item["chunk_id"] for item in found.limit(counts[rarest]).to_list()}
-        if rarest and rows["chunk_id"][row] not in ids:
+        scores = lexical.score_rows([rarest]) if rarest else np.ones(rows.height)
+        if len(scores) != rows.height or scores[row] <= 0:
             lost.append(rows["chunk_id"][row])
     return rows.filter(pl.col("chunk_id").is_in(lost)).select("chunk_id", "document_id", "page", "text")
 

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from taxkg_assets.retrieval.codes import VectorCodes, build_codes
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.facts import DocumentFacts, PassageFacts
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, find_units
 from taxkg_assets.retrieval.lexical import LexicalLeg, Vocabulary, build_lexical
-from taxkg_assets.retrieval.passage_index import Known, find_mean_directions
+from taxkg_assets.retrieval.passage_index import Known
+from taxkg_assets.retrieval.rerank import RANKED
+from taxkg_assets.retrieval.sections import build_means, find_mean_directions
 
+MAPPED = (*RANKED, "chunk_id")
+"""Columns that lie beside LanceDB's tables, too: those that ranking reads, and what rows are known by."""
 _NUMBERS = ("document_number", "form_number", "anchor_number", "parent_number", "pages", "word_counts")
 _FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
 
@@ -23,18 +28,23 @@ _FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
 class KnownTables:
     """What is known of an index.
 
-    Attributes: rows: numbers and flags of each row. documents: what the ranker knows of each document. forms: each form
-                that passages speak of with its keys, in order. terms: the vocabulary with the rows that hold each term.
-                card: sizes and names.
+    Attributes: rows: numbers and flags of each row. mapped: the columns that ranking reads of each. labelled: tags and
+                entities of the rows that have some. tables: the table of each row that prints one. documents: what the
+                ranker knows of each document. forms: each form that passages speak of with its keys, in order. terms:
+                the vocabulary with the number of rows that hold each term. card: sizes and names.
     """
 
     rows: pl.DataFrame
+    mapped: pl.DataFrame
+    labelled: pl.DataFrame
+    tables: pl.DataFrame
     documents: pl.DataFrame
     forms: pl.DataFrame
     terms: pl.DataFrame
     document_vectors: Vectors
-    section_vectors: Vectors
+    section_means: Vectors
     lexical: LexicalLeg
+    codes: VectorCodes
     card: dict[str, Any]
 
 
@@ -44,19 +54,19 @@ def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) ->
     Args: rows, vectors: passages in reading order. units: documents, pages and sections in the order of a reader.
     """
     facts, about = PassageFacts(rows), DocumentFacts(rows)
-    sides = sorted(set(facts.perspectives.tolist()))
     columns: dict[str, Any] = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
     columns |= {name: np.asarray(getattr(facts, name)) > 0 for name in _FLAGS}
-    columns["is_labelled"] = facts.is_labelled
-    columns["side"] = np.searchsorted(np.array(sides), facts.perspectives).astype(np.int32)
+    columns["side_number"] = facts.side_number
     for level in UNIT_LEVELS:
         own = units.filter(pl.col("level") == level)
         columns[f"unit_{level}"] = find_units(own, chunk_ids=rows["chunk_id"]).astype(np.int32)
     lexical = build_lexical(terms.split(" ") for terms in rows["terms"])
     documents = [{**row, "years": sorted(row["years"])} for row in about.documents]
-    numbers = facts.anchor_number
     return KnownTables(
         rows=pl.DataFrame(columns),
+        mapped=rows.select(MAPPED),
+        labelled=facts.labelled,
+        tables=pl.DataFrame(list(facts.tables.items()), schema={"row": pl.Int64, "table_id": pl.String}, orient="row"),
         documents=pl.DataFrame(documents, infer_schema_length=None).with_columns(
             place=pl.Series(about.places, dtype=pl.String)
         ),
@@ -66,13 +76,10 @@ def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) ->
         ),
         terms=pl.DataFrame({"term": lexical.vocabulary.terms, "frequency": lexical.vocabulary.frequencies}),
         document_vectors=find_mean_directions(vectors, about.number_of, count=len(about.documents)),
-        section_vectors=find_mean_directions(vectors, numbers, count=int(numbers.max(initial=-1)) + 1),
+        section_means=build_means(facts.anchor_number, vectors),
         lexical=lexical,
-        card={
-            "height": rows.height,
-            "sides": sides,
-            "mean_length": float(rows["terms"].str.count_matches(" ", literal=True).mean() or 0.0) + 1.0,  # type: ignore[arg-type]
-        },
+        codes=build_codes(vectors),
+        card={"height": rows.height, "sides": list(facts.sides)},
     )
 
 
@@ -81,16 +88,18 @@ def read_known(
     documents: pl.DataFrame,
     *,
     forms: pl.DataFrame,
+    labelled: pl.DataFrame,
+    tables: pl.DataFrame,
     sides: Sequence[str],
     document_vectors: Vectors,
-    section_vectors: Any = None,
-    lexical: LexicalLeg | None = None,
+    section_means: Vectors | None,
+    lexical: LexicalLeg,
 ) -> Known:
     """What `build_known` worked out, as searches want it."""
     passages: dict[str, Any] = {name: rows[name].to_numpy().astype(np.int64) for name in _NUMBERS}
     passages |= {name: rows[name].to_numpy().astype(np.float64) for name in _FLAGS}
-    passages["is_labelled"] = rows["is_labelled"].to_numpy()
-    passages["perspectives"] = np.array(sides)[rows["side"].to_numpy()]
+    passages["sides"], passages["side_number"] = tuple(sides), rows["side_number"].to_numpy()
+    passages["labelled"], passages["tables"] = labelled, dict(tables.iter_rows())
     passages["forms"] = tuple(forms["form"])
     passages["form_keys"] = {form: frozenset(keys) for form, keys in forms.iter_rows() if keys}
     own = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]
@@ -100,7 +109,7 @@ def read_known(
         "number_of": passages["document_number"],
     }
     units = {level: rows[f"unit_{level}"].to_numpy().astype(np.int64) for level in UNIT_LEVELS}
-    return Known(passages, about, units, document_vectors, section_vectors, lexical)
+    return Known(passages, about, units, document_vectors, section_means, lexical)
 
 
 def read_vocabulary(terms: pl.DataFrame) -> Vocabulary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
+from taxkg_assets.retrieval.beside import run_beside
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.gathered import Gathered
@@ -62,9 +63,13 @@ def expand_query(
     lay_terms = find_lay_terms(query) if parts.lay_terms else ""
     imagined = imagine_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
-    meaning = encoder.encode_query(query)
     if lay_terms and share:
-        meaning = (1 - share) * meaning + share * encoder.encode_query(f"{query} {lay_terms}")
+        worded, meaning = run_beside(
+            lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
+        )
+        meaning = (1 - share) * meaning + share * worded
+    else:
+        meaning = encoder.encode_query(query)
     if imagined:
         share = load_family("llm")["reading"]["hyde_share"]
         meaning = (1 - share) * meaning + share * encoder.encode_query(imagined.passage)
@@ -85,11 +90,11 @@ def score_legs(
     limits = load_family("ranking")["legs"]
     read = encoder.scale.read
     question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
-    scores = gathered.index.ask(question, scale=encoder.scale, first=allowed, count=limits["depth"])
+    scores = gathered.index.ask(question, scale=encoder.scale)
     about = read(vector.score_rows(gathered.document_vectors, expanded.meaning)).astype(np.float64)
     documents = gathered.documents.score_documents(route)
     preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
-    documents["title"] = _score_titles([*terms, *expanded.extra], gathered.title_words)
+    documents["title"] = _score_titles([*terms, *expanded.extra], gathered.titled, count=len(about))
     documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
     legs = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
     orders = [find(allowed, count=limits["depth"]) for _, find in legs]
@@ -113,10 +118,15 @@ def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: RowF
     return allowed.narrow(documents=~doubtful, forms=speaks_of(route, gathered) if route.forms else None)
 
 
-def _score_titles(terms: Sequence[str], words: Sequence[frozenset[str]]) -> Floats:
-    """How much of the question stands in the title of each document's form, against the best of them."""
-    weight = {term: np.log(len(words) / held) for term in set(terms) if (held := sum(term in own for own in words))}
-    scores = np.array([sum(value for term, value in weight.items() if term in own) for own in words])
+def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: int) -> Floats:
+    """How much of the question stands in the title of each document's form, against the best of them.
+
+    Args: titled: the documents whose titles hold a word. count: number of documents.
+    """
+    scores = np.zeros(count)
+    for term in dict.fromkeys(terms):
+        if term in titled:
+            scores[titled[term]] += np.log(count / len(titled[term]))
     return scores / max(float(scores.max(initial=0.0)), 1.0)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -117,10 +117,13 @@ class Vocabulary:
     def __init__(self, terms: pl.Series, frequencies: Ints) -> None:
         self.terms, self.frequencies = terms, frequencies
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {term: number for number, term in enumerate(self.terms.to_list())}
+
     def find(self, term: str) -> int | None:
         """The number of a term; None for one that the corpus does not know."""
-        place = int(self.terms.search_sorted(term))
-        return place if place < len(self.terms) and self.terms[place] == term else None
+        return self._numbers.get(term)
 
     def weigh(self, term: str, *, row_count: int) -> float:
         """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
@@ -154,11 +157,24 @@ class LexicalLeg:
     def _score(self, terms: Sequence[str]) -> Scores:
         scores: Scores = np.zeros(self.row_count, dtype=np.float32)
         for term in dict.fromkeys(terms):
-            place = self.vocabulary.find(term)
-            if place is not None:
-                held = slice(int(self.starts[place]), int(self.starts[place + 1]))
-                scores[self.rows[held]] += self.scores[held]
+            held = self._postings(term)
+            scores[self.rows[held]] += self.scores[held]
         return scores
+
+    def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether some rows hold terms: (terms, rows)."""
+        found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
+        asked = rows.astype(np.int32)  # numbers of another kind would have all rows of a term copied
+        for own, term in zip(found, terms, strict=True):
+            held = self.rows[self._postings(term)]
+            if len(held):
+                own[:] = held[np.minimum(np.searchsorted(held, asked), len(held) - 1)] == asked
+        return found
+
+    def _postings(self, term: str) -> slice:
+        """Where the rows of a term lie, in order of row; nowhere for one that the corpus does not know."""
+        place = self.vocabulary.find(term)
+        return slice(0, 0) if place is None else slice(int(self.starts[place]), int(self.starts[place + 1]))
 
     def weigh_term(self, term: str) -> float:
         """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
@@ -186,15 +202,3 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
         scores=np.asarray(bm25.scores["data"], dtype=np.float32),
         row_count=len(held),
     )
-
-
-def score_text(weights: Mapping[str, float], text: Sequence[str], *, mean_length: float) -> float:
-    """What BM25 gives one row for a question's terms, from the row's own terms alone.
-
-    Args:   weights: inverse document frequency of each term asked for. mean_length: terms of a row, in the mean.
-    Source: the variant of Lucene as bm25s has it, with the limits of rules/lexical.yaml.
-    """
-    settings = load_family("lexical")["bm25"]
-    norm = settings["k1"] * (1 - settings["b"] + settings["b"] * len(text) / mean_length)
-    counts = ((weight, text.count(term)) for term, weight in weights.items())
-    return float(sum(weight * count / (count + norm) for weight, count in counts if count))

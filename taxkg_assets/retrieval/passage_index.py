@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -15,14 +14,16 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import polars as pl
 
+from taxkg_assets.retrieval.beside import run_beside
+from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts
 from taxkg_assets.retrieval.fetched import FetchedFacts
 from taxkg_assets.retrieval.levels import Level, open_level
-from taxkg_assets.retrieval.lexical import LexicalLeg, Vocabulary, build_lexical
-from taxkg_assets.retrieval.row_filter import RowFilter
-from taxkg_assets.retrieval.row_store import FrameRows, RowStore
-from taxkg_assets.retrieval.scores import DenseScores, LanceLegs, LanceScores, LegScores, Question
+from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, LegScores, NearRows, Question
+from taxkg_assets.retrieval.sections import Sections, build_means, find_mean_directions, open_sections
 
 Facts = TypeVar("Facts", bound=object)
 
@@ -50,29 +51,22 @@ class PassageIndex(Protocol):
     def document_vectors(self) -> Vectors:
         """The mean direction of each document's passages."""
 
-    def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
-        """Both legs' scores of a question; `first` and `count` say what is asked for before all else."""
+    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
+        """Both legs' scores of a question."""
 
-    def weigh_term(self, term: str) -> float:
-        """How rare a term is."""
+    @property
+    def lexical(self) -> LexicalLeg:
+        """The rows that hold each term, and what it adds to their scores."""
 
-    def read_row(self, row: int) -> dict[str, Any]:
-        """All columns of a row but its vector."""
-
-    def read_vectors(self, rows: Sequence[int]) -> Vectors:
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
         """Vectors of some rows."""
 
-    def read_directions(self, anchors: Sequence[int]) -> Vectors:
-        """Mean directions of some sections by anchor number."""
-
-    def find_table(self, table_id: str) -> list[int]:
-        """The rows that print a table."""
+    @property
+    def sections(self) -> Sections:
+        """Mean directions of sections."""
 
     def find_node(self, node_id: str) -> int | None:
         """The first row that holds a node or that an anchor owns."""
-
-    def count_tags(self) -> list[str]:
-        """The tags of the index, most frequent first."""
 
     def open_level(self, level: str) -> Level | None:
         """The units of a level; None where the index has none."""
@@ -89,7 +83,7 @@ class Known:
     documents: Mapping[str, Any] = field(default_factory=dict)
     units_of: Mapping[str, Ints] = field(default_factory=dict)
     document_vectors: Vectors | None = None
-    section_vectors: Any = None
+    section_means: Vectors | None = None
     lexical: LexicalLeg | None = None
 
 
@@ -140,46 +134,31 @@ class SearchIndex:
         return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
 
     @cached_property
-    def _store(self) -> FrameRows:
-        directions = self.known.section_vectors
-        if directions is None:
-            numbers = self.passages.anchor_number
-            directions = find_mean_directions(self.vectors, numbers, count=int(numbers.max(initial=-1)) + 1)
-        return FrameRows(self.rows, self.vectors, directions)
+    def sections(self) -> Sections:
+        """Mean directions of sections."""
+        anchors, means = self.passages.anchor_number, self.known.section_means
+        return open_sections(
+            anchors, means=build_means(anchors, self.vectors) if means is None else means, vectors=self.vectors
+        )
 
-    def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
+    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
         """Both legs' scores of every row."""
-        del first, count
-        by_term = self.lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
-        return DenseScores(by_term, scale.read(self.vectors @ question.meaning), self.passages)
+        by_vector = scale.read(self.vectors @ question.meaning)
+        return DenseScores(
+            by_term=_score_terms(self.lexical, question, self.passages),
+            by_vector=BestRows(by_vector, -1.0, self.passages),
+        )
 
-    def weigh_term(self, term: str) -> float:
-        """How rare a term is."""
-        return self.lexical.weigh_term(term)
-
-    def read_row(self, row: int) -> dict[str, Any]:
-        """All columns of a row."""
-        return self.rows.row(row, named=True)
-
-    def read_vectors(self, rows: Sequence[int]) -> Vectors:
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
         """Vectors of some rows."""
-        return self._store.vectors(rows)
-
-    def read_directions(self, anchors: Sequence[int]) -> Vectors:
-        """Mean directions of some sections."""
-        return self._store.directions(anchors)
-
-    def find_table(self, table_id: str) -> list[int]:
-        """The rows that print a table."""
-        return self._store.find_table(table_id)
+        return self.vectors[np.asarray(rows, dtype=np.int64)]
 
     def find_node(self, node_id: str) -> int | None:
         """The first row that holds a node or that an anchor owns."""
-        return self._store.find_node(node_id)
-
-    def count_tags(self) -> list[str]:
-        """The tags of the index."""
-        return self._store.count_tags()
+        holds = self.rows.select(
+            pl.col("node_ids").list.contains(node_id) | pl.col("anchor_id").eq_missing(pl.lit(node_id))
+        )
+        return next(iter(holds.to_series().arg_true().to_list()), None)
 
     def open_level(self, level: str) -> Level | None:
         """The units of a level; None where the index has none."""
@@ -200,11 +179,11 @@ class RememberingIndex(SearchIndex):
         """The same index with a memory of its own."""
         return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
 
-    def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
+    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
         """Both legs' scores of every row, for each question once."""
         key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
         if key not in self.asked:
-            self.asked[key] = super().ask(question, scale=scale, first=first, count=count)
+            self.asked[key] = super().ask(question, scale=scale)
             if len(self.asked) > _REMEMBERED:
                 self.asked.popitem(last=False)
         return self.asked[key]
@@ -212,62 +191,44 @@ class RememberingIndex(SearchIndex):
 
 @dataclass(frozen=True)
 class LanceIndex:
-    """An index that LanceDB answers: only what is known of each row in a few numbers lies in memory.
+    """An index whose passages stay in LanceDB: numbers of each row lie in memory, the rest is mapped from files.
+
+    Mapped are postings, codes, vectors and what ranking reads of a candidate; where the home is a bucket these files
+    are first copied here. LanceDB is asked for the passages that are handed over.
 
     Attributes: read_units: the units of a level without their vectors and terms, read when a question is after them.
     """
 
-    legs: LanceLegs
+    store: LanceRows
+    vectors: MappedVectors
+    sections: Sections
+    passages: FetchedFacts
+    lexical: LexicalLeg
+    codes: VectorCodes
     known: Known
     model_hash: str
     document_vectors: Vectors
     read_units: Any
     documents: DocumentFacts
-    threads: Executor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="lance"))
 
     @property
     def height(self) -> int:
         """Number of passages."""
-        return self.legs.store.height
+        return self.store.height
 
-    @property
-    def passages(self) -> PassageFacts:
-        """What is known of each row."""
-        return self.legs.facts
+    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
+        """Scores of every row by terms, of the nearest rows by meaning."""
+        near = NearRows(self.codes, question.meaning, self.passages)
+        by_term, _ = run_beside(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
+        return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
-    def ask(self, question: Question, *, scale: CosineScale, first: RowFilter, count: int) -> LegScores:
-        """The best rows of both legs, which are asked side by side."""
-        scores = LanceScores(self.legs, question, scale, self.threads)
-        scores.start(first, count=count)
-        return scores
-
-    def weigh_term(self, term: str) -> float:
-        """How rare a term is."""
-        return self.legs.vocabulary.weigh(term, row_count=self.height)
-
-    def read_row(self, row: int) -> dict[str, Any]:
-        """The columns of a row that results show."""
-        return {name: self.legs.facts.columns[name][row] for name in SHOWN}
-
-    def read_vectors(self, rows: Sequence[int]) -> Vectors:
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
         """Vectors of some rows."""
-        return self.legs.store.vectors(rows)
-
-    def read_directions(self, anchors: Sequence[int]) -> Vectors:
-        """Mean directions of some sections."""
-        return self.legs.store.directions(anchors)
-
-    def find_table(self, table_id: str) -> list[int]:
-        """The rows that print a table."""
-        return self.legs.store.find_table(table_id)
+        return self.vectors[rows]
 
     def find_node(self, node_id: str) -> int | None:
         """The first row that holds a node or that an anchor owns."""
-        return self.legs.store.find_node(node_id)
-
-    def count_tags(self) -> list[str]:
-        """The tags of the index."""
-        return self.legs.store.count_tags()
+        return self.store.find_node(node_id)
 
     def open_level(self, level: str) -> Level | None:
         """The units of a level; None where the index has none."""
@@ -277,29 +238,6 @@ class LanceIndex:
         return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_of)
 
 
-SHOWN = (
-    "document_id",
-    "form",
-    "revision",
-    "doc_type",
-    "page",
-    "heading_path",
-    "anchor_key",
-    "node_ids",
-    "chunk_id",
-    "terms",
-)
-"""Columns of a row that a result shows."""
-
-
-def find_mean_directions(vectors: Vectors, groups: Ints, *, count: int) -> Vectors:
-    """Unit vectors of the summed vectors of each group of rows: (count, dimension)."""
-    sums: Vectors = np.zeros((count, vectors.shape[1]), dtype=np.float32)
-    np.add.at(sums, groups, vectors)
-    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-    return unit
-
-
 def _told(facts: Facts, known: Mapping[str, Any]) -> Facts:
     """Facts whose properties need not be worked out again."""
     facts.__dict__.update(known)
@@ -307,40 +245,40 @@ def _told(facts: Facts, known: Mapping[str, Any]) -> Facts:
 
 
 def open_lance_index(
-    table: Any,
+    store: LanceRows,
     *,
-    store: RowStore,
+    vectors: MappedVectors,
+    section_means: MappedVectors,
     known: Known,
-    vocabulary: Vocabulary,
-    mean_length: float,
+    codes: VectorCodes,
     model_hash: str,
     read_units: Any,
 ) -> LanceIndex:
-    """An index over an opened table of passages.
+    """An index over a table of LanceDB and files beside it.
 
     Raises: ValueError if the table holds other rows than what is known of them.
     """
     facts = _told(FetchedFacts(pl.DataFrame(), store), known.passages)
     assert facts.columns is not None  # made now: copies of the facts share what they fetch
-    ids = table.search().with_row_id(True).select(["row"]).limit(store.height).to_arrow()
-    row_ids, row_of = ids["_rowid"].to_numpy().astype(np.int64), ids["row"].to_numpy().astype(np.int64)
-    if len(row_of) != len(facts.document_number):
-        raise ValueError(f"the index has {len(row_of)} rows and facts of {len(facts.document_number)}: build it again")
-    order = np.argsort(row_ids)
+    if store.height != len(facts.document_number):
+        raise ValueError(f"the index has {store.height} rows and facts of {len(facts.document_number)}: build it again")
     assert known.document_vectors is not None
+    assert known.lexical is not None
     return LanceIndex(
-        legs=LanceLegs(
-            table=table,
-            store=store,
-            facts=facts,
-            vocabulary=vocabulary,
-            mean_length=mean_length,
-            row_ids=row_ids[order],
-            row_of=row_of[order],
-        ),
+        store=store,
+        vectors=vectors,
+        sections=open_sections(facts.anchor_number, means=section_means, vectors=vectors),
+        passages=facts,
+        lexical=known.lexical,
+        codes=codes,
         known=known,
         model_hash=model_hash,
         document_vectors=known.document_vectors,
         read_units=read_units,
         documents=_told(DocumentFacts(pl.DataFrame()), known.documents),
     )
+
+
+def _score_terms(lexical: LexicalLeg, question: Question, facts: PassageFacts) -> BestRows:
+    by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
+    return BestRows(by_term, 0.0, facts)

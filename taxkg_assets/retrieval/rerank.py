@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from taxkg_assets.retrieval.facts import Floats, Ints, PassageFacts
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.lexical import LexicalLeg, find_terms
 from taxkg_assets.retrieval.router import Route, covers_key, find_listed_codes
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
+
+RANKED = ("terms", "heading_path", "anchor_key")
+"""Columns that are read of every candidate."""
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +37,32 @@ class Signals:
 
 
 def find_features(
-    signals: Signals, route: Route, *, wanted: Mapping[str, float], terms: Sequence[str], facts: PassageFacts
+    signals: Signals,
+    route: Route,
+    *,
+    wanted: Mapping[str, float],
+    terms: Sequence[str],
+    facts: PassageFacts,
+    lexical: LexicalLeg,
 ) -> dict[str, Floats]:
     """Every feature of every row, each within -1..1.
 
     Args: wanted: weight of each term of the question by rarity. terms: the same terms in the question's order.
     """
-    facts.prefetch(signals.rows)
+    facts.prefetch(signals.rows.tolist(), (*RANKED, *(("text",) if _find_codes(route) else ())))
     rows = signals.rows.tolist()
-    held = [f" {facts.columns['terms'][row]} " for row in rows]
-    headings = [_heading_terms(facts.columns["heading_path"][row]) for row in rows]
+    held, around = _hold_terms(list(wanted), signals.rows, facts=facts, lexical=lexical)
+    headings = [facts.columns["heading_path"][row] for row in rows]
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
-    numbers = {term: 1.0 for term in wanted if term[0].isdigit()}
+    numbers = {term: float(term[0].isdigit()) for term in wanted}
     return {
         "lexical": signals.lexical,
         "vector": signals.vector,
         "fused": signals.fused,
         "coverage": _score_held(wanted, held),
-        "heading": np.array([score_overlap(wanted, own) for own in headings]),
+        "heading": _score_each(headings, lambda own: score_overlap(wanted, _heading_terms(own))),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
-        "around": _score_held(wanted, [_terms_around(row, facts) for row in rows]),
+        "around": _score_held(wanted, around),
         "number": _score_held(numbers, held),
         "section_vector": signals.by_section,
         "example": facts.is_example[signals.rows],
@@ -59,31 +71,35 @@ def find_features(
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
         **{name: values[signals.document_number] for name, values in signals.by_document.items()},
-        **_score_route(rows, route, facts=facts),
-        "tagged": np.array([score_overlap(wanted, facts.labels[row]) for row in rows]),
+        **_score_route(signals.rows, route, facts=facts),
+        "tagged": _score_each(facts.read_labels(signals.rows), lambda own: score_overlap(wanted, own)),
         "table": facts.is_table[signals.rows],
         "boilerplate": facts.is_boilerplate[signals.rows],
     }
 
 
-def _score_held(wanted: Mapping[str, float], texts: Sequence[str]) -> Floats:
-    """As `score_overlap`, of terms between blanks: to look for a few in a text is cheaper than to take it apart."""
-    total = sum(wanted.values())
-    if not total:
-        return np.zeros(len(texts))
-    spaced = [(f" {term} ", weight) for term, weight in wanted.items()]
-    return np.array([sum(weight for term, weight in spaced if term in text) / total for text in texts])
+def _score_each(values: Sequence[Value], score: Callable[[Value], float]) -> Floats:
+    """The score of each value; many rows have the same."""
+    found = {value: score(value) for value in dict.fromkeys(values)}
+    return np.array([found[value] for value in values])
 
 
-def _terms_around(row: int, facts: PassageFacts) -> str:
-    """Terms of a row and of its neighbours under the same heading, between blanks."""
-    last = len(facts.columns["terms"]) - 1
-    near = [
-        facts.columns["terms"][other]
-        for other in range(max(0, row - 1), min(last, row + 1) + 1)
-        if facts.anchor_number[other] == facts.anchor_number[row]
-    ]
-    return f" {' '.join(near)} "
+def _score_held(weights: Mapping[str, float], held: npt.NDArray[np.bool_]) -> Floats:
+    """As `score_overlap`, of terms that rows are known to hold: (terms, rows)."""
+    scores, total = np.zeros(held.shape[1]), sum(weights.values())
+    for weight, own in zip(weights.values(), held, strict=True):
+        scores += weight * own
+    return scores / total if total else scores
+
+
+def _hold_terms(
+    terms: Sequence[str], rows: Ints, *, facts: PassageFacts, lexical: LexicalLeg
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether rows hold terms, and whether they or their neighbours under the same heading do: (terms, rows)."""
+    anchors = facts.anchor_number
+    asked = np.clip(np.stack([rows, rows - 1, rows + 1]), 0, len(anchors) - 1)
+    held = lexical.hold_terms(terms, asked.ravel()).reshape(len(terms), *asked.shape)
+    return held[:, 0], (held & (anchors[asked] == anchors[rows])).any(axis=1)
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:
@@ -105,33 +121,31 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
     return frozenset(find_terms(heading_path.split(" > ", 1)[-1]))
 
 
-def _score_route(rows: Sequence[int], route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
+def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
     """Features that depend on what the question says of form, key and side."""
     short = load_family("ranking")["short_words"]
-    keys = [facts.columns["anchor_key"][row] for row in rows]
-    sides = [str(facts.perspectives[row]) for row in rows]
-    forms = {number: score_form(form, route) for number, form in enumerate(facts.forms)}
-    form = np.array([forms[number] for number in facts.form_number[list(rows)].tolist()])
-    key = np.array([_score_key(own, facts.columns["text"][row], route) for own, row in zip(keys, rows, strict=True)])
+    keys = [facts.columns["anchor_key"][row] for row in rows.tolist()]
+    texts = [facts.columns["text"][row] for row in rows.tolist()] if _find_codes(route) else [""] * len(keys)
+    form = np.array([score_form(own, route) for own in facts.forms])[facts.form_number[rows]]
+    key = _score_each(list(zip(keys, texts, strict=True)), lambda own: _score_key(*own, route))
+    sides, is_table = facts.side_number[rows], facts.is_table[rows]
+    own_side, other_side = (
+        np.array([route.certainty * (name == wanted) for name in facts.sides])[sides]
+        for wanted in (route.perspective, _OTHER_SIDE.get(route.perspective))
+    )
+    is_general = np.array([name in ("publication", "other") for name in facts.sides])[sides]
     return {
         "form": form,
         "key": key,
-        "other_key": np.array([float(_is_other_key(own, route)) for own in keys]),
-        "key_opening": key * np.array([float(facts.opens_anchor[row]) for row in rows]),
+        "other_key": _score_each(keys, lambda own: float(_is_other_key(own, route))),
+        "key_opening": key * facts.opens_anchor[rows],
         "key_of_form": key * np.maximum(form, 0.0),
-        "own_side": np.array([route.certainty * (own == route.perspective) for own in sides]),
-        "other_side": np.array([route.certainty * (own == _OTHER_SIDE.get(route.perspective)) for own in sides]),
-        "general": np.array(
-            [route.certainty * (route.perspective == "filer" and own in ("publication", "other")) for own in sides]
-        ),
-        "face": np.array(
-            [
-                float(own == "face" and facts.columns["level"][row] != "table")
-                for own, row in zip(sides, rows, strict=True)
-            ]
-        ),
-        "short": np.array([float(facts.word_counts[row] <= short) for row in rows]),
-        "amount_table": facts.is_table[list(rows)] * float(route.wants_amount),
+        "own_side": own_side,
+        "other_side": other_side,
+        "general": is_general * (route.certainty * (route.perspective == "filer")),
+        "face": (sides == facts.find_side("face")) * (1.0 - is_table),
+        "short": (np.asarray(facts.word_counts)[rows] <= short).astype(np.float64),
+        "amount_table": is_table * float(route.wants_amount),
     }
 
 
@@ -150,9 +164,13 @@ def score_form(form: str, route: Route) -> float:
     return -0.4 if form.startswith("Pub") or not own else OTHER_FORM
 
 
+def _find_codes(route: Route) -> list[str]:
+    return [key for key in route.keys if key.startswith("code_")]
+
+
 def _score_key(own: str | None, text: str, route: Route) -> float:
     """1 for the box, line or code asked for; half for the rest of the box whose code is asked for."""
-    codes = [key for key in route.keys if key.startswith("code_")]
+    codes = _find_codes(route)
     if codes and (covers_key(own, codes) or not {f"code_{code}" for code in find_listed_codes(text)}.isdisjoint(codes)):
         return 1.0
     return float(covers_key(own, route.keys)) * (0.5 if codes else 1.0)

@@ -1,9 +1,9 @@
-"""Which rows a question may be answered from: the same filter as a mask over rows in memory and as SQL for LanceDB."""
+"""Which rows a question may be answered from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from taxkg_assets.retrieval.facts import PassageFacts
 
 Mask = npt.NDArray[np.bool_]
-_NOTHING = "false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,50 +41,22 @@ class RowFilter:
             perspective=perspective or self.perspective,
         )
 
-    def mask(self, facts: PassageFacts) -> Mask:
-        """Whether each row passes."""
-        keep = np.ones(len(facts.document_number), dtype=np.bool_)
+    def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
+        """Whether each row passes, or each of some rows."""
+        rows: Any = slice(None) if among is None else among
+        keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
         if self.documents is not None:
-            keep &= self.documents[facts.document_number]
+            keep &= self.documents[facts.document_number[rows]]
         if self.forms is not None:
-            keep &= self.forms[facts.form_number]
+            keep &= self.forms[facts.form_number[rows]]
         if self.perspective is not None:
-            keep &= facts.perspectives == self.perspective
+            keep &= facts.side_number[rows] == facts.find_side(self.perspective)
         if self.tag is not None:
-            keep &= facts.find_tagged(self.tag)
+            keep &= facts.find_tagged(self.tag)[rows]
         return keep
-
-    def sql(self, tagged: Iterable[int] = ()) -> str:
-        """The condition on the columns of the LanceDB table; empty where every row passes.
-
-        Args: tagged: the rows that carry the tag, if one is asked for: capitals do not count there.
-        """
-        parts = [
-            _listed("document_number", self.documents),
-            _listed("form_number", self.forms),
-            "" if self.perspective is None else f"perspective = '{_quoted(self.perspective)}'",
-            "" if self.tag is None else _among("row", list(tagged)),
-        ]
-        return " AND ".join(part for part in parts if part)
 
 
 def _both(one: Mask | None, other: Mask | None) -> Mask | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
-def _listed(column: str, passes: Mask | None) -> str:
-    """The shorter of the two lists: what passes, or what does not."""
-    if passes is None or bool(passes.all()):
-        return ""
-    kept, dropped = np.flatnonzero(passes).tolist(), np.flatnonzero(~passes).tolist()
-    return _among(column, kept) if len(kept) <= len(dropped) else f"NOT ({_among(column, dropped)})"
-
-
-def _among(column: str, numbers: list[int]) -> str:
-    return f"{column} IN ({', '.join(map(str, numbers))})" if numbers else _NOTHING
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

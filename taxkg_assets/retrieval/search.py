@@ -27,6 +27,7 @@ from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.table_entry import TableCatalogue
+from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
 
 if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
@@ -100,7 +101,7 @@ class Searcher:
         allowed = self._allowed(route if form else None, year=year, document=document, tag=tag)
         query = find_topic(query, route.intent)
         terms = lexical.find_terms(query)
-        wanted = {term: self.index.weigh_term(term) for term in dict.fromkeys(terms)}
+        wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
         legs = score_legs(
             expanded,
@@ -179,6 +180,7 @@ class Searcher:
         if self.reranker is None or not self.parts.reranker or not ranking.candidates:
             return ranking
         depth = self.reranker.depth
+        self.passages.prefetch([found.row for found in ranking.candidates[:depth]], ("context", "text"))
         lost = self.reranker.look(query, [self.read_passage(found.row) for found in ranking.candidates[:depth]])
         floor = float(lost.min())
         looked = [
@@ -215,7 +217,9 @@ class Searcher:
             features: dict[str, Floats] = {}
             scores = signals.fused
             if self.parts.rerank:
-                features = rerank.find_features(signals, route, wanted=wanted, terms=terms, facts=self.passages)
+                features = rerank.find_features(
+                    signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
+                )
                 scores = rerank.combine_features(features)
             order = np.lexsort((rows, -scores))
             return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
@@ -226,8 +230,8 @@ class Searcher:
         if self.parts.graph:
             seeds = [(row, self.gathered.name_nodes(row)) for row in rows.tolist()]
             steps = expand_seeds(seeds, neighbours=self.gathered.neighbours, row_of=self.gathered.row_of)
-            allowed = legs.allowed.mask(self.passages)
-            steps = {row: step for row, step in steps.items() if allowed[row]}
+            allowed = legs.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
+            steps = {row: step for (row, step), passes in zip(steps.items(), allowed, strict=True) if passes}
         if steps:
             rows, features, scores = score(steps)
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in legs.orders]
@@ -261,7 +265,7 @@ class Searcher:
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
         """How near each row's section as a whole is to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
-        near = self.encoder.scale.read(self.gathered.read_directions(anchors) @ meaning).astype(np.float64)
+        near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
         reach: float = load_family("ranking")["section_reach"]
         scores: Floats = np.clip((near - near.max(initial=0.0) + reach) / reach, 0.0, 1.0)
         return scores

@@ -137,20 +137,18 @@ def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
     """What a search thinks of each table, as a share of the table it likes best."""
     found: dict[str, float] = {}
     for candidate in ranking.candidates:
-        if facts.is_table[candidate.row]:
-            table_id = facts.columns["node_ids"][candidate.row][0]
+        if (table_id := facts.tables.get(candidate.row)) is not None:
             found[table_id] = max(found.get(table_id, 0.0), candidate.score)
     best = max(found.values(), default=0.0)
     return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
 
 
-def find_unit(match: CellMatch, *, texts: Mapping[int, str]) -> int | None:
-    """The unit of the index that prints a cell's row; the table's first where that cannot be told.
-
-    Args: texts: the table's units by row number, in order.
-    """
+def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
+    """The row of the index that prints a cell's row; the table's first where that cannot be told."""
     named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
-    for row, text in texts.items():
-        if any(all(piece in line for piece in named) for line in text.splitlines()):
+    rows = facts.find_table(match.table_id)
+    facts.prefetch(rows, ("text",))
+    for row in rows:
+        if any(all(piece in line for piece in named) for line in facts.columns["text"][row].splitlines()):
             return row
-    return next(iter(texts), None)
+    return next(iter(rows), None)

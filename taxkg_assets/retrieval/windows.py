@@ -11,6 +11,9 @@ import numpy as np
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.rules.loader import load_family
 
+SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id", "terms")
+"""Columns of the rows that are handed over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -41,8 +44,13 @@ class Windows:
 
     def grow(self, row: int) -> Window | None:
         """Widen a hit; None if an earlier window already holds it."""
+        chosen = self.choose(row)
+        return self.open(chosen, hit=row) if chosen else None
+
+    def choose(self, row: int) -> list[int]:
+        """The rows of a hit's window, in reading order; none if an earlier window already holds it."""
         if row in self.used:
-            return None
+            return []
         limits = load_family("ranking")["windows"]
         chosen = {row}
         if self.level == "auto" and self._scopes(row):
@@ -55,11 +63,16 @@ class Windows:
         rows = sorted(chosen)
         self.used.update(rows)
         self.used.update(self._same_unit(row))
+        return rows
+
+    def open(self, rows: Sequence[int], *, hit: int) -> Window:
+        """The window of chosen rows."""
         columns = self.facts.columns
+        self.facts.prefetch(rows, SHOWN)
         return Window(
-            text="\n".join(self._print(rows, hit=row)),
-            bboxes=tuple(self.facts.read_bboxes(rows)),
-            chunk_ids=tuple(columns["chunk_id"][held] for held in rows),
+            text="\n".join(self._print(rows, hit=hit)),
+            bboxes=tuple(box for row in rows for box in columns["bboxes"][row]),
+            chunk_ids=tuple(columns["chunk_id"][row] for row in rows),
         )
 
     def _take_ranked(self, row: int, chosen: set[int], *, budget: int) -> None:

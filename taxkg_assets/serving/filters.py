@@ -38,5 +38,5 @@ def check_filters(
         forms = documents.filter(pl.col("form") != "")["form"].unique().sort()
         raise FilterError(f"No form {form!r} in the release. Forms: {', '.join(forms)}.")
     if tag and not released.searcher.passages.find_tagged(tag).any():
-        known = ", ".join(released.searcher.index.count_tags()[:12]) or "none, as no document was cut by meaning"
+        known = ", ".join(released.searcher.passages.count_tags()[:12]) or "none, as no document was cut by meaning"
         raise FilterError(f"No passage has the tag {tag!r} or names such an entity. Frequent tags: {known}.")

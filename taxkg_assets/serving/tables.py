@@ -102,6 +102,5 @@ class TableDesk:
     def _find_chunk(self, match: CellMatch) -> str:
         """The unit of the index that prints the cell's row; the table's first where that cannot be told."""
         searcher = self.released.searcher
-        columns, rows = searcher.passages.columns, searcher.index.find_table(match.table_id)
-        unit = find_unit(match, texts={row: columns["text"][row] for row in rows})
-        return "" if unit is None else str(columns["chunk_id"][unit])
+        unit = find_unit(match, facts=searcher.passages)
+        return "" if unit is None else str(searcher.passages.columns["chunk_id"][unit])

@@ -11,18 +11,20 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
+from taxkg_assets.retrieval import scores
+from taxkg_assets.retrieval.codes import build_codes
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.index import (
     SearchIndex,
     build_index,
     build_index_rows,
-    build_neighbour_index,
-    find_nearest,
     find_unindexed_terms,
     read_index,
     score_self_check,
 )
+from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.levels import build_units
+from taxkg_assets.retrieval.lexical import build_lexical
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
@@ -30,10 +32,12 @@ from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 def _build(folder: Path, rows: pl.DataFrame) -> tuple[lancedb.DBConnection, dy.DataFrame[schemas.Index]]:
     connection = lancedb.connect(str(folder))
+    units = build_units(rows, summaries=schemas.Summaries.create_empty())
     manifest = build_index(
         connection,
         rows,
-        units=build_units(rows, summaries=schemas.Summaries.create_empty()),
+        units=units,
+        known=build_known(rows.drop("vector"), stack_vectors(rows["vector"]), units=units.drop("vector")),
         path="index/1",
         model_name="terms",
         model_hash="terms-1",
@@ -62,10 +66,31 @@ def test_version_depends_on_content_alone(tmp_path: Path, index_rows: pl.DataFra
     assert one["index_version"].item() != fewer["index_version"].item()
 
 
-def test_self_checks_see_an_index_that_holds_something_else(tmp_path: Path, index_rows: pl.DataFrame) -> None:
-    connection, _ = _build(tmp_path, index_rows.head(3))
-    assert score_self_check(connection, index_rows) < 0.99
-    assert find_unindexed_terms(connection, index_rows).height > 0
+def test_self_checks_see_an_index_that_holds_something_else(index_rows: pl.DataFrame) -> None:
+    vectors, empty = stack_vectors(index_rows["vector"]), build_units(index_rows.clear(), summaries=pl.DataFrame())
+    known = build_known(index_rows.drop("vector"), vectors, units=empty.drop("vector"))
+    assert score_self_check(known.codes, vectors) == 1.0
+    assert find_unindexed_terms(known.lexical, index_rows).is_empty()
+    others = np.random.default_rng(7).standard_normal((200, 8)).astype(np.float32)
+    assert score_self_check(build_codes(others[::-1]), others) < 0.99
+    assert score_self_check(build_codes(vectors[1:]), vectors) == 0.0
+    assert find_unindexed_terms(build_lexical(["word"] for _ in range(index_rows.height)), index_rows).height > 0
+    fewer = index_rows.head(3)
+    assert find_unindexed_terms(build_lexical(own.split(" ") for own in fewer["terms"]), index_rows).height > 0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_codes_keep_the_recall_of_the_law_at_a_size_where_bits_choose(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scores, "_limits", lambda: {"compared": 800, "thinned": 8, "oversize": 1.5})
+    draw = np.random.default_rng(seed)
+    topics = np.repeat(draw.standard_normal((400, 384)), 50, axis=0)
+    raw = (topics + 0.8 * draw.standard_normal(topics.shape)).astype(np.float32)
+    vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
+    assert score_self_check(build_codes(vectors), vectors) >= 0.99
+    monkeypatch.setattr(scores, "_limits", lambda: {"compared": 20, "thinned": 8, "oversize": 1.5})
+    assert score_self_check(build_codes(vectors), vectors) < 0.99
 
 
 def test_a_chunk_of_an_unknown_document_is_an_error(
@@ -96,15 +121,3 @@ def test_tags_and_entities_are_columns_to_filter_by(tmp_path: Path, index_rows: 
     }
     assert len(searcher.search(question, level="paragraph")) > 1
     assert searcher.search(question, tag="mooring") == []
-
-
-def test_the_approximate_index_finds_texts_that_stand_in_many_documents(tmp_path: Path) -> None:
-    draw = np.random.default_rng(7)
-    texts = draw.standard_normal((60, 8)).astype(np.float32)
-    vectors = np.tile(texts / np.linalg.norm(texts, axis=1, keepdims=True), (40, 1))
-    rows = pl.DataFrame({"chunk_id": [f"c{row}" for row in range(len(vectors))]})
-    rows = rows.with_columns(vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, 8)))
-    table = lancedb.connect(str(tmp_path)).create_table("paragraph", rows.to_arrow())
-    build_neighbour_index(table)
-    found = find_nearest(table, vectors[3], count=10, is_indexed=True)
-    assert {int(row["chunk_id"].removeprefix("c")) % 60 for row in found} == {3}

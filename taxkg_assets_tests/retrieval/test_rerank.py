@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.lexical import build_lexical
 from taxkg_assets.retrieval.rerank import Signals, find_features, score_overlap
 from taxkg_assets.retrieval.router import Route
 from taxkg_assets.retrieval.search import Searcher
@@ -36,7 +37,14 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
     one = np.zeros(1)
     signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one)
-    found = find_features(signals, route, wanted={"harbour": 2.0, "dues": 2.0}, terms=["harbour", "rent"], facts=facts)
+    found = find_features(
+        signals,
+        route,
+        wanted={"harbour": 2.0, "dues": 2.0},
+        terms=["harbour", "rent"],
+        facts=facts,
+        lexical=build_lexical([facts.columns["terms"][0].split(" ")]),
+    )
     return {name: float(values[0]) for name, values in found.items()}
 
 
@@ -85,6 +93,18 @@ def test_text_of_many_families_is_boilerplate() -> None:
     rows = [{**ROW, "irs_name": name, "text": f"Do not print this 1099-{name}."} for name in ("fa", "fb", "fc")]
     facts = PassageFacts(pl.DataFrame([*rows, {**ROW, "text": "Only here."}]))
     assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
+
+
+def test_neighbours_under_the_same_heading_hold_terms_for_a_row() -> None:
+    terms = ["berth", "rent", "berth", "harbour dues"]
+    facts = PassageFacts(pl.DataFrame([{**ROW, "anchor_id": own} for own in ("a", "a", "a", "b")]))
+    rows, none = np.array([0, 2]), np.zeros(2)
+    signals = Signals(rows, none, none, none, none, {}, rows, none)
+    lexical = build_lexical([own.split(" ") for own in terms])
+    wanted = {"rent": 3.0, "harbour": 1.0}
+    found = find_features(signals, Route(), wanted=wanted, terms=["rent"], facts=facts, lexical=lexical)
+    assert found["coverage"].tolist() == [0.0, 0.0]
+    assert found["around"].tolist() == [3.0 / (3.0 + 1.0)] * 2
 
 
 def test_only_the_first_row_under_a_heading_opens_it() -> None:

@@ -6,10 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.tables.tables import build_tables
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit
 from taxkg_assets_tests.extraction import table_pdfs
@@ -221,8 +223,14 @@ def test_the_unit_of_a_cell_prints_its_row() -> None:
     match = find_cells(
         "weekly fee for one boat, household of 3, 30% of the median", build_table_catalogue([FEES]), k=1
     )[0]
-    texts = {4: "HOUSEHOLD SIZE 2: | Weekly Fee - 1 Boat | $8", 9: "HOUSEHOLD SIZE 3: | Weekly Fee - 1 Boat | $9"}
+    texts = ["A word.", "HOUSEHOLD SIZE 2: | Weekly Fee - 1 Boat | $8", "HOUSEHOLD SIZE 3: | Weekly Fee - 1 Boat | $9"]
     assert match.value == "$9"
-    assert find_unit(match, texts=texts) == 9
-    assert find_unit(match, texts={4: "elsewhere", 9: "nor here"}) == 4
-    assert find_unit(match, texts={}) is None
+    assert find_unit(match, facts=_print_table(match.table_id, texts)) == 2
+    assert find_unit(match, facts=_print_table(match.table_id, ["A word.", "elsewhere", "nor here"])) == 1
+    assert find_unit(match, facts=_print_table("another", texts)) is None
+
+
+def _print_table(table_id: str, texts: list[str]) -> PassageFacts:
+    """Rows of which all but the first print a table."""
+    levels = ["paragraph", *["table"] * (len(texts) - 1)]
+    return PassageFacts(pl.DataFrame({"text": texts, "level": levels, "node_ids": [[table_id]] * len(texts)}))

@@ -1,4 +1,4 @@
-"""A question loads no engine that only builds need, and says the same as one that LanceDB answers."""
+"""A question loads no engine that only builds need, and says the same where LanceDB holds the passages."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from taxkg_assets.defs.index_files import IndexFilesError
 from taxkg_assets.defs.question_models import CARD, ExportDamagedError, export_name, open_export
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.encoder import SentenceEncoder
@@ -112,7 +113,9 @@ def _open(home: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> Released:
     return released
 
 
-def test_lancedb_answers_as_the_index_in_memory_does(built_samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_in_lancedb_answers_as_one_in_memory_does(
+    built_samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     exact = _open(built_samples, 1_000_000, monkeypatch).searcher
     served = _open(built_samples, 0, monkeypatch).searcher
     assert isinstance(exact.index, SearchIndex)
@@ -154,6 +157,21 @@ def test_filters_are_pushed_down(
         assert [row.chunk_id for row in other] == [row.chunk_id for row in one]
         if "document" in filters:
             assert {row.document for row in other} == {filters["document"]}
+
+
+@pytest.mark.parametrize("rows", [0, 1_000_000])
+@pytest.mark.parametrize("left", [None, 100])
+def test_a_missing_or_cut_off_file_of_the_index_is_refused(
+    sample_home: Path, rows: int, left: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = open_release(str(sample_home))
+    path = sample_home / released.row["index_path"] / "facts" / "code_signs.npy"
+    whole = path.read_bytes()
+    path.unlink()
+    if left is not None:
+        path.write_bytes(whole[:left])
+    with pytest.raises(IndexFilesError, match=r"code_signs\.npy.*run `taxkg build`"):
+        _open(sample_home, rows, monkeypatch).searcher.search(QUESTIONS[0])
 
 
 def test_a_damaged_export_is_refused(built_samples: Path, tmp_path: Path) -> None:
