@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from taxkg_assets.extraction.layout.entries import begins_entry, find_entries
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import Search, find_search
@@ -89,14 +90,16 @@ def find_paragraphs(
     """Group lines, given from top to bottom, into paragraphs; in a ruled cell indents say nothing."""
     paragraphs: list[Paragraph] = []
     is_ragged = is_cell or _is_flush_right(lines)
-    for line in lines:
+    entries = find_entries(lines)
+    for ix, line in enumerate(lines):
         current = paragraphs[-1] if paragraphs else None
         is_item = is_list_start(line)
         if current is None:
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
         gap = line.base - current.lines[-1].base
-        if _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged):
+        is_new = _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged or ix in entries)
+        if is_new or (ix in entries and begins_entry(line, current.lines)):
             is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
         else:
@@ -164,13 +167,16 @@ def _begins(
         return False
     if current.is_listed and len(current.lines) == 1:
         return not _continues_item(line, last, current, limit)
-    reference = current.lines[1] if len(current.lines) > 1 else last
+    left = current.lines[1].x0 if len(current.lines) > 1 else last.x0
+    if current.is_listed:
+        # The second line may begin behind a blank to fill in.
+        left = min(left, text_x0(current.first))
     indent = limit["indent_sizes"] * line.size
     if line.x0 > last.x0 + indent:
         return not (_is_centred(line, last) or _hangs(line, current) or _is_under_title(line, last))
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
-            return not _is_centred(line, last) and line.x0 < reference.x0 - indent and not _clears_icon(line, current)
+            return not _is_centred(line, last) and line.x0 < left - indent and not _clears_icon(line, current)
         far = last.x0 - line.x0 > limit["hanging_sizes"] * line.size
         return far and not _is_centred(line, last) and not _clears_icon(line, current)
     return False
@@ -210,9 +216,17 @@ def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str,
     if abs(line.x0 - text_x0(last)) <= 4.0 or abs(line.x0 - last.x0) <= 1.5:
         return True
     if line.x0 > last.x0:
-        return line.x0 < text_x0(last) + 4.0
+        is_blank_before = not line.text[0].isupper() and not matches("sentence_ends", last.text)
+        return line.x0 < text_x0(last) + 4.0 or is_blank_before
     is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
-    return is_numbered and last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+    is_near = last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+    return is_near and (is_numbered or _is_full(last, before=line, x1=current.column_x1))
+
+
+def _is_full(line: Line, *, before: Line, x1: float) -> bool:
+    """Decide whether a line had no room for the first word of the line after it."""
+    word = (before.x1 - before.x0) * len(before.text.split()[0]) / len(before.text)
+    return line.x1 + word + 0.3 * before.size > x1
 
 
 def _hangs(line: Line, current: Paragraph) -> bool:
@@ -221,8 +235,7 @@ def _hangs(line: Line, current: Paragraph) -> bool:
     plain = next((span for span in first.spans if span.text.strip() and not span.is_bold), None)
     if len(current.lines) > 1 or plain is None or not first_shown(first).is_bold or first_shown(line).is_bold:
         return False
-    word = (line.x1 - line.x0) * len(line.text.split()[0]) / len(line.text)
-    is_full = first.x1 + word + 0.3 * line.size > current.column_x1
+    is_full = _is_full(first, before=line, x1=current.column_x1)
     return is_full and line.x0 <= plain.x0 + 2.0 and not matches("sentence_ends", first.text)
 
 

@@ -282,14 +282,12 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         return True
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False
-    if (
-        paragraph.is_last
-        or matches("sentence_ends", text)
-        or len(paragraph.lines) > 2
-        or matches("addresses", paragraph.lines[-1].text)
-    ):
+    if paragraph.is_last or matches("sentence_ends", text) or matches("addresses", paragraph.lines[-1].text):
         return False
-    return paragraph.heads_table or _is_set_apart(paragraph, page)
+    key = find_key(text)
+    if key is not None and key.kind == "line" and _is_at_margin(paragraph):
+        return True
+    return len(paragraph.lines) <= 2 and (paragraph.heads_table or _is_set_apart(paragraph, page))
 
 
 def _is_display(paragraph: Paragraph, *, body: float) -> bool:
@@ -299,9 +297,11 @@ def _is_display(paragraph: Paragraph, *, body: float) -> bool:
     is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
     if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
         return False
-    return not matches("captions", lines[0].text) and not any(
-        matches(group, lines[-1].text) for group in ("sentence_ends", "addresses")
-    )
+    if matches("captions", lines[0].text) or matches("addresses", lines[-1].text):
+        return False
+    # In the upright type of a section, a question and what introduces a list stand as headings, too.
+    is_section = lines[0].size >= thresholds()["section_size_frac"] * body and not lines[0].is_italic
+    return not matches("sentence_ends", lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
 
 
 def is_continued_page(text: str) -> bool:
@@ -328,8 +328,12 @@ def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
         return True
     words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
     capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
-    at_margin = abs(first.x0 - paragraph.column_x0) < 2.0
-    return at_margin and bool(words) and capitals >= 0.7 * len(words) and len(paragraph.lines) == 1
+    is_cased = bool(words) and capitals >= 0.7 * len(words)
+    return _is_at_margin(paragraph) and is_cased and len(paragraph.lines) == 1
+
+
+def _is_at_margin(paragraph: Paragraph) -> bool:
+    return abs(paragraph.first.x0 - paragraph.column_x0) < 2.0
 
 
 def is_prose(paragraph: Paragraph) -> bool:

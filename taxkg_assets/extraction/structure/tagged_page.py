@@ -132,7 +132,8 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
     flow = maker.flow
-    has_headings = flow.has_heading_tags and _has_tagged_headings(units, body=flow.style.body(page.page))
+    body = flow.style.body(page.page)
+    has_headings = flow.has_heading_tags and _has_tagged_headings(units, body=body)
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, regions).items():
@@ -143,8 +144,9 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
         for lines in parts:
             column_ix, x0, x1 = columns.locate(lines)
             level, is_item = unit.place.level, unit.place.item_ix >= 0
-            # Titles of tables are rarely tagged as headings: their type decides.
-            by_type = level == 0 and not is_item and (heads_table or not has_headings)
+            # Titles of tables are rarely tagged as headings, and large ones are left out at times: their type decides.
+            is_open = heads_table or not has_headings or _is_large(unit, body=body)
+            by_type = level == 0 and not is_item and is_open
             paragraph = Paragraph(
                 merge_lines(lines),
                 x0,
@@ -193,17 +195,19 @@ def _is_beside(line: Line, other: Line) -> bool:
 
 
 def _has_tagged_headings(units: Sequence[TagUnit], *, body: float) -> bool:
-    """Decide whether the maker tagged headings on a page: most short units in clearly larger type are."""
-    limit = thresholds()
-    large = [
-        unit
-        for unit in units
-        if unit.table_ix < 0
-        and unit.place.figure_ix < 0
-        and unit.lines[0].size >= limit["display_size_frac"] * body
-        and sum(len(line.text) for line in unit.lines) <= limit["heading_chars"]
-    ]
+    """Decide whether the maker tagged headings on a page: some, and most of the short units in clearly larger type."""
+    if not any(unit.place.level > 0 for unit in units):
+        return False
+    large = [unit for unit in units if unit.place.item_ix < 0 and _is_large(unit, body=body)]
     return 2 * sum(unit.place.level > 0 for unit in large) >= len(large)
+
+
+def _is_large(unit: TagUnit, *, body: float) -> bool:
+    """Decide whether a unit of running text is short and set in clearly larger type than the text."""
+    limit = thresholds()
+    if unit.table_ix >= 0 or unit.place.figure_ix >= 0 or unit.lines[0].size < limit["display_size_frac"] * body:
+        return False
+    return sum(len(line.text) for line in unit.lines) <= limit["heading_chars"]
 
 
 def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:

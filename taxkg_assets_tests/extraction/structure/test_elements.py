@@ -64,6 +64,57 @@ def test_list_items_are_blocks_of_their_own() -> None:
     assert items == ["• Wages of the year, including tips.", "• Interest."]
 
 
+def test_a_list_item_goes_on_at_the_margin_where_its_first_line_is_full() -> None:
+    booklet = Booklet().head("Moorings").lines("A line that is as wide as the column and ends it here.")
+    booklet.set(("•", ""), (" ", ""), ("Fees of the harbor that you paid before the ship", ""), indent=12)
+    booklet.lines("came in.")
+    booklet.set(("•", ""), (" ", ""), ("Fees of the lock.", ""), indent=12).lines("Report them when they are due.")
+    texts = [block.text for block in blocks_of(booklet)]
+    assert texts[2:] == [
+        "• Fees of the harbor that you paid before the ship came in.",
+        "• Fees of the lock.",
+        "Report them when they are due.",
+    ]
+
+
+def test_a_list_item_goes_on_behind_and_below_a_blank() -> None:
+    booklet = Booklet().lines("A line that is as wide as the column and ends it here.")
+    booklet.set(("•", ""), (" ", ""), ("My ship came in on", "")).set(("[insert the date of", ""), indent=70)
+    booklet.set(("arrival] and left again.", ""), indent=6)
+    assert [block.text for block in blocks_of(booklet)][1:] == [
+        "• My ship came in on [insert the date of arrival] and left again."
+    ]
+
+
+def test_bold_lines_that_begin_with_a_line_of_the_form_are_a_heading() -> None:
+    booklet = Booklet().lines(*filler(2)).set(("Line 3b—Repayment of amounts that were", "b"), gap=9)
+    booklet.set(("income of earlier", "b")).set(("years", "b")).lines("See the other booklet.", "It says more.", gap=4)
+    assert [(block.role, block.text) for block in blocks_of(booklet)][1:] == [
+        ("SubsectionHeader", "Line 3b—Repayment of amounts that were income of earlier years"),
+        ("BodyText", "See the other booklet. It says more."),
+    ]
+
+
+def test_entries_of_an_index_are_apart_and_keep_their_further_lines() -> None:
+    booklet = Booklet().lines("This is how to use the index", "of the booklet.")
+    booklet.set(("Boats, hire of 12", ""), gap=9).set(("Fees:", ""))
+    booklet.set(("Paid by the owner of", ""), indent=11).set(("the ship 13", ""), indent=22)
+    booklet.set(("Refunds 14, 16", ""), indent=11).set(("Harbors 15-17", "")).set(("Locks (See Harbors)", ""))
+    booklet.set(("Moorings 20", "")).set(("Ports 21", "")).lines("Words below it", "are text again.", gap=9)
+    assert [block.text for block in blocks_of(booklet)] == [
+        "This is how to use the index of the booklet.",
+        "Boats, hire of 12",
+        "Fees:",
+        "Paid by the owner of the ship 13",
+        "Refunds 14, 16",
+        "Harbors 15-17",
+        "Locks (See Harbors)",
+        "Moorings 20",
+        "Ports 21",
+        "Words below it are text again.",
+    ]
+
+
 def test_callouts_by_label_and_by_icon() -> None:
     booklet = Booklet().lines(*filler(4))
     booklet.set(("Caution: ", "b"), ("Do not fold the paper copy.", "i"), gap=10)

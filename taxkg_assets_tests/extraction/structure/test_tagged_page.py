@@ -181,3 +181,21 @@ def test_a_number_over_its_title_is_one_heading_and_a_part_holds_chapters() -> N
         (second, "part_II", ""),
         ("3. Hives of Row 3", None, second),
     ]
+
+
+def _headings_on(pdf: TaggedPdf, page: int) -> list[str]:
+    anchors = pdf.extract().frames["anchors"]
+    return [text for number, text in anchors.select("page", "heading").iter_rows() if number == page]
+
+
+def test_large_type_that_the_maker_did_not_tag_is_a_heading_beside_tagged_ones() -> None:
+    pdf = make_booklet()
+    pdf.to(LEFT, 300).put("P", "Where are hives kept?", size=16, gap=20).put("P", "Hives are kept in gardens", *fill(3))
+    pdf.put("P", "Swarms", face="b", size=14, gap=20).put("P", "Swarms are kept in the shade", *fill(3))
+    assert _headings_on(pdf, 2) == ["Pollen", "Where are hives kept?", "Swarms"]
+
+
+def test_on_a_page_without_tagged_headings_type_decides() -> None:
+    pdf = make_booklet().turn()
+    pdf.put("P", "Queens and Drones", face="b", gap=8).put("P", "Queens are not counted", *fill(4), gap=6)
+    assert _headings_on(pdf, 3) == ["Queens and Drones"]

@@ -1,0 +1,40 @@
+"""Entries of a table of contents or an index: each ends with page numbers, and its further lines are indented."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.extraction.layout.lines import Line
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+def find_entries(lines: Sequence[Line]) -> frozenset[int]:
+    """Find the lines of a column, by number, that stand between lines that end with page numbers.
+
+    Args: lines: from top to bottom. Text around a table of contents, and a few numbers in a text, are no entries.
+    """
+    ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _matches("page_numbers", line.text)]
+    limits = load_family("roles")["entries"]
+    found: set[int] = set()
+    while len(ending) >= limits["least"]:
+        run = [ending[0]]
+        for ix in ending[1:]:
+            if ix - run[-1] > limits["most_lines"]:
+                break
+            run.append(ix)
+        ending = ending[len(run) :]
+        if len(run) >= limits["least"] and len(run) >= limits["ending_frac"] * (run[-1] - run[0] + 1):
+            found |= set(range(run[0] + 1, run[-1] + 1))
+    return frozenset(found)
+
+
+def begins_entry(line: Line, above: Sequence[Line]) -> bool:
+    """Decide whether a line begins a new entry: the one above is complete, or its next line would be indented."""
+    if any(_matches(group, above[-1].text) for group in ("page_numbers", "entry_ends")):
+        return True
+    limits = load_family("roles")["entries"]
+    return bool(line.x0 < above[0].x0 + limits["indent_sizes"] * line.size)
+
+
+def _matches(group: str, text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("roles", group))
