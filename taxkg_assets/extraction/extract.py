@@ -49,8 +49,9 @@ from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.publisher_ids import add_publisher_ids
 from taxkg_assets.extraction.structure.sections import build_sections
 from taxkg_assets.extraction.structure.targets import TargetFinder
+from taxkg_assets.extraction.tables.cells import FoundTable
 from taxkg_assets.extraction.tables.engines import ENGINES
-from taxkg_assets.extraction.tables.tables import FoundTable, build_tables, find_cells_without_path
+from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row
 from taxkg_assets.extraction.tables.headers import Part, group_columns, is_group_row
@@ -24,6 +25,22 @@ class Cell:
     col_path: str
     text: str
     box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """One table of a page, read but not yet numbered.
+
+    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells.
+    """
+
+    region: TableRegion
+    title: str
+    headers: tuple[str, ...]
+    parts: tuple[Part, ...]
+    cells: tuple[Cell, ...]
+    path: tuple[int, ...] = ()
+    has_header_tags: bool = False
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from taxkg_assets.extraction.layout.text_runs import (
 from taxkg_assets.extraction.pdf.model import Fill, Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, find_slabs
 from taxkg_assets.extraction.tables.unruled import find_leaders, find_open_boxes
+from taxkg_assets.extraction.tables.worksheets import find_worksheet_boxes
 from taxkg_assets.rules.loader import load_family
 
 
@@ -42,6 +43,8 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
     boxes = _stack(_connect(ruling, page.fills), runs)
     open_boxes = find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
     boxes += open_boxes
+    if leaders:
+        boxes += find_worksheet_boxes(runs, taken=boxes)
     boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
     for box in boxes:

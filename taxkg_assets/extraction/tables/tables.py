@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import dataframely as dy
@@ -14,10 +14,9 @@ from taxkg_assets.extraction.forms.faces import find_face_boxes
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Source
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, find_cells
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.tables.headers import (
-    Part,
     count_header_rows,
     find_header_blocks,
     find_later_headers,
@@ -26,23 +25,8 @@ from taxkg_assets.extraction.tables.headers import (
 )
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
+from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, find_worksheet_rows, read_worksheet
 from taxkg_assets.rules.loader import load_family
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTable:
-    """One table of a page, read but not yet numbered.
-
-    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells.
-    """
-
-    region: TableRegion
-    title: str
-    headers: tuple[str, ...]
-    parts: tuple[Part, ...]
-    cells: tuple[Cell, ...]
-    path: tuple[int, ...] = ()
-    has_header_tags: bool = False
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
@@ -122,6 +106,9 @@ def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFram
 
 def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     """Read a candidate region; None where its text makes no table."""
+    lines = find_worksheet_rows(drawing)
+    if lines and are_worksheet_rows(lines):
+        return read_worksheet(page.page, lines)
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None

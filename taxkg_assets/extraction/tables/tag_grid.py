@@ -1,4 +1,4 @@
-"""Cells of a tagged table to a grid: which column each of them stands in; worksheets have lines instead of columns.
+"""Cells of a tagged table to a grid: which column each of them stands in.
 
 A cell's number in its row is its column where the row has all its cells. A row with fewer has cells that reach over
 several columns, which their place tells.
@@ -8,101 +8,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling
-from taxkg_assets.extraction.layout.text_runs import Run, is_line_number, join_text
-from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell
+from taxkg_assets.extraction.layout.text_runs import Run
+from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs
-from taxkg_assets.extraction.tables.headers import Part
-from taxkg_assets.extraction.tables.tables import FoundTable
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.extraction.tables.worksheets import CellRow, hull_of
+from taxkg_assets.rules.loader import load_family
 
 
-@dataclass(slots=True)
-class TagCell:
-    """One tagged cell with its runs; `number`: its place among the cells of its row."""
-
-    number: int
-    is_header: bool
-    spans: list[Span] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return join_text(self.runs)
-
-    @property
-    def is_bold(self) -> bool:
-        return all(run.is_bold for run in self.runs)
-
-    @property
-    def is_numbered(self) -> bool:
-        """Whether the cell holds the number of a worksheet line and nothing else."""
-        return len(self.runs) <= 2 and is_line_number(self.text)
-
-
-TagRow = list[TagCell]
-
-
-def hull_of(runs: Sequence[Run]) -> Box:
-    """Find the rectangle around runs."""
-    return Box(
-        min(run.x0 for run in runs),
-        min(run.y0 for run in runs),
-        max(run.x1 for run in runs),
-        max(run.y1 for run in runs),
-    )
-
-
-def is_tagged_worksheet(rows: Sequence[TagRow]) -> bool:
-    """Decide whether the rows are lines to fill in: several begin with a number, and words follow it."""
-    limits = load_family("tables")["tagged"]
-    numbered = [row for row in rows if row[0].is_numbered]
-    worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
-    return bool(len(numbered) >= limits["worksheet_lines"] and worded >= limits["worksheet_frac"] * len(numbered))
-
-
-def read_worksheet(page: Page, rows: Sequence[TagRow]) -> FoundTable:
-    """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
-
-    The number that is repeated at the amount is left out. Rows without a number go on under the one before them; before
-    the first they are notes. Answers stand under their question.
-    """
-    cells: list[Cell] = []
-    number, letter, question = "", "", ""
-    for row_ix, row in enumerate(rows):
-        rest = list(row)
-        if rest[0].is_numbered:
-            number, letter, question = rest.pop(0).text, "", ""
-            cells.append(Cell(row_ix, 0, number, "", number, hull_of(row[0].runs)))
-        if rest and number and rest[0].is_numbered and len(rest) > 1:
-            letter, question = rest.pop(0).text, ""
-        is_answer = bool(question and rest) and _is_answer(rest[0].text)
-        path = PATH_SEPARATOR.join(part for part in (number, letter, question if is_answer else "") if part)
-        if rest and number and not is_answer:
-            question = rest[0].text if rest[0].text.endswith("?") else ""
-        for cell in rest:
-            if cell.is_numbered and cell is not rest[0]:
-                continue
-            is_first = cell is rest[0]
-            column = (1 if is_first else 2) if path else NOTE_COLUMN
-            words = path if is_first or not path else f"{path}{PATH_SEPARATOR}{rest[0].text}"
-            cells.append(Cell(row_ix, column, words or cell.text, "", cell.text, hull_of(cell.runs)))
-    box = hull_of([run for row in rows for cell in row for run in cell.runs])
-    region = TableRegion(page.page, box.x0, box.y0, box.x1, box.y1, "worksheet")
-    return FoundTable(region, "", ("", "", ""), (Part(0, 2, 2),), tuple(cells))
-
-
-def _is_answer(text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("tables", "answers"))
-
-
-def build_grid(page: Page, rows: Sequence[TagRow], ruling: Ruling) -> Grid | None:
+def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | None:
     """Build the grid of a table; None for fewer than two rows or columns."""
     if len(rows) < 2 or len({cell.number for row in rows for cell in row}) < 2:
         return None
@@ -123,14 +40,14 @@ def build_grid(page: Page, rows: Sequence[TagRow], ruling: Ruling) -> Grid | Non
     return Grid(drawing, columns, find_slabs(drawing), tuple(placed))
 
 
-def _count_columns(rows: Sequence[TagRow]) -> int:
+def _count_columns(rows: Sequence[CellRow]) -> int:
     """Count the columns: as many as the widest rows have, if they are more than a few."""
     widths = Counter(row[-1].number + 1 for row in rows)
     least = max(1, len(rows) // 10)
     return max((width for width, count in widths.items() if count >= least), default=0)
 
 
-def _find_extents(full: Sequence[TagRow], column_count: int) -> list[tuple[float, float]] | None:
+def _find_extents(full: Sequence[CellRow], column_count: int) -> list[tuple[float, float]] | None:
     """Find where the columns stand, from rows with all cells; None where they do not follow each other."""
     lefts: dict[int, list[float]] = defaultdict(list)
     rights: dict[int, list[float]] = defaultdict(list)
@@ -151,7 +68,7 @@ def _find_extents(full: Sequence[TagRow], column_count: int) -> list[tuple[float
     return ordered
 
 
-def _cluster(rows: Sequence[TagRow]) -> list[tuple[float, float]]:
+def _cluster(rows: Sequence[CellRow]) -> list[tuple[float, float]]:
     """Find columns by place alone: the extents of cells that overlap, in the rows with most cells."""
     most = max(len(row) for row in rows)
     boxes = sorted((hull_of(cell.runs) for row in rows if len(row) == most for cell in row), key=lambda box: box.x0)
@@ -164,7 +81,7 @@ def _cluster(rows: Sequence[TagRow]) -> list[tuple[float, float]]:
     return extents
 
 
-def _place_row(row: TagRow, columns: Sequence[tuple[float, float]], *, is_full: bool) -> Row:
+def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full: bool) -> Row:
     """Put the cells of a row into columns: by number in a full row, else by place."""
     cells: dict[int, list[Run]] = {}
     for cell in row:

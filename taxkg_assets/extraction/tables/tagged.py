@@ -14,17 +14,11 @@ from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
-from taxkg_assets.extraction.tables.tables import FoundTable, find_caption, find_tables, read_grid
-from taxkg_assets.extraction.tables.tag_grid import (
-    TagCell,
-    TagRow,
-    build_grid,
-    hull_of,
-    is_tagged_worksheet,
-    read_worksheet,
-)
+from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
+from taxkg_assets.extraction.tables.tag_grid import build_grid
+from taxkg_assets.extraction.tables.worksheets import CellRow, RowCell, are_worksheet_rows, hull_of, read_worksheet
 from taxkg_assets.rules.loader import load_family
 
 _NO_RULING = Ruling((), ())
@@ -90,8 +84,8 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
     for table_ix, rows in _collect(page, places, furniture).items():
         lead = _count_lead_rows(rows)
         body = rows[lead:]
-        if is_tagged_worksheet(body):
-            table: FoundTable | None = read_worksheet(page, body)
+        if are_worksheet_rows(body):
+            table: FoundTable | None = read_worksheet(page.page, body)
         else:
             grid = build_grid(page, body, ruling)
             table = read_grid(page, grid, least_headers=_count_header_rows(body)) if grid is not None else None
@@ -105,7 +99,7 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
     return tables
 
 
-def _count_lead_rows(rows: Sequence[TagRow]) -> int:
+def _count_lead_rows(rows: Sequence[CellRow]) -> int:
     """Count the rows of one cell that a table begins with: its title, or notes on how to use it.
 
     Where more such rows follow, they head groups of rows, and so does the first one.
@@ -118,17 +112,17 @@ def _count_lead_rows(rows: Sequence[TagRow]) -> int:
     return 0 if heads_group and not all(cell.is_bold for cell in rows[lead]) else lead
 
 
-def _count_header_rows(rows: Sequence[TagRow]) -> int:
+def _count_header_rows(rows: Sequence[CellRow]) -> int:
     """Count the leading rows whose cells are all tagged as headers; a table of headers alone has none."""
     return next((ix for ix, row in enumerate(rows) if not all(cell.is_header for cell in row)), 0)
 
 
 def _complete(
-    table: FoundTable, lead: Sequence[TagRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
+    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
     """Give a table its title, and its leading notes as cells of no column."""
-    titles: list[TagCell] = []
-    notes: list[TagCell] = []
+    titles: list[RowCell] = []
+    notes: list[RowCell] = []
     limits = load_family("tables")["tagged"]
     for row in lead:
         is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits["title_chars"]
@@ -141,22 +135,22 @@ def _complete(
     return replace(table, region=region, title=title, cells=tuple(cells), path=path)
 
 
-def _filled(cells: Iterable[TagCell]) -> TagRow:
+def _filled(cells: Iterable[RowCell]) -> CellRow:
     """Keep the cells with text, in their order."""
     return sorted((cell for cell in cells if cell.runs), key=lambda cell: cell.number)
 
 
-def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] = ()) -> dict[int, list[TagRow]]:
+def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] = ()) -> dict[int, list[CellRow]]:
     """Collect the cells of each table by row, both in the order of their tags."""
-    found: dict[int, dict[int, dict[int, TagCell]]] = defaultdict(dict)
+    found: dict[int, dict[int, dict[int, RowCell]]] = defaultdict(dict)
     for span in page.spans:
         place = places[span.tag_ix] if span.tag_ix >= 0 else None
         if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip() or span.span_ix in furniture:
             continue
         row = found[place.table_ix].setdefault(place.row_ix, {})
         number = page.tags[place.cell_ix].path[-1]
-        row.setdefault(place.cell_ix, TagCell(number, place.is_header)).spans.append(span)
-    tables: dict[int, list[TagRow]] = {}
+        row.setdefault(place.cell_ix, RowCell(number, place.is_header)).spans.append(span)
+    tables: dict[int, list[CellRow]] = {}
     for table_ix, rows in found.items():
         for row in rows.values():
             for cell in row.values():
