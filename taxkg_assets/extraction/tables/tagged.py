@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
+from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
@@ -84,6 +85,8 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
     for table_ix, rows in _collect(page, places, furniture).items():
         lead = _count_lead_rows(rows)
         body = rows[lead:]
+        if not _has_columns(body):
+            continue
         if are_worksheet_rows(body):
             table: FoundTable | None = read_worksheet(page.page, body)
         else:
@@ -110,6 +113,11 @@ def _count_lead_rows(rows: Sequence[CellRow]) -> int:
         return 0
     heads_group = lead == 1 and rows[0][0].is_bold and not rows[0][0].is_header and any(single[lead:])
     return 0 if heads_group and not all(cell.is_bold for cell in rows[lead]) else lead
+
+
+def _has_columns(rows: Sequence[CellRow]) -> bool:
+    """Decide whether any row has words in two cells: rows of one cell each, some beside an icon, are paragraphs."""
+    return any(sum(not matches("icons", cell.text) for cell in row) > 1 for row in rows)
 
 
 def _count_header_rows(rows: Sequence[CellRow]) -> int:

@@ -110,6 +110,17 @@ def test_one_row_or_one_column_stays_text() -> None:
     assert pdf.extract().frames["tables"].is_empty()
 
 
+def test_paragraphs_that_are_tagged_as_rows_beside_an_icon_stay_text() -> None:
+    pdf = TaggedPdf().put("H1", "Honey", face="b", size=14).put("P", *fill(4))
+    with pdf.tag("Table"):
+        pdf.row((60, "Instructions for the Honey Worksheet"), face="b")
+        pdf.row((60, "TIP"), (100, "Honey that was given away does not count."))
+        pdf.row((60, "Line 1. Enter the pounds that were sold.")).row((60, "Line 2. Enter the pounds that were kept."))
+    assert find_tagged_tables(pdf.source().pages[0]) == []
+    sections = pdf.extract().frames["sections"]
+    assert "Honey that was given away does not count." in sections["text"].to_list()
+
+
 def test_a_page_without_tagged_tables_has_none() -> None:
     assert find_tagged_tables(TaggedPdf().put("P", *fill(4)).pages()[0]) == []
 
