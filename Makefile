@@ -4,6 +4,9 @@ BIN := .venv/bin
 HOME_FOLDER ?= data/store
 QUESTION ?= How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?
 
+# Compiled modules are kept, whatever the shell says: a run of the tests starts some hundred processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test quick check golden bench ui serve docs status clean
 
 help: ## list the commands

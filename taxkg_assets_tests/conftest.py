@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
@@ -15,10 +16,35 @@ from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
 """A test that needs a built home, real documents or a server is slow; others are marked."""
 
+IN_MEMORY = Path("/dev/shm")
+ROOM_BYTES = 10 * 2**30
+"""The homes of a run take up to 3 GB of it; the rest is for the processes that read and build."""
+
+ALL_SLOW = "pytestmark = pytest.mark.slow"
+"""The line of a module whose tests are all slow."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that leaves slow tests out."""
     parser.addoption("--quick", action="store_true", help="leave out slow tests, for the inner loop")
+
+
+def pytest_configure() -> None:
+    """Write what tests build to memory where there is room for it: Dagster waits for the disk after each event."""
+    if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room():
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)
+
+
+def _has_room() -> bool:
+    if not (IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK)):
+        return False
+    return min(shutil.disk_usage(IN_MEMORY).free, psutil.virtual_memory().available) > ROOM_BYTES
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import a module whose tests are all slow where only quick ones are wanted."""
+    is_tests = config.getoption("--quick") and collection_path.suffix == ".py"
+    return True if is_tests and ALL_SLOW in collection_path.read_text(encoding="utf8").splitlines() else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

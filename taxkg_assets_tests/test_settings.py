@@ -60,6 +60,7 @@ def test_an_empty_variable_is_the_default(name: str, monkeypatch: pytest.MonkeyP
     assert getattr(Settings(), name) == Settings.model_fields[name].default
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_definitions_say_it_without_a_trace_of_their_own() -> None:
     program = (
         "import sys\n"

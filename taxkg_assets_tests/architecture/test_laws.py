@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import dataframely as dy
@@ -27,6 +28,7 @@ def table_name(schema_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", schema_name).lower()
 
 
+@cache
 def find_builders() -> list[tuple[str, str, str]]:
     """Stage module, function and returned schema of every public builder that returns a validated table."""
     found = []

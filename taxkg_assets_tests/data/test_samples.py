@@ -38,6 +38,11 @@ def build_samples() -> dict[str, tuple[bytes, list[Any]]]:
     return generate.build_samples()
 
 
+@cache
+def labels() -> dict[str, str]:
+    return build_labels()
+
+
 def rows(name: str) -> list[Row]:
     return [json.loads(line) for line in (GOLD / name).read_text(encoding="utf-8").splitlines()]
 
@@ -88,7 +93,7 @@ def test_every_committed_sample_is_accounted_for() -> None:
 
 @pytest.mark.parametrize("name", LABELS)
 def test_the_labels_follow_from_the_manuscripts(name: str) -> None:
-    assert build_labels()[name] == (GOLD / name).read_text(encoding="utf-8")
+    assert labels()[name] == (GOLD / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, CODE])

@@ -65,6 +65,7 @@ def _decide(sent: Sent, number: int) -> Answer:
     return PROTOCOL.wrap({"proposals": rows}, "")
 
 
+@pytest.mark.slow
 def test_unsure_references_are_settled_once_and_go_back_with_the_model(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
