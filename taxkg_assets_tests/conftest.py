@@ -18,7 +18,7 @@ SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
 
 IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 10 * 2**30
-"""The homes of a run take up to 3 GB of it; the rest is for the processes that read and build."""
+"""Free memory that is enough for the homes of a run and for the processes that read and build."""
 
 ALL_SLOW = "pytestmark = pytest.mark.slow"
 """The line of a module whose tests are all slow."""
