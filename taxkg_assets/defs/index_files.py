@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -25,7 +26,7 @@ from taxkg_assets.retrieval.known import MAPPED, KnownTables, read_known, read_v
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import LexicalLeg
 from taxkg_assets.retrieval.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
-from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors, Pages
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms")
@@ -142,7 +143,7 @@ def _open_lance(store: Store, path: str, facts: Path, card: Mapping[str, Any], *
         return units.sort("level", "document_id", "chunk_ix", "chunk_id")
 
     return open_lance_index(
-        LanceRows(connection.open_table("passages"), _map_pages(facts / "mapped.arrow")),
+        LanceRows(connection.open_table("passages"), *_map_pages(facts / "mapped.arrow")),
         vectors=MappedVectors(np.load(facts / "vectors.npy", mmap_mode="r")),
         section_means=MappedVectors(np.load(facts / "section_means.npy", mmap_mode="r")),
         known=_read_facts(facts, card),
@@ -177,13 +178,14 @@ def _read_frame(path: Path) -> pl.DataFrame:
     return pl.read_ipc(path)
 
 
-def _map_pages(path: Path) -> pl.DataFrame:
-    """A frame whose pages are read from the disk when a cell of theirs is, and given back when memory is short."""
+def _map_pages(path: Path) -> tuple[pl.DataFrame, Pages]:
+    """A frame whose pages are read from the disk when a cell of theirs is, and its pages."""
     import pyarrow.ipc  # loaded here: LanceDB has loaded it, and who asks no LanceDB does not need it
 
-    with pyarrow.memory_map(str(path)) as source:
-        mapped = pyarrow.ipc.open_file(source).read_all()
-    return cast(pl.DataFrame, pl.from_arrow(mapped, rechunk=False))
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    held = pyarrow.ipc.open_file(pyarrow.BufferReader(pyarrow.py_buffer(mapped))).read_all()
+    return cast(pl.DataFrame, pl.from_arrow(held, rechunk=False)), Pages(mapped)
 
 
 def _map_matrix(path: Path) -> Any:

@@ -17,26 +17,36 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoder import Vectors
 
-_READ_BEFORE_RELEASE = 20_000
-"""Rows of a mapped matrix that are read before its pages are given back; scattered ones take 8 KB each."""
+_READ_BEFORE_RELEASE = 5_000
+"""Rows of a mapped file that are read before its pages are given back; a scattered one takes up to 64 KB of them."""
+
+
+class Pages:
+    """The pages of a mapped file of which single rows are read: they are given back now and then."""
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self._mapped, self._read = mapped, 0
+        mapped.madvise(mmap.MADV_RANDOM)
+
+    def note(self, count: int) -> None:
+        """So many rows were read; what is read again after its pages were given back is the same."""
+        self._read += count
+        if self._read > _READ_BEFORE_RELEASE:
+            self._read = 0
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class MappedVectors:
-    """Rows of a matrix in a .npy file, read by number; what was read is given back now and then."""
+    """Rows of a matrix in a .npy file, read by number."""
 
     def __init__(self, mapped: np.memmap[Any, Any]) -> None:
-        self._pages: mmap.mmap = mapped._mmap  # type: ignore[attr-defined]
-        self._pages.madvise(mmap.MADV_RANDOM)
+        self._pages = Pages(mapped._mmap)  # type: ignore[attr-defined]
         self._matrix: Vectors = np.asarray(mapped)
-        self._read = 0
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
         """The rows of these numbers."""
         found: Vectors = np.take(self._matrix, np.asarray(rows, dtype=np.int64), axis=0)
-        self._read += len(found)
-        if self._read > _READ_BEFORE_RELEASE:
-            self._read = 0
-            self._pages.madvise(mmap.MADV_DONTNEED)
+        self._pages.note(len(found))
         return found
 
 
@@ -44,11 +54,12 @@ class MappedVectors:
 class LanceRows:
     """Rows of LanceDB's table of passages, whose offsets are row numbers.
 
-    Attributes: mapped: the columns that ranking reads of every candidate, mapped from a file.
+    Attributes: mapped: the columns that ranking reads of every candidate, mapped from a file. pages: that file's.
     """
 
     passages: Any
     mapped: pl.DataFrame
+    pages: Pages | None = None
 
     @cached_property
     def height(self) -> int:
@@ -60,6 +71,8 @@ class LanceRows:
         near = [name for name in columns if name in self.mapped.columns]
         others = [name for name in columns if name not in near]
         parts = [self.mapped.select(near)[list(rows)]] if near else []
+        if near and self.pages is not None:
+            self.pages.note(len(rows))
         parts += [self._take(rows, others)] if others else []
         return pl.concat(parts, how="horizontal")
 
