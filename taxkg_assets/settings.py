@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     )
     tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
     step_process_rows: int = Field(
-        default=50_000,
+        default=20_000,
         ge=0,
         description="rows that a step reads; one that reads more runs in a process of its own, which gives its memory "
         "back",

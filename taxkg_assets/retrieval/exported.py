@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from taxkg_assets.retrieval.encoder import (
     DECIMALS,
+    TOKENIZED_AT_ONCE,
     UNSCALED,
     CosineScale,
     Progress,
@@ -58,10 +59,9 @@ class ExportedModel:
 
     def token_ids(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
         """Tokens of each text with the marks at both ends, cut to a limit."""
-        if not texts:
-            return []
         self.tokenizer.enable_truncation(min(limit, self.card.max_tokens))
-        return [found.ids for found in self.tokenizer.encode_batch(list(texts))]
+        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
+        return [found.ids for part in parts for found in self.tokenizer.encode_batch(list(part))]
 
     def token_vectors(self, ids: Sequence[Sequence[int]], length: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
         """Vectors of padded rows of tokens, and which of them are none of the padding.
