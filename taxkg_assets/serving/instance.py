@@ -6,11 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import dagster as dg
 
 from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
+from taxkg_assets.serving.sqlite_records import few_waits
 
 
 def install_instance(store: Store) -> str:
@@ -25,6 +27,6 @@ def install_instance(store: Store) -> str:
 @contextmanager
 def open_instance(store: Store) -> Iterator[dg.DagsterInstance]:
     """Open the home's instance; the environment names it too, for everything that Dagster starts."""
-    os.environ["DAGSTER_HOME"] = install_instance(store)
-    with dg.DagsterInstance.get() as instance:
+    folder = os.environ["DAGSTER_HOME"] = install_instance(store)
+    with few_waits(Path(folder)), dg.DagsterInstance.get() as instance:
         yield instance
