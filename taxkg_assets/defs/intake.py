@@ -26,6 +26,7 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import open_settler, settler_of
 from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
 from taxkg_assets.defs.timing import keep_times, timed
+from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import (
@@ -100,7 +101,8 @@ def reading_of(sha256: str, version: str) -> str:
 
 def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     """Read what is new or changed among these documents; decide who is admitted and who goes to quarantine."""
-    store, version = home.store, reading_version(home.settings)
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
     ledger = store.read_ledger()["files"]
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
@@ -108,7 +110,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     cleared: set[str] = set()
     looks = look_at_sources(home, set(document_ids) & ledger.keys(), files=ledger, known=known)
     for document_id, look in sorted(looks.items()):
-        job = _job(home, document_id, ledger[document_id], look.sha256, version)
+        job = _job(store, document_id, ledger[document_id], look.sha256, version, settings=settings)
         if _is_same(known.get(document_id), job):
             cleared.add(document_id)
         elif not _is_same(refused.get(document_id), job):
@@ -118,8 +120,8 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
     # A tier that was set anew needs no second reading.
-    weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(home, row)]
-    rows = [{**row, "tier": tier_of(home, row)} for row in [*rows, *weighed]]
+    weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
+    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *weighed]]
     bad = [
         _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
         for o, j in zip(outcomes, jobs, strict=True)
@@ -143,9 +145,9 @@ def look_at_sources(
     return look_at({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
 
-def tier_of(home: Home, row: Mapping[str, Any]) -> int:
+def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
     """The weight of a document by the settings, or by the rules."""
-    return find_tier(row, own=home.settings.tiers)
+    return find_tier(row, own=settings.tiers)
 
 
 def forget_refusals(store: Store) -> None:
@@ -207,7 +209,8 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
     table holds.
     """
-    store, version = home.store, reading_version(home.settings)
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     outdated = find_unpublished(store)
@@ -215,10 +218,10 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
         state, settler = store.state(name), settler_of(home, name)
         outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
     for document_id, look in look_at_sources(home, files.keys(), files=files, known=known).items():
-        job = _job(home, document_id, files[document_id], look.sha256, version)
+        job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
         row = known.get(document_id)
         if row is not None and _is_same(row, job):
-            is_current = document_id not in refused and row["tier"] == tier_of(home, row)
+            is_current = document_id not in refused and row["tier"] == tier_of(settings, row)
         else:
             is_current = _is_same(refused.get(document_id), job)
         if not is_current:
@@ -247,7 +250,9 @@ def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
     return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
 
 
-def _job(home: Home, document_id: str, file: Mapping[str, str], sha256: str, version: str) -> Job:
+def _job(
+    store: Store, document_id: str, file: Mapping[str, str], sha256: str, version: str, *, settings: Settings
+) -> Job:
     return Job(
         document_id=document_id,
         path=file["path"],
@@ -256,9 +261,9 @@ def _job(home: Home, document_id: str, file: Mapping[str, str], sha256: str, ver
         source_root=printable(file["root"]),
         is_text=Path(file["path"]).suffix.lower() == ".txt",
         code_version=version,
-        max_pages=home.settings.max_pages,
-        folder=str(home.store.reading_folder(document_id, reading=reading_of(sha256, version))),
-        table_engine=home.settings.table_engine,
+        max_pages=settings.max_pages,
+        folder=str(store.reading_folder(document_id, reading=reading_of(sha256, version))),
+        table_engine=settings.table_engine,
     )
 
 
@@ -293,18 +298,17 @@ def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, Look]) -> list
 
 def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
     """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
-    version = reading_version(home.settings)
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
     lost = [
         r
         for r in rows
-        if not (
-            home.store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))
-        ).is_dir()
+        if not (store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))).is_dir()
     ]
-    files = home.store.read_ledger()["files"]
+    files = store.read_ledger()["files"]
     known = {r["document_id"]: r for r in lost}
     looks = look_at_sources(home, known.keys() & files.keys(), files=files, known=known)
-    jobs = [_job(home, d, files[d], looks[d].sha256, version) for d in known if d in looks]
+    jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]
     for row, job in zip(lost, jobs, strict=True):
         if not _is_same(row, job):
             raise LookupError(

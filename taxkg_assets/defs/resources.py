@@ -6,7 +6,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import dagster as dg
@@ -46,12 +45,12 @@ class Home(dg.ConfigurableResource["Home"]):
             finally:
                 store.forget_run(work=work)
 
-    @cached_property
+    @property
     def settings(self) -> Settings:
-        """Settings of this process, with this home, as they stood when they were first asked for."""
+        """Settings of this process, with this home; reading them takes a millisecond or two."""
         return Settings(home=self.home) if self.home else Settings()
 
-    @cached_property
+    @property
     def store(self) -> Store:
         """The home's tables and files."""
         return Store(self.settings.home)

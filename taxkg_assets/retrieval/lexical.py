@@ -188,6 +188,10 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
     settings = load_family("lexical")["bm25"]
     numbers: dict[str, int] = {}
     held = [[numbers.setdefault(term, len(numbers)) for term in row or ("∅",)] for row in rows]
+    if not held:
+        nothing = Vocabulary(pl.Series("term", [], dtype=pl.String), np.zeros(0, dtype=np.int64))
+        no_rows, no_scores = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+        return LexicalLeg(nothing, np.zeros(1, dtype=np.int64), no_rows, no_scores, 0)
     order = sorted(numbers)
     place = np.empty(len(numbers), dtype=np.int64)
     place[[numbers[term] for term in order]] = np.arange(len(order))

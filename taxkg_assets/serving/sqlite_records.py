@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,25 +20,31 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
+MOST_KEPT = 8
+"""Databases that stay open: Dagster has one for each run, and a run writes to its own and to a few for all."""
+
 
 @contextmanager
 def few_waits(folder: Path) -> Iterator[None]:
     """Let this process write the SQLite databases below a folder with few waits for the disk."""
-    kept: dict[str, sqlite3.Connection] = {}
+    kept: OrderedDict[str, sqlite3.Connection] = OrderedDict()
     lock = threading.Lock()
-    below = str(folder.resolve())
+    below = folder.resolve()
 
     def on_connect(connection: Any, _record: Any) -> None:
         if not isinstance(connection, sqlite3.Connection):
             return
         path = connection.execute("PRAGMA database_list").fetchone()[2]
-        if not path.startswith(below) or not _is_logged(connection):
+        if not path or not Path(path).is_relative_to(below) or not _is_logged(connection):
             return
         connection.execute("PRAGMA synchronous=NORMAL")
         with lock:
             if path not in kept:
                 kept[path] = sqlite3.connect(path, check_same_thread=False)
                 _is_logged(kept[path])  # a connection opens the database when it first reads
+            kept.move_to_end(path)
+            if len(kept) > MOST_KEPT:
+                kept.popitem(last=False)[1].close()
 
     event.listen(Engine, "connect", on_connect)
     try:

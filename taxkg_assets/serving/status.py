@@ -98,7 +98,8 @@ def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
 
 def _documents_changed(home: Home) -> bool:
     files = home.store.read_ledger()["files"]
-    version = reading_version(home.settings)
+    settings = home.settings
+    version = reading_version(settings)
     seen: set[str] = set()
     rows = {name: home.store.read_or_empty(name).to_dicts() for name in ("documents", "quarantine")}
     known = {row["document_id"]: row for row in rows["documents"]}
@@ -107,7 +108,7 @@ def _documents_changed(home: Home) -> bool:
         for row in rows[name]:
             look = looks.get(row["document_id"])
             is_same = look is not None and look.sha256 == row["sha256"] and row["code_version"] == version
-            is_same = is_same and (name == "quarantine" or row.get("tier") == tier_of(home, row))
+            is_same = is_same and (name == "quarantine" or row.get("tier") == tier_of(settings, row))
             if is_same:
                 seen.add(row["document_id"])
             elif look is None or name == "quarantine":  # gone, or no longer refused for that

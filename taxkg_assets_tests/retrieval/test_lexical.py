@@ -54,3 +54,8 @@ def test_expansions_count_less_than_the_question() -> None:
     leg = build_lexical([["rent"], ["berth"]])
     scores = leg.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
     assert scores[0] == pytest.approx(2 * scores[1])
+
+
+def test_no_rows_have_no_terms() -> None:
+    empty = build_lexical([])
+    assert (empty.row_count, empty.starts.tolist(), empty.score_rows(["box"]).tolist()) == (0, [0], [])

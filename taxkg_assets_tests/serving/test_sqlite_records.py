@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from taxkg_assets.serving.sqlite_records import few_waits
+from taxkg_assets.serving.sqlite_records import MOST_KEPT, few_waits
 
 NORMAL, FULL = 1, 2
 
@@ -40,6 +40,18 @@ def test_below_the_folder_the_log_stays_open_until_the_end(tmp_path: Path) -> No
     assert not list(tmp_path.rglob("*-wal"))
     with closing(sqlite3.connect(inside / "runs.db")) as after:
         assert after.execute("SELECT count(*) FROM events").fetchone() == (2,)
+
+
+def test_only_a_few_databases_stay_open(tmp_path: Path) -> None:
+    inside, beside = tmp_path / "dagster", tmp_path / "dagster2"
+    inside.mkdir()
+    beside.mkdir()
+    with few_waits(inside):
+        for number in range(3 * MOST_KEPT):
+            assert _open(inside / f"run{number}.db") == (NORMAL, True)
+        assert len(list(inside.glob("*-wal"))) == MOST_KEPT
+        assert _open(beside / "other.db") == (FULL, False)
+    assert not list(tmp_path.rglob("*-wal"))
 
 
 def test_a_database_without_a_log_waits_as_before(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ The tags tell the rows of some; of others each row begins with a number, which i
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -104,6 +105,10 @@ class _NumberedRow:
     repeat: Run
 
 
+MOST_BESIDE = 200
+"""Runs beside a repeated number that are looked at; a line of print has some ten."""
+
+
 def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
     """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers."""
     limits = load_family("tables")["worksheets"]
@@ -133,15 +138,17 @@ def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
     repeats = [run for run in runs if run.text[:1].isdigit() and is_line_number(run.text)]
     if len(repeats) < limits["least_rows"]:
         return []
-    firsts = [(number, run) for run in runs if (number := _number_of(run))]
+    firsts = sorted(((run.middle, number, run) for run in runs if (number := _number_of(run))), key=lambda one: one[0])
+    middles = [middle for middle, _, _ in firsts]
     rows = []
     for repeat in repeats:
+        beside = slice(
+            bisect_left(middles, repeat.middle - limits["row_pt"]), bisect_right(middles, repeat.middle + 1.0)
+        )
         begun = [
             run
-            for number, run in firsts
-            if _repeats(repeat.text, number)
-            and repeat.x0 - run.x0 >= limits["width_pt"]
-            and -1.0 <= repeat.middle - run.middle <= limits["row_pt"]
+            for _, number, run in firsts[beside][:MOST_BESIDE]
+            if repeat.x0 - run.x0 >= limits["width_pt"] and _repeats(repeat.text, number)
         ]
         if begun:
             rows.append(_NumberedRow(max(begun, key=lambda run: run.y0), repeat))
