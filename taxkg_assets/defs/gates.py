@@ -125,8 +125,8 @@ def gate(
     Args:
         on: the table that is blocked for everything downstream when the check fails.
         reads: further tables that the law looks at.
-        opens: tables as large as what the law opens by way of the home: they, too, decide whether it runs in a process
-            of its own.
+        opens: tables that are as large as what the law reads through the home. Their rows count toward the limit above
+            which a gate runs in its own process.
     The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
     it reads has changed since it passed, it is not asked again.
     """

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
-from taxkg_assets.retrieval.beside import run_beside
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.hyde import imagine_passage
+from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
 from taxkg_assets.retrieval.row_filter import Mask, RowFilter
@@ -64,7 +64,7 @@ def expand_query(
     imagined = imagine_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
     if lay_terms and share:
-        worded, meaning = run_beside(
+        worded, meaning = run_in_parallel(
             lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
         )
         meaning = (1 - share) * meaning + share * worded

@@ -14,13 +14,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import polars as pl
 
-from taxkg_assets.retrieval.beside import run_beside
 from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts
 from taxkg_assets.retrieval.fetched import FetchedFacts
 from taxkg_assets.retrieval.levels import Level, open_level
 from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
 from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, LegScores, NearRows, Question
 from taxkg_assets.retrieval.sections import Sections, build_means, find_mean_directions, open_sections
@@ -219,7 +219,7 @@ class LanceIndex:
     def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
         """Scores of every row by terms, of the nearest rows by meaning."""
         near = NearRows(self.codes, question.meaning, self.passages)
-        by_term, _ = run_beside(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
+        by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:

@@ -12,7 +12,7 @@ import dagster as dg
 
 from taxkg_assets.defs.resources import PROJECT
 from taxkg_assets.defs.store import Store
-from taxkg_assets.serving.sqlite_records import few_waits
+from taxkg_assets.serving.sqlite_records import reduce_fsyncs
 
 
 def install_instance(store: Store) -> str:
@@ -28,5 +28,5 @@ def install_instance(store: Store) -> str:
 def open_instance(store: Store) -> Iterator[dg.DagsterInstance]:
     """Open the home's instance; the environment names it too, for everything that Dagster starts."""
     folder = os.environ["DAGSTER_HOME"] = install_instance(store)
-    with few_waits(Path(folder)), dg.DagsterInstance.get() as instance:
+    with reduce_fsyncs(Path(folder)), dg.DagsterInstance.get() as instance:
         yield instance

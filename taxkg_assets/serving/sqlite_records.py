@@ -1,4 +1,4 @@
-"""SQLite without a wait for the disk at every event: Dagster's records of a build are some five hundred small commits.
+"""Fewer fsyncs for Dagster's SQLite databases: the event log of a build is some five hundred small commits.
 
 Dagster opens a database anew for each event and closes it again. In the mode in which it writes (WAL), a commit waits
 for the disk, and so does the last connection that closes. Here commits go to the log without a wait, as SQLite's
@@ -20,13 +20,13 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-MOST_KEPT = 8
+MAX_OPEN = 8
 """Databases that stay open: Dagster has one for each run, and a run writes to its own and to a few for all."""
 
 
 @contextmanager
-def few_waits(folder: Path) -> Iterator[None]:
-    """Let this process write the SQLite databases below a folder with few waits for the disk."""
+def reduce_fsyncs(folder: Path) -> Iterator[None]:
+    """Write the WAL databases below a folder without an fsync for each commit, in this process, until the end."""
     kept: OrderedDict[str, sqlite3.Connection] = OrderedDict()
     lock = threading.Lock()
     below = folder.resolve()
@@ -43,7 +43,7 @@ def few_waits(folder: Path) -> Iterator[None]:
                 kept[path] = sqlite3.connect(path, check_same_thread=False)
                 _is_logged(kept[path])  # a connection opens the database when it first reads
             kept.move_to_end(path)
-            if len(kept) > MOST_KEPT:
+            if len(kept) > MAX_OPEN:
                 kept.popitem(last=False)[1].close()
 
     event.listen(Engine, "connect", on_connect)

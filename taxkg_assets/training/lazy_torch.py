@@ -15,6 +15,7 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             importlib.import_module("torch.utils.checkpoint")
-            return getattr(importlib.import_module("torch"), name)
+            found = self.__dict__[name] = getattr(importlib.import_module("torch"), name)
+            return found
 
     torch = _LazyTorch()

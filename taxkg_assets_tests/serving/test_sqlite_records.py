@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from taxkg_assets.serving.sqlite_records import MOST_KEPT, few_waits
+from taxkg_assets.serving.sqlite_records import MAX_OPEN, reduce_fsyncs
 
 NORMAL, FULL = 1, 2
 
@@ -31,7 +31,7 @@ def _open(path: Path, *, is_logged: bool = True) -> tuple[int, bool]:
 def test_below_the_folder_the_log_stays_open_until_the_end(tmp_path: Path) -> None:
     inside = tmp_path / "dagster"
     inside.mkdir()
-    with few_waits(inside):
+    with reduce_fsyncs(inside):
         assert _open(inside / "runs.db") == (NORMAL, True)
         assert _open(inside / "runs.db") == (NORMAL, True)
         assert _open(tmp_path / "other.db") == (FULL, False)
@@ -46,20 +46,20 @@ def test_only_a_few_databases_stay_open(tmp_path: Path) -> None:
     inside, beside = tmp_path / "dagster", tmp_path / "dagster2"
     inside.mkdir()
     beside.mkdir()
-    with few_waits(inside):
-        for number in range(3 * MOST_KEPT):
+    with reduce_fsyncs(inside):
+        for number in range(3 * MAX_OPEN):
             assert _open(inside / f"run{number}.db") == (NORMAL, True)
-        assert len(list(inside.glob("*-wal"))) == MOST_KEPT
+        assert len(list(inside.glob("*-wal"))) == MAX_OPEN
         assert _open(beside / "other.db") == (FULL, False)
     assert not list(tmp_path.rglob("*-wal"))
 
 
 def test_a_database_without_a_log_waits_as_before(tmp_path: Path) -> None:
-    with few_waits(tmp_path):
+    with reduce_fsyncs(tmp_path):
         assert _open(tmp_path / "plain.db", is_logged=False) == (FULL, False)
 
 
 def test_nothing_is_changed_afterwards(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), few_waits(tmp_path):
+    with pytest.raises(KeyError), reduce_fsyncs(tmp_path):
         raise KeyError
     assert _open(tmp_path / "runs.db") == (FULL, False)

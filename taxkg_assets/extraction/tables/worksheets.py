@@ -105,7 +105,7 @@ class _NumberedRow:
     repeat: Run
 
 
-MOST_BESIDE = 200
+MAX_CANDIDATES = 200
 """Runs beside a repeated number that are looked at; a line of print has some ten."""
 
 
@@ -147,7 +147,7 @@ def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
         )
         begun = [
             run
-            for _, number, run in firsts[beside][:MOST_BESIDE]
+            for _, number, run in firsts[beside][:MAX_CANDIDATES]
             if repeat.x0 - run.x0 >= limits["width_pt"] and _repeats(repeat.text, number)
         ]
         if begun:

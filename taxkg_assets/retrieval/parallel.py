@@ -1,0 +1,24 @@
+"""Run two steps of one question in parallel: array and model operations release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
+    """Run one step in a worker thread and the other in this one; a step must not call this function itself."""
+    started = _threads().submit(one)
+    here = other()
+    return started.result(), here
+
+
+@cache
+def _threads() -> Executor:
+    return ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="parallel")
