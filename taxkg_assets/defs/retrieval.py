@@ -47,6 +47,7 @@ SERVED = (
     "elements",
     "anchors",
     "faces",
+    "fields",
     "sections",
     "tables",
     "registry",

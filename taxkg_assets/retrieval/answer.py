@@ -50,18 +50,21 @@ def ask(
     *,
     settings: Settings,
     k: int = 10,
+    form: str | None = None,
+    year: int | None = None,
     document: str | None = None,
     level: str = "auto",
     is_worded: bool = True,
 ) -> Answer:
     """Answer a question from the index in the words of its passages or of the searcher's model, or say nothing.
 
-    Args:    document: answer from this document alone. level: size of a passage.
+    Args:    form, year, document: answer from documents of this form or year, or from this document, alone.
+             level: size of a passage.
              is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
     Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
     """
     question = tidy_query(question)
-    ranking = searcher.rank(question, document=document)
+    ranking = searcher.rank(question, form=form, year=year, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
     wording: Callable[..., str] = excerpt_answer

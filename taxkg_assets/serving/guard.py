@@ -23,8 +23,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from taxkg_assets.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-OPEN_PATHS = ("/", "/healthz")
+OPEN_PATHS = ("/", "/docs", "/healthz")
 """Paths that need no key: a watchdog carries none, and the explorer's bare page asks its reader for one."""
+
+OPEN_FOLDER = "/assets/"
+"""Files of the explorer's bare page."""
 
 UNCOUNTED_PATHS = ("/healthz", "/metrics")
 """Paths that are answered however many requests wait: a busy server is not a dead one."""
@@ -112,7 +115,8 @@ class Guard:
         origin = headers.get("origin")
         if origin and origin not in self._origins and _netloc(origin) != netloc:
             return _refused(403, f"Pages of {origin} may not call this server: add the origin to TAXKG_API_ORIGINS.")
-        if self._key and path not in OPEN_PATHS and not self._is_known(headers):
+        is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
+        if self._key and not is_open and not self._is_known(headers):
             return _refused(401, "A key is needed: send it as X-API-Key, or as a bearer token.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most_bytes:

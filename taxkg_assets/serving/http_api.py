@@ -1,4 +1,4 @@
-"""The HTTP API and the web explorer: `taxkg serve`. Parse, ask the service, render; OpenAPI stands at /docs."""
+"""The HTTP API: `taxkg serve`. Parse, ask the service, render; `web.py` adds the explorer and the API reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib import resources
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -15,16 +14,18 @@ import anyio.to_thread
 from deltalake.exceptions import DeltaError
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.middleware.gzip import GZipMiddleware
 
 from taxkg_assets.defs.place import PlaceError
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.retrieval.search import MOST_CHARACTERS
 from taxkg_assets.serving.boxes import BoxNotFoundError
+from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
@@ -33,6 +34,7 @@ from taxkg_assets.serving.meters import Measured, Meters
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
+from taxkg_assets.serving.web import SecurityHeaders, create_web_router
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -80,10 +82,12 @@ class SearchRequest(_Request):
 
 
 class AskRequest(_Request):
-    """A question to be answered from the corpus, or from one document."""
+    """A question to be answered from the corpus, or from a part of it."""
 
     question: Question
     k: int = Field(default=5, ge=1, le=50, description="number of passages to hand over")
+    form: Words | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
+    year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
     document: Words | None = Field(default=None, max_length=200, description="only this document")
 
 
@@ -163,14 +167,20 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
         description="Cited passages and answers from tax forms, their instructions and sectioned tax law.",
         version="1",
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
     )
     meters = Meters(service)
     app.add_middleware(Measured, meters=meters)
     app.add_middleware(Guard, settings=service.settings, hosts=hosts)
+    app.add_middleware(GZipMiddleware, minimum_size=1024)
+    app.add_middleware(SecurityHeaders)
     _add_errors(app)
     _add_questions(app, service)
     _add_lookups(app, service)
     _add_operations(app, service, meters)
+    app.include_router(create_browse_router(service))
+    app.include_router(create_web_router())
     app.mount("/mcp", PostOnly(tools_app))
     return app
 
@@ -212,11 +222,13 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/ask", summary="An answer with citations, general guidance, or silence")
     def ask(asked: AskRequest, response: Response) -> Answer:
-        return answer(asked.question, response, k=asked.k, document=asked.document, level="auto")
+        filters = {"form": asked.form, "year": asked.year, "document": asked.document}
+        return answer(asked.question, response, k=asked.k, level="auto", filters=filters)
 
     @app.post("/v1/query", summary="An answer with its sources, short or detailed")
     def query(asked: QueryRequest, response: Response) -> QueryResponse:
-        found = answer(asked.question, response, k=5, document=asked.document_id, level=LEVELS[asked.mode])
+        filters = {"document": asked.document_id}
+        found = answer(asked.question, response, k=5, level=LEVELS[asked.mode], filters=filters)
         return QueryResponse(
             answer=found.answer,
             sources=[_source(row) for row in found.results],
@@ -226,10 +238,10 @@ def _add_questions(app: FastAPI, service: Service) -> None:
             created_by=found.created_by,
         )
 
-    def answer(question: str, response: Response, *, k: int, document: str | None, level: str) -> Answer:
+    def answer(question: str, response: Response, *, k: int, level: str, filters: dict[str, Any]) -> Answer:
         started = time.perf_counter()
-        found = service.ask(question, k=k, document=document, level=level)
-        _note(service, response, question, found, filters={"document": document}, started=started)
+        found = service.ask(question, k=k, level=level, **filters)
+        _note(service, response, question, found, filters=filters, started=started)
         return found
 
     @app.post("/v1/feedback", status_code=204, summary="Say whether an answer helped; the log of questions must be on")
@@ -276,8 +288,9 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
         name: Annotated[str, Query(min_length=1, max_length=100)],
         older: Annotated[str, Query(max_length=200)] = "",
         newer: Annotated[str, Query(max_length=200)] = "",
+        routine: Annotated[bool, Query(description="also changes that nobody has to act on")] = True,
     ) -> list[dict[str, Any]]:
-        return service.compare(name, older, newer)
+        return [row for row in service.compare(name, older, newer) if routine or not row["is_routine"]]
 
     @app.get("/v1/evidence/{node_id:path}.png", summary="The page of a node with its rectangles marked")
     def evidence(
@@ -300,10 +313,6 @@ def _add_operations(app: FastAPI, service: Service, meters: Meters) -> None:
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:
         return Response(await anyio.to_thread.run_sync(meters.render, limiter=watching), media_type=CONTENT_TYPE_LATEST)
-
-    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    def explorer() -> str:
-        return (resources.files("taxkg_assets.serving") / "explorer.html").read_text(encoding="utf8")
 
 
 def _source(row: Result) -> Source:

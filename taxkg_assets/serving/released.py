@@ -53,6 +53,10 @@ class Released:
             self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
         return self._frames[name]
 
+    def holds(self, name: str) -> bool:
+        """Whether the release pins a table; those made by an older version pin fewer."""
+        return name in json.loads(self.row["table_versions"])
+
     def read(self, name: str) -> pl.DataFrame:
         """As `table`: a release can be compared in like a store."""
         return self.table(name)

@@ -108,15 +108,15 @@ class Service:
 
         return self._remembered(released, "search", [question, k, level, filters], work)
 
-    def ask(self, question: str, *, k: int, document: str | None = None, level: str = "auto") -> Answer:
-        """An answer with citations, guidance, or silence."""
+    def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
+        """An answer with citations, guidance, or silence; `filters` are form, year and document."""
         released = self.current
-        check_filters(released, document=document)
+        check_filters(released, **filters)
 
         def work() -> Answer:
-            return ask(released.searcher, question, settings=self.settings, k=k, document=document, level=level)
+            return ask(released.searcher, question, settings=self.settings, k=k, level=level, **filters)
 
-        return self._remembered(released, "ask", [question, k, document, level], work, is_kept=self._is_final)
+        return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[dict[str, Any]]:
         """Cells of tables by their row and column headers; none where nothing fits."""

@@ -210,13 +210,6 @@ def test_a_home_that_cannot_be_read_leaves_the_release_served(
     assert look() == before
 
 
-def test_the_explorer_sets_text_of_documents_as_text_only(client: TestClient) -> None:
-    page = client.get("/").text
-    assert "<form" in page
-    assert "innerHTML" not in page
-    assert "http://" not in page.replace("http://www.w3.org", "")
-
-
 def test_figures_count_requests(client: TestClient) -> None:
     client.get("/healthz")
     assert 'taxkg_requests_total{path="/healthz",status="200"}' in client.get("/metrics").text

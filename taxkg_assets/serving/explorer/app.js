@@ -1,0 +1,91 @@
+// Routes: every state of the page has an address, and the address alone decides what is shown.
+import { getDocuments, getJson } from "./api.js";
+import { showAsk, showFailure } from "./ask_view.js";
+import { showChanges } from "./changes_view.js";
+import { address, el } from "./dom.js";
+import { showForm, showForms } from "./form_views.js";
+import { showDocument, showDocuments, showStart } from "./library_views.js";
+
+const VIEWS = { documents: showDocuments, document: showDocument, forms: showForms, form: showForm, changes: showChanges };
+
+const view = document.getElementById("view");
+const form = document.getElementById("ask");
+let current = new AbortController();
+
+const readAddress = () => Object.fromEntries(new URLSearchParams(location.search));
+
+const navigate = params => {
+  history.pushState(null, "", address(params));
+  render({ isMoved: true });
+};
+
+const replace = params => history.replaceState(null, "", address(params));
+
+const fillQuestion = params => {
+  for (const name of ["q", "form", "year"]) form.elements[name].value = params.view ? "" : params[name] ?? "";
+};
+
+const markNavigation = params => {
+  for (const item of document.querySelectorAll("nav a")) {
+    const isHere = new URL(item.href).searchParams.get("view") === params.view && Boolean(params.view);
+    if (isHere) item.setAttribute("aria-current", "page");
+    else item.removeAttribute("aria-current");
+  }
+};
+
+const render = async ({ isMoved = false } = {}) => {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const params = readAddress();
+  fillQuestion(params);
+  markNavigation(params);
+  const show = params.q ? showAsk : VIEWS[params.view] ?? showStart;
+  // Each address writes into a stage of its own, so a late reply cannot overwrite a newer state.
+  const stage = el("div", {}, el("p", { class: "soft" }, "Loading …"));
+  view.replaceChildren(stage);
+  try {
+    await show(stage, params, { signal, navigate, replace, retry: () => render() });
+  } catch (error) {
+    if (error.name === "AbortError" || signal.aborted) return;
+    showFailure(stage, error, () => render());
+  }
+  if (isMoved && !signal.aborted) {
+    window.scrollTo(0, 0);
+    (view.querySelector("h1") ?? view).focus({ preventScroll: true });
+  }
+};
+
+form.addEventListener("submit", event => {
+  event.preventDefault();
+  const asked = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
+  if (!asked.q) {
+    form.elements.q.focus();
+    return;
+  }
+  navigate(asked);
+});
+
+document.addEventListener("click", event => {
+  const target = event.target.closest("a[data-route]");
+  if (!target || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  history.pushState(null, "", target.getAttribute("href"));
+  render({ isMoved: true });
+});
+
+window.addEventListener("popstate", () => render({ isMoved: true }));
+
+const showServed = async () => {
+  const served = await getJson("healthz");
+  document.getElementById("served").textContent =
+    `${served.documents} documents · ${served.passages.toLocaleString("en-US")} passages · release of ${served.released_at.slice(0, 10)}`;
+  const documents = [...(await getDocuments()).values()];
+  const forms = [...new Set(documents.map(row => row.form).filter(Boolean))].sort();
+  const years = [...new Set(documents.map(row => row.tax_year ?? row.revision.slice(0, 4)).filter(Boolean).map(String))].sort().reverse();
+  document.getElementById("known-forms").append(...forms.map(value => el("option", { value })));
+  document.getElementById("known-years").append(...years.map(value => el("option", { value })));
+};
+
+render();
+showServed().catch(() => {});

@@ -1,0 +1,77 @@
+// The API reference, drawn from the server's own OpenAPI document.
+import { getJson } from "./api.js";
+import { el } from "./dom.js";
+
+const view = document.getElementById("view");
+
+const nameOf = reference => reference.split("/").at(-1);
+
+const typeOf = schema => {
+  if (!schema) return "";
+  if (schema.$ref) return nameOf(schema.$ref);
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(" or ");
+  if (schema.enum) return schema.enum.map(value => JSON.stringify(value)).join(" or ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.type === "array") return `list of ${typeOf(schema.items)}`;
+  return schema.type ?? "object";
+};
+
+const limitsOf = schema => {
+  const own = schema?.anyOf?.find(option => option.type !== "null") ?? schema ?? {};
+  const limits = [];
+  if (own.minimum !== undefined) limits.push(`from ${own.minimum}`);
+  if (own.maximum !== undefined) limits.push(`to ${own.maximum}`);
+  if (own.maxLength !== undefined) limits.push(`${own.maxLength} characters at most`);
+  if (schema?.default !== undefined && schema.default !== null) limits.push(`default ${JSON.stringify(schema.default)}`);
+  return limits.join(", ");
+};
+
+const fieldTable = rows => el("div", { class: "scroll" }, el("table", { class: "list" },
+  el("thead", {}, el("tr", {}, ["Name", "Type", "Meaning"].map(name => el("th", { scope: "col" }, name)))),
+  el("tbody", {}, rows.map(({ name, schema, description, required }) => el("tr", {},
+    el("td", {}, el("code", {}, name), required ? " *" : ""), el("td", {}, typeOf(schema)),
+    el("td", {}, [description ?? schema?.description ?? "", limitsOf(schema)].filter(Boolean).join("; ")))))));
+
+const modelTable = schema => fieldTable(Object.entries(schema.properties ?? {}).map(([name, own]) => ({
+  name, schema: own, required: schema.required?.includes(name),
+})));
+
+const referencesIn = (schema, found = new Set()) => {
+  JSON.stringify(schema ?? {}, (key, value) => {
+    if (key === "$ref") found.add(nameOf(value));
+    return value;
+  });
+  return found;
+};
+
+const operation = (path, method, own, models) => {
+  const body = own.requestBody?.content?.["application/json"]?.schema;
+  const reply = own.responses?.["200"]?.content?.["application/json"]?.schema;
+  const parts = [el("h2", {}, el("code", {}, `${method.toUpperCase()} ${path}`)), el("p", {}, own.description || own.summary)];
+  if (own.parameters?.length) {
+    parts.push(el("h3", {}, "Parameters"), fieldTable(own.parameters.map(one => ({ ...one, required: one.required }))));
+  }
+  if (body?.$ref) parts.push(el("h3", {}, `Body: ${nameOf(body.$ref)}`), modelTable(models[nameOf(body.$ref)]));
+  if (reply) {
+    parts.push(el("h3", {}, "Reply"), el("p", {}, typeOf(reply)));
+    for (const name of referencesIn(reply)) {
+      parts.push(el("details", {}, el("summary", {}, name), modelTable(models[name] ?? {})));
+    }
+  }
+  return el("section", { class: "card" }, parts);
+};
+
+const show = async () => {
+  const described = await getJson("openapi.json");
+  const models = described.components?.schemas ?? {};
+  const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, own]) => operation(path, method, own, models)));
+  view.replaceChildren(
+    el("h1", {}, "HTTP API"), el("p", {}, described.info.description),
+    el("p", {}, "The machine-readable description is ", el("a", { href: "openapi.json" }, "openapi.json"),
+      ". Where the server has a key, send it as X-API-Key or as a bearer token. Errors come as {\"detail\": …} with the reason. " +
+      "The tools for agents (Model Context Protocol) are at /mcp. Fields marked * are required."),
+    ...operations);
+};
+
+show().catch(error => view.replaceChildren(el("p", { class: "card answer failed", role: "alert" }, error.message)));

@@ -1,0 +1,344 @@
+"""What a release holds, for readers who browse: documents, forms, one document's outline, one page's content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import polars as pl
+from pydantic import BaseModel, Field
+
+from taxkg_assets.retrieval.results import Box, Flag
+from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
+
+PAGE_ZOOM = 2.0
+"""Pixels a point of a page's picture, unless another zoom is asked for."""
+
+
+KEYS_SHOWN = 2
+"""Numbered fields that stand for a form where its questions are suggested."""
+
+
+class DocumentEntry(BaseModel):
+    """One document of the release."""
+
+    document: str = Field(description="document id")
+    title: str
+    form: str = Field(description="form or publication that it is about; may be empty")
+    doc_type: str
+    revision: str = Field(description="YYYY-MM or YYYY; may be empty")
+    tax_year: int | None
+    is_draft: bool
+    pages: int
+    product: str = Field(description="the publisher's file stem, e.g. f1099div; the same for every revision")
+    page_url: str | None = Field(description="official web page")
+    pdf_url: str | None = Field(description="official address of the PDF")
+    flags: int = Field(description="number of quality checks that the document fails")
+
+
+class Heading(BaseModel):
+    """One heading of a document's outline."""
+
+    node_id: str
+    text: str
+    level: int = Field(description="depth in the outline, from 1")
+    page: int
+    key: str | None = Field(description="box_1a, line_3, …, or null")
+
+
+class DocumentDetail(DocumentEntry):
+    """A document with its outline and its quality flags."""
+
+    outline: list[Heading]
+    quality: list[Flag]
+    revisions: list[str] = Field(description="documents of the same product, newest first")
+
+
+class Paragraph(BaseModel):
+    """One paragraph, list item or caption of a page."""
+
+    node_id: str
+    heading_path: str
+    text: str
+    bboxes: list[Box]
+
+
+class Cell(BaseModel):
+    """One body cell of a table."""
+
+    row: int
+    column: int
+    row_path: str = Field(description="row headers, joined with ' > '")
+    column_path: str = Field(description="column headers, joined with ' > '")
+    text: str
+    bbox: Box
+
+
+class PageTable(BaseModel):
+    """One table of a page."""
+
+    table_id: str
+    title: str
+    cells: list[Cell]
+    bbox: Box
+
+
+class FormField(BaseModel):
+    """One fillable field of a form, or one printed box of a form that cannot be filled in."""
+
+    document: str
+    page: int
+    key: str = Field(description="box_1b, line_8b, …; empty for fields without a number")
+    label: str
+    copy_name: str = Field(description="copy of the form: A, B, 1, …; empty where there are no copies")
+    part: str
+    section: str
+    column: str
+    row: str
+    name: str = Field(description="full name of the form field in the file")
+    kind: str
+    spoken: str = Field(description="what a screen reader says of the field")
+    formula: str = Field(description="how the amount is figured, as stated; may be empty")
+    bbox: Box
+
+
+class PageDetail(BaseModel):
+    """What one page says: its paragraphs, tables and fields in reading order, and its size in points."""
+
+    document: str
+    page: int
+    width: float
+    height: float
+    paragraphs: list[Paragraph]
+    tables: list[PageTable]
+    fields: list[FormField]
+
+
+class FormRevision(BaseModel):
+    """One revision of a form."""
+
+    document: str
+    revision: str
+    is_draft: bool
+    title: str
+    fields: int
+
+
+class FormEntry(BaseModel):
+    """One form with its revisions, newest first."""
+
+    form: str
+    keys: list[str] = Field(description="first numbered boxes or lines of the newest revision")
+    revisions: list[FormRevision]
+
+
+def list_documents(released: Released) -> list[DocumentEntry]:
+    """Every document of the release, by form, newest revision first."""
+    rows = released.table("documents").sort(
+        ["form", "irs_name", "revision", "document_id"], descending=[False, False, True, False]
+    )
+    return [_entry(row, released) for row in rows.iter_rows(named=True)]
+
+
+def describe_document(released: Released, document: str) -> DocumentDetail:
+    """A document, its outline and its flags.
+
+    Raises: PageNotFoundError if the release does not hold it.
+    """
+    row = _document(released, document)
+    nodes = released.read_documents("nodes", [document])
+    headings = nodes.filter(pl.col("level") == "anchor", pl.col("page").is_not_null()).sort("ordinal")
+    parents = dict(headings.select("node_id", "parent_id").iter_rows())
+    outline = [
+        Heading(
+            node_id=own["node_id"],
+            text=own["text"],
+            level=_depth(own["node_id"], parents),
+            page=own["page"],
+            key=own["anchor_key"],
+        )
+        for own in headings.iter_rows(named=True)
+        if "#face-" not in own["node_id"]
+    ]
+    documents = released.table("documents")
+    same = documents.filter(pl.col("irs_name") == row["irs_name"], pl.col("irs_name") != "")
+    names = same.sort("revision", "document_id", descending=True)["document_id"].to_list()
+    return DocumentDetail(
+        **_entry(row, released).model_dump(),
+        outline=outline,
+        quality=released.flags.get(document, []),
+        revisions=names,
+    )
+
+
+def read_page(released: Released, document: str, page: int) -> PageDetail:
+    """What the release says of one page.
+
+    Raises: PageNotFoundError if there is no such document or page.
+    """
+    row = _document(released, document, page=page)
+    nodes = released.read_documents("nodes", [document]).sort("ordinal")
+    tables = released.read_documents("tables", [document]).filter(pl.col("page") == page)
+    width, height = _page_size(row["source_uri"], row["sha256"], document, page)
+    return PageDetail(
+        document=document,
+        page=page,
+        width=width,
+        height=height,
+        paragraphs=[
+            Paragraph(
+                node_id=own["node_id"],
+                heading_path=own["heading_path"],
+                text=own["text"],
+                bboxes=[_box(box, box["page"]) for box in own["bboxes"]],
+            )
+            for own in nodes.filter(pl.col("level") == "paragraph").iter_rows(named=True)
+            if any(box["page"] == page for box in own["bboxes"] or ())
+        ],
+        tables=[_page_table(own) for own in tables.iter_rows(named=True)],
+        fields=[field for field in list_fields(released, document) if field.page == page],
+    )
+
+
+def draw_plain_page(released: Released, document: str, page: int, *, zoom: float = PAGE_ZOOM) -> bytes:
+    """A page as a PNG, without marks.
+
+    Args:   zoom: pixels a point.
+    Raises: PageNotFoundError if there is no such page, or its file is gone or has changed.
+    """
+    with opened_page(_document(released, document, page=page), page) as sheet:
+        picture: bytes = draw_sheet(sheet, zoom=zoom).tobytes("png")
+    return picture
+
+
+def list_forms(released: Released) -> list[FormEntry]:
+    """Forms with fields, by name; the revisions of each, newest first."""
+    if not released.holds("fields"):
+        return []
+    fields = released.table("fields").sort("document_id", "page", "field_ix")
+    counts = dict(fields.group_by("document_id").len().iter_rows())
+    numbered = fields.filter(pl.col("key") != "").unique(["document_id", "key"], maintain_order=True, keep="first")
+    keys = dict(numbered.group_by("document_id").agg(pl.col("key").head(KEYS_SHOWN)).iter_rows())
+    found: dict[str, list[FormRevision]] = {}
+    documents = released.table("documents").sort("revision", "document_id", descending=True)
+    for row in documents.iter_rows(named=True):
+        if row["doc_type"] == "form" and row["form"] and counts.get(row["document_id"]):
+            revision = FormRevision(
+                document=row["document_id"],
+                revision=row["revision"],
+                is_draft=row["is_draft"],
+                title=row["title"],
+                fields=counts[row["document_id"]],
+            )
+            found.setdefault(row["form"], []).append(revision)
+    return [
+        FormEntry(form=form, keys=keys.get(found[form][0].document, []), revisions=found[form])
+        for form in sorted(found)
+    ]
+
+
+def list_fields(released: Released, document: str) -> list[FormField]:
+    """The fields of one form in the order they are filled in; none where the release is of an older version.
+
+    Raises: PageNotFoundError if the release does not hold the document.
+    """
+    _document(released, document)
+    if not released.holds("fields"):
+        return []
+    rows = released.read_documents("fields", [document]).sort("page", "field_ix")
+    return [_field(row) for row in rows.iter_rows(named=True)]
+
+
+def _document(released: Released, document: str, *, page: int | None = None) -> dict[str, Any]:
+    documents = released.table("documents")
+    rows = documents.filter(pl.col("document_id") == document).to_dicts()
+    if not rows:
+        near = [name for name in documents["document_id"] if document.lower() in name.lower()]
+        known = ", ".join(near[:20] or documents["document_id"][:20])
+        raise PageNotFoundError(f"No document {document!r} in the release. Documents: {known}.")
+    if page is not None and not 1 <= page <= rows[0]["page_count"]:
+        raise PageNotFoundError(f"{document} has no page {page}: its pages are 1 to {rows[0]['page_count']}.")
+    return rows[0]
+
+
+def _entry(row: dict[str, Any], released: Released) -> DocumentEntry:
+    return DocumentEntry(
+        document=row["document_id"],
+        title=row["title"],
+        form=row["form"],
+        doc_type=row["doc_type"],
+        revision=row["revision"],
+        tax_year=row["tax_year"],
+        is_draft=row["is_draft"],
+        pages=row["page_count"],
+        product=row["irs_name"],
+        page_url=row["page_url"],
+        pdf_url=row["pdf_url"],
+        flags=len(released.flags.get(row["document_id"], ())),
+    )
+
+
+def _depth(node_id: str, parents: dict[str, str | None]) -> int:
+    """Number of headings from the top of the outline down to this one; 1 at the top."""
+    depth, above = 1, parents.get(node_id)
+    while above in parents:
+        depth, above = depth + 1, parents[above]
+    return depth
+
+
+@lru_cache(maxsize=4096)
+def _page_size(source_uri: str, sha256: str, document: str, page: int) -> tuple[float, float]:
+    """Width and height in points; the digest keeps sizes of a replaced file apart."""
+    row = {"source_uri": source_uri, "sha256": sha256, "document_id": document}
+    with opened_page(row, page) as sheet:
+        return float(sheet.rect.width), float(sheet.rect.height)
+
+
+def _box(corners: dict[str, float], page: int) -> Box:
+    return Box(page=page, x0=corners["x0_pt"], y0=corners["y0_pt"], x1=corners["x1_pt"], y1=corners["y1_pt"])
+
+
+def _page_table(row: dict[str, Any]) -> PageTable:
+    cells: Iterable[dict[str, Any]] = row["cells"] or ()
+    return PageTable(
+        table_id=row["table_id"],
+        title=row["title"],
+        cells=[
+            Cell(
+                row=cell["row_ix"],
+                column=cell["col_ix"],
+                row_path=cell["row_path"] or "",
+                column_path=cell["col_path"] or "",
+                text=cell["text"] or "",
+                bbox=_box(cell["bbox"], row["page"]),
+            )
+            for cell in cells
+        ],
+        bbox=_box(row["bbox"], row["page"]),
+    )
+
+
+def _field(row: dict[str, Any]) -> FormField:
+    return FormField(
+        document=row["document_id"],
+        copy_name=row["copy"],
+        bbox=_box(row["bbox"], row["page"]),
+        **{name: row[name] for name in _FIELD_COLUMNS},
+    )
+
+
+_FIELD_COLUMNS: Sequence[str] = (
+    "page",
+    "key",
+    "label",
+    "part",
+    "section",
+    "column",
+    "row",
+    "name",
+    "kind",
+    "spoken",
+    "formula",
+)
