@@ -1,0 +1,206 @@
+"""The explorer in a real browser: headless Chromium, real clicks, wide and on a phone."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from taxkg_assets.serving.http_api import create_app
+from taxkg_assets.serving.service import Service
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+WIDE = {"width": 1400, "height": 900}
+PHONE = {"width": 390, "height": 844}
+QUESTION = "What is reported in box 1a?"
+NONSENSE = "How do I bake bread?"
+
+
+@pytest.fixture(scope="module")
+def url(built_samples: Path) -> Iterator[str]:
+    config = uvicorn.Config(create_app(Service(str(built_samples))), port=0, log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, url: str) -> Iterator[Any]:
+    """Opens an address in a window of a size; what the console complains of fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(path: str, size: dict[str, int] = WIDE, *, is_quiet: bool = True) -> Any:
+        context = browser.new_context(viewport=size)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        if is_quiet:
+            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _ask(page: Any, question: str) -> None:
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+
+def test_a_question_leads_to_the_rectangle_on_the_page(open_page: Any) -> None:
+    page = open_page("/")
+    _ask(page, QUESTION)
+    page.get_by_role("heading", name="Answer").wait_for()
+    assert "q=What+is+reported" in page.url
+    page.locator(".cite").first.click()
+    mark, sheet = page.locator(".mark").first, page.locator(".sheet img")
+    sheet.wait_for()
+    mark.wait_for()
+    inside, outside = mark.bounding_box(), sheet.bounding_box()
+    assert outside["x"] <= inside["x"]
+    assert inside["x"] + inside["width"] <= outside["x"] + outside["width"]
+    assert page.locator(".passage[aria-current=true]").count() == 1
+
+
+def test_back_leads_to_the_question_before(open_page: Any) -> None:
+    page = open_page("/")
+    _ask(page, QUESTION)
+    page.get_by_role("heading", name="Answer").wait_for()
+    _ask(page, NONSENSE)
+    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Answer").wait_for()
+    assert page.get_by_label("Question").input_value() == QUESTION
+    page.go_back()
+    page.get_by_role("heading", name="Ask tax forms").wait_for()
+
+
+def test_a_late_reply_does_not_replace_a_newer_one(open_page: Any) -> None:
+    page = open_page("/")
+
+    def hold_first(route: Any) -> None:
+        if QUESTION in (route.request.post_data or ""):
+            time.sleep(1.5)
+        route.continue_()
+
+    page.route("**/v1/ask", hold_first)
+    _ask(page, QUESTION)
+    _ask(page, NONSENSE)
+    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    page.wait_for_timeout(2500)
+    assert page.get_by_role("heading", name="Answer", exact=True).count() == 0
+    assert page.get_by_label("Question").input_value() == NONSENSE
+
+
+def test_a_form_and_a_year_keep_the_answer(open_page: Any) -> None:
+    page = open_page("/")
+    page.get_by_label("Form", exact=True).fill("1099-DIV")
+    page.get_by_label("Year").fill("2024")
+    _ask(page, QUESTION)
+    page.get_by_role("heading", name="Answer").wait_for()
+    assert "form=1099-DIV" in page.url
+    page.reload()
+    page.get_by_role("heading", name="Answer").wait_for()
+    assert page.get_by_label("Year").input_value() == "2024"
+
+
+def test_silence_does_not_look_like_an_answer(open_page: Any) -> None:
+    page = open_page(f"/?q={NONSENSE}")
+    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    assert page.locator("meter").count() == 0
+    assert not page.locator(".passage").first.is_visible(), "the nearest passages are folded away"
+
+
+def test_on_a_phone_the_answer_is_what_is_seen(open_page: Any) -> None:
+    page = open_page("/", PHONE)
+    _ask(page, QUESTION)
+    heading = page.get_by_role("heading", name="Answer")
+    heading.wait_for()
+    page.wait_for_timeout(800)
+    assert 0 <= heading.bounding_box()["y"] < PHONE["height"]
+    page.get_by_role("button", name="Show on page").first.click()
+    dialog = page.get_by_role("dialog", name="Page")
+    dialog.locator(".mark").first.wait_for()
+    page.get_by_role("button", name="Close").click()
+    assert dialog.count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_field_of_a_form_leads_to_what_is_said_of_it(open_page: Any) -> None:
+    page = open_page("/?view=forms")
+    page.get_by_role("link", name="2024-01").first.click()
+    page.get_by_role("button", name="Box 2a").first.click()
+    page.get_by_role("heading", name="For the filer").wait_for()
+    page.locator(".field-hit[aria-pressed=true]").first.wait_for()
+    other = page.locator(".field-hit[aria-label^='box 1b']").first
+    other.click()
+    page.get_by_role("heading", name="Box 1b").wait_for()
+    assert "field=" in page.url
+
+
+def test_changes_show_the_words_that_differ(open_page: Any) -> None:
+    page = open_page("/?view=changes&name=f1099div")
+    page.locator("del").first.wait_for()
+    assert page.locator("ins").count() > 0
+    few = page.locator("article").count()
+    page.get_by_label("Routine changes too").check()
+    page.locator("article").nth(few).wait_for()
+
+
+def test_a_document_is_read_page_by_page(open_page: Any) -> None:
+    page = open_page("/?view=documents")
+    page.get_by_label("Filter").fill("instructions 1099-DIV")
+    page.locator("tbody a").first.click()
+    page.get_by_role("button", name="Next page").click()
+    page.wait_for_url("**page=2**")
+    page.get_by_text("Text of page 2").click()
+    page.locator("details .text").first.wait_for()
+
+
+def test_a_server_that_fails_can_be_asked_again(open_page: Any) -> None:
+    page = open_page("/", is_quiet=False)
+    page.get_by_role("heading", name="Ask tax forms").wait_for()
+    page.route("**/v1/ask", lambda route: route.abort())
+    _ask(page, QUESTION)
+    page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+    page.unroute("**/v1/ask")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Answer").wait_for()
+
+
+def test_text_of_a_question_is_text(open_page: Any) -> None:
+    page = open_page("/?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20box%201a")
+    page.locator(".answer").wait_for()
+    assert page.locator("#view img[src='x']").count() == 0
