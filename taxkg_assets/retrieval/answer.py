@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_form
@@ -40,6 +41,8 @@ class Answer(BaseModel):
     model: str = ""
     level: str = "auto"
     citations: list[Citation] = []
+    units: list[Unit] = []
+    """What an answer by rule is made of: statements with their lead-ins and headings, each piece with its place."""
     quality: list[Flag] = []
     """What is to be doubted of the documents that the answer cites."""
 
@@ -64,7 +67,7 @@ def ask(
     ranking = searcher.rank(question, document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
-    wording: Callable[..., str] = excerpt_answer
+    wording: Callable[..., list[Unit]] = excerpt_answer
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail knows passages, whatever is handed over
         results = searcher.assemble(ranking, k=k, level=wanted)
@@ -82,11 +85,12 @@ def ask(
         guide_at=settings.guidance_relevance,
         is_on=settings.guardrail,
     )
-    text, worded = None, None
+    text, worded, units = None, None, list[Unit]()
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers:
             worded = word_answer(question, results, proposer=model)
-        text = worded.text if worded else wording(searcher, question, ranking, results=results)
+        units = [] if worded else wording(searcher, question, ranking, results=results)
+        text = worded.text if worded else "\n".join(unit.quote() for unit in units)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:
             text = f"{notices['general']}\n{text}"
@@ -102,6 +106,7 @@ def ask(
         model=worded.model if worded else "",
         level=wanted,
         citations=list(worded.citations) if worded else [],
+        units=units,
         quality=find_cited_flags(text, results),
     )
 
