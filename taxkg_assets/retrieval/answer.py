@@ -11,6 +11,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.answering.boxes import find_named_box, name_box
+from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
@@ -65,6 +67,9 @@ def ask(
     """
     question = tidy_query(question)
     ranking = searcher.rank(question, document=document)
+    box = find_named_box(searcher, question, ranking)
+    if box is not None:  # what stands there is found by its name better than by a description
+        ranking = searcher.rank(f"{question} {box.form} {box.name}", document=document)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
     wording: Callable[..., list[Unit]] = excerpt_answer
@@ -76,6 +81,10 @@ def ask(
         if wants_summary(ranking.route.intent):
             is_known = document is not None or _is_asked_for(searcher, ranking, results[0])
             wording, relevance = (quote_summary, 10.0) if is_known else (excerpt_answer, relevance)
+    changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
+    if changes:
+        results, wanted = changed, level
+        relevance = max(relevance, load_family("answers")["change_relevance"])
     model = searcher.proposer
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = weigh_opinion(relevance, question, results, proposer=model)
@@ -87,9 +96,10 @@ def ask(
     )
     text, worded, units = None, None, list[Unit]()
     if is_worded and results and mode != guardrail.SILENCE:
-        if model is not None and settings.llm_answers:
+        if model is not None and settings.llm_answers and not changes:
             worded = word_answer(question, results, proposer=model)
-        units = [] if worded else wording(searcher, question, ranking, results=results)
+        units = changes or ([] if worded else wording(searcher, question, ranking, results=results))
+        units = name_box(units, box, results) if box is not None else units
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
         notices = load_family("guardrail")["notices"]
         if mode == guardrail.GENERAL:

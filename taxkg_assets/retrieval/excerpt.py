@@ -8,9 +8,11 @@ from taxkg_assets.retrieval.answering.editions import find_other_editions
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
@@ -20,8 +22,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     The cell of a table that leads the ranking comes first: its headers and what it holds. Who asks for a figure wants
     nothing else.
     """
-    cell = [_quote_cell(ranking, results[0])] if ranking.cell else []
-    if cell and ranking.route.wants_amount:
+    cell = _quote_cell(ranking, results[0])
+    if cell and ranking.route.wants_amount and _covers_question(ranking):
         return cell
     limits = load_family("answers")
     shown = results[: limits["passages"]]
@@ -33,6 +35,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         others=find_other_editions(shown, ranking.route, searcher.facts),
     )
     statements = [own for own in found if not own.is_foreign] or found
+    if cell:  # rows beside the cell that is asked for are other answers
+        statements = [own for own in statements if not own.line.is_table]
     if not statements:
         return cell or [_quote_whole(results[0])]
     worth = score_statements(question, statements, encoder=searcher.encoder, ranking=ranking)
@@ -97,9 +101,20 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
     return units or excerpt_answer(searcher, question, ranking, results=results)
 
 
-def _quote_cell(ranking: Ranking, result: Result) -> Unit:
+def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
+    """The cell that leads the ranking, if any; who asks for a figure is told no other value."""
+    value = ranking.cell.rpartition(": ")[2]
+    prints_figure = any(rule.pattern.search(value) for rule in load_rules("answers", "values"))
+    if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
+        return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
-    return Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+
+
+def _covers_question(ranking: Ranking) -> bool:
+    """Whether a cell with its headers says enough of the question to stand alone."""
+    share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+    return bool(share >= load_family("answers")["cell_share"])
 
 
 def _quote_whole(result: Result) -> Unit:

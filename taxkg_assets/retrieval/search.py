@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
@@ -60,6 +61,10 @@ class Searcher:
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
     open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
+    open_changes: Callable[[], pl.DataFrame] | None = None
+    """What changed between editions, where the home knows."""
+    open_boxes: Callable[[], pl.DataFrame] | None = None
+    """The boxes of forms with their labels, where the home knows."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
     """What to doubt of documents that do not keep every law."""
 

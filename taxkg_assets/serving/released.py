@@ -98,6 +98,8 @@ class Released:
             ),
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
+            open_boxes=lambda: self.table("registry"),
+            open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:

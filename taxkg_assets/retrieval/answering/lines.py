@@ -221,6 +221,17 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
     return found
 
 
+def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
+    """Rows with those that lead in a list which begins before them: no passage opens with an item of who knows what."""
+    texts = facts.columns["text"]
+    torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
+    if not torn:
+        return list(rows)
+    stretches = open_stretches(torn, facts)
+    lines = [(stretches[row], stretches[row].of_row[row][0]) for row in torn]
+    return sorted({*rows, *(stretch.lines[place].row for stretch, line in lines for place in line.leads)})
+
+
 def find_mark(text: str) -> str:
     """The kind of list mark that a line begins with; empty where it begins with none."""
     return next((rule.id for rule in load_rules("answers", "marks") if rule.pattern.match(text)), "")

@@ -34,6 +34,7 @@ class Statement:
                 was found, not in what was gathered around. is_foreign: it is of another form, box, line or code.
                 opens: keys asked for that it explains first. is_pointer: it sends the reader elsewhere. is_fragment:
                 no whole sentence. is_figures: a row of figures. is_example: it tells an example.
+                is_opening: it begins what is said under the heading of what was found.
     """
 
     stretch: Stretch
@@ -51,6 +52,7 @@ class Statement:
     is_fragment: bool
     is_figures: bool
     is_example: bool
+    is_opening: bool
 
     @property
     def line(self) -> Line:
@@ -110,9 +112,14 @@ def read_row(
     )
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
     is_unasked = _is_unasked(path, wanted)
+    is_asked = (passage == 0 and row == hit) or covers_key(facts.columns["anchor_key"][row], route.keys)
+    is_common = bool(facts.is_boilerplate[row]) and not is_asked
     headed = frozenset(find_terms(stretch.heading(row)))
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
+    opening = next(
+        ((line.place, 0) for line in stretch.of_row[row] if facts.opens_anchor[row] and not line.is_heading), ()
+    )
     for line, sentence in _list_statements(stretch.of_row[row]):
         text = line.read(sentence)
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
@@ -122,6 +129,7 @@ def read_row(
         is_foreign = (
             is_of_other
             or is_unasked
+            or is_common
             or (asks_for_code and bool(codes) and not listed)
             or (is_of_other_key and not listed and not names_key(text, route.keys))
         )
@@ -144,6 +152,7 @@ def read_row(
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=line.is_table or _is_of_figures(text),
             is_example=_tells_example(text, path),
+            is_opening=(line.place, sentence) == opening and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
         )
         opened = ()
 
@@ -180,11 +189,14 @@ def _tells_example(text: str, path: str) -> bool:
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
     """Whether a text stands under a heading that documents print for their own sake, and the question is not of it."""
+    headings = path.split(" > ")[1:]
     for rule in load_rules("answers", "unasked"):
-        for heading in path.split(" > ")[1:]:
+        for number, heading in enumerate(headings):
             if rule.pattern.search(heading):
                 named = frozenset(find_terms(heading))
-                return not named or len(named & wanted) < load_family("answers")["unasked_share"] * len(named)
+                below = frozenset(find_terms(" ".join(headings[number + 1 :])))
+                least = load_family("answers")["unasked_share"]
+                return len(named & wanted) < least * len(named) and not len(below & wanted) >= least * len(below) > 0
     return False
 
 

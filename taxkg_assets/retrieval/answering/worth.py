@@ -23,11 +23,16 @@ def score_statements(
     limits = load_family("answers")
     flags = find_signals(question, statements, ranking=ranking)
     order = choose_candidates(flags)
-    vectors = encoder.encode_sentences([statements[place].text for place in order])
+    vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
-    flags["cosine"][order] = encoder.scale.read(vectors @ encoder.encode_query(question))
+    flags["cosine"][order] = encoder.scale.read(vectors @ ranking.meaning)
     value = np.sum([weight * flags[name] for name, weight in limits["worth"].items()], axis=0)
     return {place: float(value[place]) for place in order}
+
+
+def _shorten(text: str) -> str:
+    """The first words of a statement: what a long one is about stands there, and to read all of it takes long."""
+    return " ".join(text.split()[: load_family("answers")["full_words"]])
 
 
 def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
@@ -55,6 +60,7 @@ def find_signals(question: str, statements: Sequence[Statement], *, ranking: Ran
         "rank": each(lambda own: 1.0 / (1 + own.passage)),
         "hit": each(lambda own: own.is_hit),
         "liked": each(lambda own: max(0.0, 1.0 - (top - scores.get(own.row, -np.inf)) / reach)),
+        "opening": each(lambda own: own.passage == 0 and own.is_opening),
         "pointer": each(lambda own: own.is_pointer),
         "fragment": each(lambda own: own.is_fragment),
         "figures": each(lambda own: own.is_figures),
@@ -93,10 +99,26 @@ def rank_statements(
         best = max(gain, key=lambda place: (gain[place], -place))
         if chosen and left[best] < least:
             break
+        del left[best]
+        if chosen and _adds_nothing(statements[best], [statements[place] for place in chosen]):
+            continue
         chosen.append(best)
         held |= statements[best].terms
-        del left[best]
     return chosen
+
+
+def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
+    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or row beside it."""
+    least = load_family("answers")["same_share"]
+    terms = own.terms - own.around
+    return (
+        own.is_fragment
+        or own.line.is_table
+        or any(
+            len(terms & (other.terms | other.around)) >= least * max(1, len(terms)) and len(terms) > 1
+            for other in chosen
+        )
+    )
 
 
 def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:

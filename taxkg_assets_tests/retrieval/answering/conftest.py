@@ -31,6 +31,7 @@ def make_facts(*sections: Section, keys: Sequence[str | None] = (), level: str =
             "level": level,
             "form": "2077-ZED",
             "perspective": "filer",
+            "irs_name": "z",
         }
         for number, (heading, lines) in enumerate(sections)
     ]
