@@ -114,7 +114,15 @@ class Service:
         check_filters(released, document=document)
 
         def work() -> Answer:
-            return ask(released.searcher, question, settings=self.settings, k=k, document=document, level=level)
+            return ask(
+                released.searcher,
+                question,
+                settings=self.settings,
+                k=k,
+                document=document,
+                level=level,
+                is_placed=True,
+            )
 
         return self._remembered(released, "ask", [question, k, document, level], work, is_kept=self._is_final)
 

@@ -105,37 +105,18 @@ def read_row(
     row: int, stretch: Stretch, *, route: Route, passage: int, hit: int, wanted: frozenset[str]
 ) -> Iterator[Statement]:
     """What one row of the index states."""
-    facts = stretch.facts
-    path: str = facts.columns["heading_path"][row]
-    is_of_other = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(
-        row, route, facts
-    )
+    facts, lines = stretch.facts, stretch.of_row[row]
+    is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
-    is_unasked = _is_unasked(path, wanted)
-    is_asked = (passage == 0 and row == hit) or covers_key(facts.columns["anchor_key"][row], route.keys)
-    is_common = bool(facts.is_boilerplate[row]) and not is_asked
-    headed = frozenset(find_terms(stretch.heading(row)))
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
-    opening = next(
-        ((line.place, 0) for line in stretch.of_row[row] if facts.opens_anchor[row] and not line.is_heading), ()
-    )
-    for line, sentence in _list_statements(stretch.of_row[row]):
+    opening = next((line.place for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
+    for line, sentence in _list_statements(lines):
         text = line.read(sentence)
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
         listed = tuple(key for key in route.keys if key in codes)
         if not listed and not _is_readable(line, sentence):
             continue
-        is_foreign = (
-            is_of_other
-            or is_unasked
-            or is_common
-            or (asks_for_code and bool(codes) and not listed)
-            or (is_of_other_key and not listed and not names_key(text, route.keys))
-        )
-        leading = [stretch.lines[place].text for place in line.leads]
-        if line.is_table:
-            leading += [*find_captions(stretch.of_row[row]), *(find_headers(stretch.of_row[row], line) or ())]
         yield Statement(
             stretch=stretch,
             place=line.place,
@@ -144,17 +125,37 @@ def read_row(
             row=row,
             passage=passage,
             terms=frozenset(find_terms(text)),
-            around=headed | frozenset(find_terms(" ".join(leading))),
+            around=_find_around(line, stretch),
             is_hit=row == hit,
-            is_foreign=is_foreign,
+            is_foreign=is_foreign
+            or (asks_for_code and bool(codes) and not listed)
+            or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
             is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=line.is_table or _is_of_figures(text),
-            is_example=_tells_example(text, path),
-            is_opening=(line.place, sentence) == opening and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
+            is_example=_tells_example(text, stretch.heading(row)),
+            is_opening=(line.place, sentence) == (opening, 0)
+            and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
         )
         opened = ()
+
+
+def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, wanted: frozenset[str]) -> bool:
+    """Whether a row is of another form or side than the one asked for, or what every product prints."""
+    if score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(row, route, facts):
+        return True
+    is_asked = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
+    return (bool(facts.is_boilerplate[row]) and not is_asked) or _is_unasked(facts.columns["heading_path"][row], wanted)
+
+
+def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
+    """Terms of the heading, the lead-ins and the headers that a line hangs on."""
+    texts = [stretch.heading(line.row), *(stretch.lines[place].text for place in line.leads)]
+    if line.is_table:
+        lines = stretch.of_row[line.row]
+        texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
+    return frozenset(find_terms(" ".join(texts)))
 
 
 def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
@@ -182,9 +183,9 @@ def _is_of_figures(text: str) -> bool:
     return bool(figures > load_family("answers")["most_figures"] * len(words))
 
 
-def _tells_example(text: str, path: str) -> bool:
+def _tells_example(text: str, heading: str) -> bool:
     rules = load_rules("answers", "examples")
-    return any(rule.pattern.search(text) or rule.pattern.search(path.rpartition(" > ")[2]) for rule in rules)
+    return any(rule.pattern.search(text) or rule.pattern.search(heading) for rule in rules)
 
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
