@@ -94,6 +94,13 @@ def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
     assert (first.quote(), bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
 
 
+def test_who_asks_for_a_figure_is_told_no_other_value(searcher: Searcher) -> None:
+    ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | line: see line 8c.")
+    units = excerpt_answer(searcher, "the berth duty", ranking, results=searcher.assemble(ranking, k=3))
+    assert [piece for unit in units for piece in unit.pieces if piece.role == "cell"] == []
+    assert units
+
+
 @pytest.mark.parametrize(
     ("question", "is_asked"),
     [("the yearly duty of a berth", True), ("is a berth free of duty", False), ("is there a limit of the duty", True)],

@@ -14,10 +14,8 @@ Spot = tuple[int, int]
 
 def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
     """The lines that an item hangs on: of each the sentence that opens its list, and what that one leans on."""
-    found: set[Spot] = set()
-    for place in stretch.lines[spot[0]].leads:
-        own = (place, len(stretch.lines[place].sentences) - 1)
-        found |= {own, *look_back(stretch, own, depth=1)}
+    found = _lead_in_only(stretch, spot)
+    found |= {other for own in found for other in look_back(stretch, own, depth=1)}
     if spot[1] > 0 and stretch.lines[spot[0]].is_item:
         found.add((spot[0], 0))  # the first sentence of a long item names what the others speak of
     return found
@@ -37,7 +35,14 @@ def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
 
 
 def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
-    return {(place, len(stretch.lines[place].sentences) - 1) for place in stretch.lines[spot[0]].leads}
+    """Of each line that leads in the last sentence, with the one before where the last sends the reader elsewhere."""
+    found: set[Spot] = set()
+    for place in stretch.lines[spot[0]].leads:
+        line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
+        found.add((place, last))
+        if last > 0 and any(rule.pattern.search(line.read(last)) for rule in load_rules("answers", "pointers")):
+            found.add((place, last - 1))
+    return found
 
 
 def leans_back(stretch: Stretch, spot: Spot) -> bool:

@@ -13,12 +13,15 @@ from taxkg_assets.retrieval.router import Route
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
     """The documents of some passages that another edition among them speaks for.
 
-    With years asked for, that is any edition of these years; without, a newer one. Editions of products that none of
-    the passages has an edition of the years for are kept: a rule of another year is better than none.
+    With years asked for, that is any edition of these years; without, a newer one, and any product of a recent year
+    for one of a year long past. Where none speaks for it, a document is kept: a rule of another year is better than
+    none.
     """
     found = {result.document for result in results}
     held = [row for row in documents.documents if row["document_id"] in found]
-    return frozenset(row["document_id"] for row in held if any(_speaks_for(other, row, route) for other in held))
+    dated = {row["document_id"] for row in held if documents.is_dated(row) and not route.years}
+    others = {row["document_id"] for row in held if any(_speaks_for(other, row, route) for other in held)}
+    return frozenset(others | dated if dated != found else others)
 
 
 def _speaks_for(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.answering.lines import Line, open_stretches
+from taxkg_assets.retrieval.answering.lines import Line, add_lead_ins, open_stretches
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts
 
 
@@ -84,3 +84,15 @@ def test_lines_know_their_elements() -> None:
     facts = make_facts(("Box 1", ["Do not include:", "• Barns,"]))
     stretch = open_stretches([0], facts)[0]
     assert [stretch.node(line) for line in stretch.lines] == ["e0-0", "e0-1"]
+
+
+def test_a_passage_that_opens_with_an_item_is_handed_over_with_its_lead_in() -> None:
+    facts = make_facts(
+        ("Box 1", ["Do not include:", "• Barns,"]),
+        ("Box 1", ["• Stalls,"]),
+        ("Box 1", ["• Boats."]),
+        ("Box 2", ["Rent."]),
+    )
+    assert add_lead_ins([2], facts) == [0, 2]
+    assert add_lead_ins([0, 1], facts) == [0, 1]
+    assert add_lead_ins([3], facts) == [3]
