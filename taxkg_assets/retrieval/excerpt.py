@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
@@ -41,6 +42,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         return cell or [_quote_whole(results[0])]
     worth = score_statements(question, statements, encoder=searcher.encoder, ranking=ranking)
     order = rank_statements(statements, worth, openings=find_openings(statements, ranking.route.keys))
+    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
+        return codes
     drafts = choose_units(statements, worth, order=order)
     return [*cell, *say_headings_once([finish_unit(draft, rank=results[draft.passage].rank) for draft in drafts])]
 

@@ -147,7 +147,8 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     beside = stretch.items_of(line) if line.is_item and line.leads else []
     limits, found = load_family("answers")["lists"], set[Spot]()
     for group, is_led in ((items, True), (beside, False)):
-        most = limits["whole_words"] if _stand_together(stretch, group) or is_led else limits["beside_words"]
+        most = limits["whole_words"] if is_led or _stand_together(stretch, group) else limits["beside_words"]
+        most = limits["code_words"] if group and group[0].mark == "code" and is_led else most
         words = 0
         for own in group:
             words += len(own.text.split())

@@ -85,6 +85,12 @@ class Stretch:
             found[line.row].append(line)
         return found
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the document goes on after the last row."""
+        documents, last = self.facts.document_number, self.rows[-1]
+        return bool(last + 1 < len(documents) and documents[last + 1] == documents[last])
+
     def heading(self, row: int) -> str:
         """The heading that a row stands under."""
         path: str = self.facts.columns["heading_path"][row]

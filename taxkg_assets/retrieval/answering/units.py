@@ -179,8 +179,8 @@ def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
             role, text = "row", _read_table_row(stretch, line)
         yield Piece(role=role, text=text, chunk_id=stretch.chunk(line), node_id=stretch.node(line))
         is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
-        if line.leads and is_last and (missing := _count_missing(stretch, line, spots)):
-            yield Piece(role="note", text=f"({missing} more in this list)")
+        if line.leads and is_last and (told := _tell_missing(stretch, line, spots)):
+            yield Piece(role="note", text=told)
 
 
 def _read_table_row(stretch: Stretch, line: Line) -> str:
@@ -190,9 +190,13 @@ def _read_table_row(stretch: Stretch, line: Line) -> str:
     return " — ".join([*captions[-1:], row])
 
 
-def _count_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> int:
-    shown = {place for place, _ in spots}
-    return sum(own.place not in shown for own in stretch.items_of(line))
+def _tell_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
+    """How many items of a list are left out; of one that may go on beyond what was read, that there are more."""
+    shown, items = {place for place, _ in spots}, stretch.items_of(line)
+    missing = sum(own.place not in shown for own in items)
+    if items[-1].place == len(stretch.lines) - 1 and stretch.is_cut:
+        return "(more in this list)"
+    return f"({missing} more in this list)" if missing else ""
 
 
 def _needs_heading(stretch: Stretch, first: Spot, said: str) -> bool:
