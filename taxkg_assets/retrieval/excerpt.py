@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
@@ -41,11 +42,24 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     if not statements:
         return cell or [_quote_whole(results[0])]
     worth = score_statements(question, statements, encoder=searcher.encoder, ranking=ranking)
-    order = rank_statements(statements, worth, openings=find_openings(statements, ranking.route.keys))
+    first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
+    if is_compared:
+        first += find_sides(
+            statements,
+            worth,
+            route=ranking.route,
+            results=results,
+            documents=searcher.facts,
+            facts=searcher.passages,
+        )
+    order = rank_statements(statements, worth, openings=list(dict.fromkeys(first)))
     if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
         return codes
     drafts = choose_units(statements, worth, order=order)
-    return [*cell, *say_headings_once([finish_unit(draft, rank=results[draft.passage].rank) for draft in drafts])]
+    told = [(draft, results[draft.passage]) for draft in drafts]
+    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in told]
+    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(told, editions, strict=True)]
+    return [*cell, *say_headings_once(units)]
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:

@@ -77,15 +77,17 @@ def find_statements(
     rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
     stretches = open_stretches([row for own in rows for row in own], facts)
     found: list[Statement] = []
-    seen: set[tuple[str, bool]] = set()
+    seen: set[tuple[str, bool, str]] = set()
     for passage, (result, own_rows) in enumerate(zip(results, rows, strict=True)):
         hit = number_of[result.chunk_id]
         for row in own_rows:
             for own in read_row(row, stretches[row], route=route, passage=passage, hit=hit, wanted=wanted):
                 # Two boxes may say the same words: what the wrong one says must not hide the right one's.
-                # Two revisions may say the same of their years: it is said once, by the better passage.
+                # Two editions may say the same of their years: it is said once, by the better passage, unless the
+                # question names both.
                 own = replace(own, is_foreign=own.is_foreign or result.document in others)
-                key = (_without_years(_say_whole(own)), own.is_foreign)
+                said_by = result.document if len(route.years) > 1 else ""
+                key = (_without_years(_say_whole(own)), own.is_foreign, said_by)
                 if key not in seen:
                     seen.add(key)
                     found.append(own)

@@ -150,18 +150,20 @@ def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
     return merged
 
 
-def finish_unit(draft: Draft, *, rank: int, names_place: bool = False) -> Unit:
+def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
     """The unit of a draft: its pieces in reading order, the heading first where it is needed.
 
-    Args: names_place: the heading is wanted whatever the words are.
+    Args: edition: form and edition, where these are to be named.
     """
     stretch, spots = draft.stretch, sorted(draft.spots)
     first = stretch.lines[spots[0][0]]
     heading = stretch.heading(first.row)
     pieces = list(_quote_spots(stretch, spots))
     said = " ".join(piece.text for piece in pieces)
-    if heading and heading.rstrip(". ") not in said and (names_place or _needs_heading(stretch, spots[0], said)):
-        pieces.insert(0, Piece(role="label", text=heading, chunk_id=stretch.chunk(first)))
+    is_named = bool(heading) and heading.rstrip(". ") not in said and (edition or _needs_heading(stretch, spots[0]))
+    shown = [heading.rstrip(". ") if is_named else "", edition]
+    if label := ", ".join(part for part in shown if part):
+        pieces.insert(0, Piece(role="label", text=label, chunk_id=stretch.chunk(first)))
     return Unit(rank=rank, label=heading, pieces=pieces)
 
 
@@ -199,7 +201,7 @@ def _tell_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
     return f"({missing} more in this list)" if missing else ""
 
 
-def _needs_heading(stretch: Stretch, first: Spot, said: str) -> bool:
+def _needs_heading(stretch: Stretch, first: Spot) -> bool:
     """Whether the words cannot be understood without their heading: an exclusion, a list without lead."""
     line = stretch.lines[first[0]]
     key = stretch.facts.columns["anchor_key"][line.row]
