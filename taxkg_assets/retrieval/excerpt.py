@@ -52,10 +52,11 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
             documents=searcher.facts,
             facts=searcher.passages,
         )
-    order = rank_statements(statements, worth, openings=list(dict.fromkeys(first)))
+    first = list(dict.fromkeys(first))
+    order = rank_statements(statements, worth, openings=first)
     if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
         return codes
-    drafts = choose_units(statements, worth, order=order)
+    drafts = choose_units(statements, worth, order=order, openings=first)
     told = [(draft, results[draft.passage]) for draft in drafts]
     editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in told]
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(told, editions, strict=True)]
@@ -72,20 +73,33 @@ def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
     return found
 
 
-def choose_units(statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int]) -> list[Draft]:
-    """The units of the best statements as far as there is room, passage by passage, the best passage first."""
+def choose_units(
+    statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int], openings: Sequence[int] = ()
+) -> list[Draft]:
+    """The units of the best statements as far as there is room, passage by passage, the best passage first.
+
+    Args: openings: statements that are told whatever others say.
+    """
     limits = load_family("answers")
     drafts: list[Draft] = []
     for place in order:
         own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts)
         merged = merge_drafts([*drafts, own])
-        if drafts and (len(merged) > limits["units"] or sum(draft.words for draft in merged) > limits["words"]):
+        is_full = len(merged) > limits["units"] or sum(draft.words for draft in merged) > limits["words"]
+        if drafts and (is_full or (place not in openings and repeats(own, drafts))):
             continue
         drafts = merged
     best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
     return sorted(
         drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.stretch.rows), min(draft.spots))
     )
+
+
+def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
+    """Whether other passages have said what a draft says, as booklets on one subject do."""
+    least = load_family("answers")["same_unit_share"]
+    terms, held = own.terms, frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage))
+    return bool(len(terms & held) >= least * max(1, len(terms)))
 
 
 def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:

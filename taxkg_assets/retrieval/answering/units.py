@@ -26,6 +26,7 @@ from taxkg_assets.retrieval.answering.context import (
 from taxkg_assets.retrieval.answering.lines import Line, Stretch
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -99,6 +100,12 @@ class Draft:
     def words(self) -> int:
         """Words of it."""
         return sum(len(self.stretch.lines[place].read(sentence).split()) for place, sentence in self.spots)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of it."""
+        said = (self.stretch.lines[place].read(sentence) for place, sentence in self.spots)
+        return frozenset(find_terms(" ".join(said)))
 
     def joins(self, other: Draft) -> bool:
         """Whether two drafts are one: they share a spot, or the lines that lead their items in."""
