@@ -27,6 +27,7 @@ BENCHMARKS = (
     "chunking",
     "claims",
     "cold_start",
+    "exclusions",
     "extraction",
     "fuzz",
     "graph",

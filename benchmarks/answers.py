@@ -13,7 +13,6 @@ from benchmarks.documents import CorpusError
 from benchmarks.questions import Row, draw_folds, find_elements, find_form_families, read_questions
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.sentences import find_sentences
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
@@ -27,7 +26,7 @@ class Half:
 
     Attributes: questions: those whose passage is among the first `PASSAGES` results. answered: share of them with a
                 sentence of the element they were written for. from_element: mean share of an answer's sentences that
-                stand in it. from_heading: the same for all that stands under its heading. sentences: mean of an answer.
+                stand in it. from_heading: the same for all that stands under its heading. sentences: its mean pieces.
     """
 
     questions: int
@@ -92,11 +91,8 @@ def score_answer(searcher: Searcher, row: Row, *, settings: Settings) -> tuple[f
     shown = {facts.row_of_chunk[chunk] for result in answer.results for chunk in result.via["chunk_ids"]}
     if not right & shown or answer.answer is None:
         return None
-    ranking = searcher.rank(row["query"])
-    row_of = {own.text: own.row for own in find_sentences(answer.results, facts, route=ranking.route)}
-    rows = [
-        row_of[line.rpartition(" [")[0]] for line in answer.answer.splitlines() if line.rpartition(" [")[0] in row_of
-    ]
+    pieces = [piece for unit in answer.units for piece in unit.pieces if piece.chunk_id and piece.role != "label"]
+    rows = [facts.row_of_chunk[piece.chunk_id] for piece in pieces]
     if not rows:
         return None
     anchors = {int(facts.anchor_number[number]) for number in right}

@@ -55,6 +55,7 @@ SERVED = (
     "edges",
     "chunks",
     "document_quality",
+    "revisions",
 )
 """Tables of a build that readers are answered from, as they stood when the release was made."""
 SERVED_WHERE_TRAINED = ("reranker",)

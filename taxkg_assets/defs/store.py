@@ -269,6 +269,10 @@ class Store:
         rows = self._scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
         return rows.collect().sort(schema_of(name).primary_key())
 
+    def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
+        """The rows of some elements; the rest of the table is not read."""
+        return self._scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
+
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
         table = self.open_table(name)

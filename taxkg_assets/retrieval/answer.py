@@ -5,12 +5,17 @@ Sentences of the passages as they stand; in a model's words, where there is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
+from taxkg_assets.retrieval.answering.changes import answer_changes
+from taxkg_assets.retrieval.answering.places import place_units
+from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_form
@@ -40,6 +45,8 @@ class Answer(BaseModel):
     model: str = ""
     level: str = "auto"
     citations: list[Citation] = []
+    units: list[Unit] = []
+    """What an answer by rule is made of: statements with their lead-ins and headings, each piece with its place."""
     quality: list[Flag] = []
     """What is to be doubted of the documents that the answer cites."""
 
@@ -55,28 +62,20 @@ def ask(
     document: str | None = None,
     level: str = "auto",
     is_worded: bool = True,
+    is_placed: bool = False,
 ) -> Answer:
     """Answer a question from the index in the words of its passages or of the searcher's model, or say nothing.
 
     Args:    form, year, document: answer from documents of this form or year, or from this document, alone.
              level: size of a passage.
              is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
+             is_placed: with the rectangles of each piece of the units, which takes a read of `sections`.
     Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
     """
     question = tidy_query(question)
-    ranking = searcher.rank(question, form=form, year=year, document=document)
-    results = searcher.assemble(ranking, k=k, level=level)
-    relevance = score_results(searcher, question, ranking, results=results)
-    wording: Callable[..., str] = excerpt_answer
-    wanted = find_level(ranking.route.intent) if level == "auto" else level
-    if wanted != level:  # the guardrail knows passages, whatever is handed over
-        results = searcher.assemble(ranking, k=k, level=wanted)
-    if results and wanted == "document":
-        wording = list_documents
-        if wants_summary(ranking.route.intent):
-            is_known = document is not None or _is_asked_for(searcher, ranking, results[0])
-            wording, relevance = (quote_summary, 10.0) if is_known else (excerpt_answer, relevance)
-    model = searcher.proposer
+    filters: dict[str, Any] = {"form": form, "year": year, "document": document}
+    found = _find(searcher, question, k=k, level=level, filters=filters)
+    relevance, results, model = found.relevance, found.results, searcher.proposer
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = weigh_opinion(relevance, question, results, proposer=model)
     mode = guardrail.find_mode(
@@ -85,16 +84,13 @@ def ask(
         guide_at=settings.guidance_relevance,
         is_on=settings.guardrail,
     )
-    text, worded = None, None
+    text, worded, units = None, None, list[Unit]()
     if is_worded and results and mode != guardrail.SILENCE:
-        if model is not None and settings.llm_answers:
+        if model is not None and settings.llm_answers and not found.changes:
             worded = word_answer(question, results, proposer=model)
-        text = worded.text if worded else wording(searcher, question, ranking, results=results)
-        notices = load_family("guardrail")["notices"]
-        if mode == guardrail.GENERAL:
-            text = f"{notices['general']}\n{text}"
-        if foreign := searcher.facts.find_foreign_places(ranking.route, results[0].document):
-            text = f"{notices['place'].format(asked=', '.join(foreign))}\n{text}"
+        units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
+        text = worded.text if worded else "\n".join(unit.quote() for unit in units)
+        text = "\n".join([*_find_notices(searcher, found, mode=mode), text])
     return Answer(
         answer=text,
         confidence=round(relevance / 10, 4),
@@ -103,10 +99,70 @@ def ask(
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",
-        level=wanted,
+        level=found.level,
         citations=list(worded.citations) if worded else [],
+        units=units,
         quality=find_cited_flags(text, results),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a question finds, before anything is said.
+
+    Attributes: relevance: from 0 to 10. wording: how its results are quoted. box: the box that the question describes.
+                changes: the answer to a question for what changed.
+    """
+
+    ranking: Ranking
+    results: list[Result]
+    relevance: float
+    level: str
+    wording: Callable[..., list[Unit]] = excerpt_answer
+    box: NamedBox | None = None
+    changes: list[Unit] = field(default_factory=list)
+
+
+def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
+    document = filters["document"]
+    ranking = searcher.rank(question, **filters)
+    box = find_named_box(searcher, question, ranking)
+    if box is not None:  # what stands there is found by its name better than by a description
+        ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
+    results = searcher.assemble(ranking, k=k, level=level)
+    relevance = score_results(searcher, question, ranking, results=results)
+    changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
+    if changes:
+        relevance = max(relevance, load_family("answers")["change_relevance"])
+        return _Found(ranking, changed, relevance, level, changes=changes)
+    wanted = find_level(ranking.route.intent) if level == "auto" else level
+    if wanted != level:  # the guardrail knows passages, whatever is handed over
+        results = searcher.assemble(ranking, k=k, level=wanted)
+    if not results or wanted != "document":
+        return _Found(ranking, results, relevance, wanted, box=box)
+    if not wants_summary(ranking.route.intent):
+        return _Found(ranking, results, relevance, wanted, wording=list_documents)
+    if document is not None or _is_asked_for(searcher, ranking, results[0]):
+        return _Found(ranking, results, 10.0, wanted, wording=quote_summary)
+    return _Found(ranking, results, relevance, wanted)
+
+
+def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
+    """The units of an answer in the documents' own words."""
+    units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
+    if found.box is not None:
+        units = name_box(units, found.box, found.results)
+    if is_placed and searcher.read_sections is not None:
+        units = place_units(units, searcher.read_sections)
+    return units
+
+
+def _find_notices(searcher: Searcher, found: _Found, *, mode: str) -> list[str]:
+    """What a reader must know before the answer."""
+    notices = load_family("guardrail")["notices"]
+    foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
+    told = [notices["place"].format(asked=", ".join(foreign))] if foreign else []
+    return [*told, notices["general"]] if mode == guardrail.GENERAL else told
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:

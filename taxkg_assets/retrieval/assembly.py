@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taxkg_assets.retrieval import rerank
+from taxkg_assets.retrieval.answering.lines import add_lead_ins
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.levels import Level, name_children
@@ -43,6 +44,8 @@ class Assembly:
             if rows := windows.choose(candidate.row):
                 chosen.append((candidate, rows))
         self.gathered.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
+        if level == "auto":
+            chosen = [(candidate, add_lead_ins(rows, self.gathered.passages)) for candidate, rows in chosen]
         return [
             self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
             for rank, (candidate, rows) in enumerate(chosen, 1)

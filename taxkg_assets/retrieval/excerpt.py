@@ -1,113 +1,153 @@
-"""An answer in the documents' own words: which sentences of the first passages speak to the question."""
+"""An answer in the documents' own words: which statements of the first passages speak to the question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from taxkg_assets.retrieval.facts import Floats
+from taxkg_assets.retrieval.answering.code_list import list_codes
+from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
+from taxkg_assets.retrieval.answering.statements import Statement, find_statements
+from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
+from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
+from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.sentences import Sentence, find_sentences
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
-def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
-    """Pick the sentences that speak to the question and add something, in order of passage and place, with [n].
+def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """The statements that speak to the question and add something, each with what it needs to be understood.
 
     The cell of a table that leads the ranking comes first: its headers and what it holds. Who asks for a figure wants
     nothing else.
     """
-    cell = [f"{ranking.cell} [1]"] if ranking.cell else []
-    if cell and ranking.route.wants_amount:
-        return cell[0]
+    cell = _quote_cell(ranking, results[0])
+    if cell and ranking.route.wants_amount and _covers_question(ranking):
+        return cell
     limits = load_family("answers")
-    found = find_sentences(results[: limits["passages"]], searcher.passages, route=ranking.route)
-    sentences = [sentence for sentence in found if not sentence.is_foreign] or found
-    if not sentences:
-        return f"{results[0].text} [1]"
-    worth = _score_sentences(searcher, question, sentences, wanted=ranking.wanted)
-    chosen = _choose(sentences, worth, openings=_find_openings(sentences, ranking.route.keys))
-    said = [f"{sentences[place].text} [{sentences[place].passage + 1}]" for place in sorted(chosen)]
-    return "\n".join([*cell, *said])
+    shown = results[: limits["passages"]]
+    found = find_statements(
+        shown,
+        searcher.passages,
+        route=ranking.route,
+        wanted=frozenset(ranking.wanted),
+        others=find_other_editions(shown, ranking.route, searcher.facts),
+    )
+    statements = [own for own in found if not own.is_foreign] or found
+    if cell:  # rows beside the cell that is asked for are other answers
+        statements = [own for own in statements if not own.line.is_table]
+    if not statements:
+        return cell or [_quote_whole(results[0])]
+    worth = score_statements(question, statements, encoder=searcher.encoder, ranking=ranking)
+    first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
+    if is_compared:
+        first += find_sides(
+            statements,
+            worth,
+            route=ranking.route,
+            results=results,
+            documents=searcher.facts,
+            facts=searcher.passages,
+        )
+    first = list(dict.fromkeys(first))
+    order = rank_statements(statements, worth, openings=first)
+    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
+        return codes
+    drafts = choose_units(statements, worth, order=order, openings=first)
+    told = [(draft, results[draft.passage]) for draft in drafts]
+    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in told]
+    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(told, editions, strict=True)]
+    return [*cell, *say_headings_once(units)]
 
 
-def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
-    """The documents that speak of what is asked for, one a line: its title, the sentence that says most of it, [n]."""
+def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
+    """Units without the heading that the unit before them already said, or stood under."""
+    found: list[Unit] = []
+    for before, unit in zip([None, *units], units, strict=False):
+        is_same = before is not None and (before.rank, before.label) == (unit.rank, unit.label)
+        pieces = [piece for piece in unit.pieces if not (is_same and piece.role == "label")]
+        found.append(unit.model_copy(update={"pieces": pieces}))
+    return found
+
+
+def choose_units(
+    statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int], openings: Sequence[int] = ()
+) -> list[Draft]:
+    """The units of the best statements as far as there is room, passage by passage, the best passage first.
+
+    Args: openings: statements that are told whatever others say.
+    """
+    limits = load_family("answers")
+    drafts: list[Draft] = []
+    for place in order:
+        own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts)
+        merged = merge_drafts([*drafts, own])
+        is_full = len(merged) > limits["units"] or sum(draft.words for draft in merged) > limits["words"]
+        if drafts and (is_full or (place not in openings and repeats(own, drafts))):
+            continue
+        drafts = merged
+    best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
+    return sorted(
+        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.stretch.rows), min(draft.spots))
+    )
+
+
+def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
+    """Whether other passages have said what a draft says, as booklets on one subject do."""
+    least = load_family("answers")["same_unit_share"]
+    terms, held = own.terms, frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage))
+    return bool(len(terms & held) >= least * max(1, len(terms)))
+
+
+def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """The documents that speak of what is asked for: the title of each, and the statement that says most of it."""
     most = max(float(result.via["coverage"]) for result in results)
-    lines: list[str] = []
+    units: list[Unit] = []
     for result in results:
         if result.via["coverage"] < load_family("answers")["least_coverage"] * most:
             continue
-        said = result.heading_path.split(" > ")[0]
-        if sentences := find_sentences([result], searcher.passages, route=ranking.route):
-            worth = _score_sentences(searcher, question, sentences, wanted=ranking.wanted)
-            said += f": {sentences[max(worth, key=lambda place: (worth[place], -place))].text}"
-        lines.append(f"{said} [{result.rank}]")
-    return "\n".join(lines)
+        title = result.heading_path.split(" > ")[0]
+        pieces: list[Piece] = []
+        found = find_statements([result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.wanted))
+        if found:
+            worth = score_statements(question, found, encoder=searcher.encoder, ranking=ranking)
+            best = max(worth, key=lambda place: (worth[place], -place))
+            pieces = finish_unit(draft_unit(found[best], worth=worth[best]), rank=result.rank).pieces
+        units.append(Unit(rank=result.rank, label=title, pieces=[Piece(role="label", text=title), *pieces]))
+    return units
 
 
-def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> str:
-    """The sentences that sum up the first document, one a line; where none do, those that speak to the question."""
+def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """The sentences that sum up the first document; where none do, those that speak to the question."""
     level = searcher.gathered.levels["document"]
     summary = level.read(results[0].via["unit"]) if level is not None else ""
-    lines = [f"{summary[start:end]} [1]" for start, end in find_sentence_ranges(summary)]
-    return "\n".join(lines) or excerpt_answer(searcher, question, ranking, results=results)
+    title = results[0].heading_path.split(" > ")[0]
+    units = [
+        Unit(rank=1, label=title, pieces=[Piece(role="sentence", text=summary[start:end])])
+        for start, end in find_sentence_ranges(summary)
+    ]
+    return units or excerpt_answer(searcher, question, ranking, results=results)
 
 
-def _find_openings(sentences: Sequence[Sentence], keys: Sequence[str]) -> list[int]:
-    """For each key asked for, the first sentence that explains it: what a box is comes before what is said of it."""
-    first = (
-        next((place for place, own in enumerate(sentences) if key in own.opens and not own.is_pointer), None)
-        for key in keys
-    )
-    return list(dict.fromkeys(place for place in first if place is not None))
+def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
+    """The cell that leads the ranking, if any; who asks for a figure is told no other value."""
+    value = ranking.cell.rpartition(": ")[2]
+    prints_figure = any(rule.pattern.search(value) for rule in load_rules("answers", "values"))
+    if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
+        return []
+    piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
 
 
-def _score_sentences(
-    searcher: Searcher, question: str, sentences: Sequence[Sentence], *, wanted: dict[str, float]
-) -> dict[int, float]:
-    """What each of the likeliest sentences is worth, by its place in the list."""
-    limits = load_family("answers")
-    by_terms = np.array([score_overlap(wanted, own.terms | own.heading) for own in sentences])
-    flags: dict[str, Floats] = {
-        "terms": by_terms,
-        "rank": np.array([1.0 / (1 + own.passage) for own in sentences]),
-        "hit": np.array([float(own.is_hit) for own in sentences]),
-        "pointer": np.array([float(own.is_pointer) for own in sentences]),
-        "fragment": np.array([float(own.is_fragment) for own in sentences]),
-        "figures": np.array([float(own.is_figures) for own in sentences]),
-    }
-    early = np.sum([weight * flags[name] for name, weight in limits["early"].items()], axis=0)
-    order = np.argsort(-early, kind="stable")[: limits["candidates"]]
-    vectors = searcher.encoder.encode_sentences([sentences[place].text for place in order])
-    flags["cosine"] = np.zeros(len(sentences))
-    flags["cosine"][order] = searcher.encoder.scale.read(vectors @ searcher.encoder.encode_query(question))
-    value = np.sum([weight * flags[name] for name, weight in limits["worth"].items()], axis=0)
-    return {place: float(value[place]) for place in order.tolist()}
+def _covers_question(ranking: Ranking) -> bool:
+    """Whether a cell with its headers says enough of the question to stand alone."""
+    share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+    return bool(share >= load_family("answers")["cell_share"])
 
 
-def _choose(sentences: Sequence[Sentence], worth: dict[int, float], *, openings: Sequence[int]) -> list[int]:
-    """The openings, then by turns the sentence that is worth most beside those chosen, as long as it is worth much."""
-    limits = load_family("answers")
-    chosen = list(openings[: limits["sentences"]])
-    held: frozenset[str] = frozenset().union(*(sentences[place].terms for place in chosen))
-    least = limits["least_share"] * max(worth.values())
-    left = {place: own for place, own in worth.items() if place not in chosen}
-    while len(chosen) < limits["sentences"] and left:
-        gain = {place: own * _share_new(sentences[place].terms, held) for place, own in left.items()}
-        best = max(gain, key=lambda place: (gain[place], -place))
-        if chosen and left[best] < least:
-            break
-        chosen.append(best)
-        held |= sentences[best].terms
-        del left[best]
-    return chosen
-
-
-def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
-    lost: float = load_family("answers")["new_words"]
-    return 1 - lost + lost * len(terms - held) / max(1, len(terms))
+def _quote_whole(result: Result) -> Unit:
+    piece = Piece(role="sentence", text=" ".join(result.text.split()), chunk_id=result.chunk_id, node_id=result.node_id)
+    return Unit(rank=result.rank, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])

@@ -311,8 +311,17 @@ class DocumentFacts:
     @cached_property
     def _flags(self) -> tuple[Floats, Floats]:
         """Which documents have a newer revision, and which are drafts."""
-        stale, draft = ([float(row[name]) for row in self.documents] for name in ("is_stale", "is_draft"))
-        return np.array(stale), np.array(draft)
+        draft = [float(row["is_draft"]) for row in self.documents]
+        return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
+
+    def is_dated(self, row: Mapping[str, Any]) -> bool:
+        """Whether a product that comes yearly is of a year long past: its lines and amounts are those of that year."""
+        after: int = load_family("ranking")["dated_years"]
+        return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after
+
+    @cached_property
+    def _newest_year(self) -> int:
+        return max((row["tax_year"] for row in self.documents if row["tax_year"] is not None), default=0)
 
     @cached_property
     def _place_numbers(self) -> tuple[list[str], Ints]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
@@ -60,6 +61,12 @@ class Searcher:
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
     open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
+    open_changes: Callable[[], pl.DataFrame] | None = None
+    """What changed between editions, where the home knows."""
+    open_boxes: Callable[[], pl.DataFrame] | None = None
+    """The boxes of forms with their labels, where the home knows."""
+    read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
+    """Paragraphs with the places of their lines by element ids."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
     """What to doubt of documents that do not keep every law."""
 

@@ -65,6 +65,12 @@ class Released:
         """The rows of some documents as they stood when the release was made."""
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
+    def read_sections(self, element_ids: Collection[str]) -> pl.DataFrame:
+        """Some paragraphs with the places of their lines, as they stood when the release was made."""
+        return self.store.read_elements(
+            "sections", element_ids, version=json.loads(self.row["table_versions"])["sections"]
+        )
+
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
         """What to doubt of each document that does not keep every law; releases of older homes do not say."""
@@ -102,6 +108,9 @@ class Released:
             ),
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
+            read_sections=self.read_sections,
+            open_boxes=lambda: self.table("registry"),
+            open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:

@@ -114,7 +114,7 @@ class Service:
         check_filters(released, **filters)
 
         def work() -> Answer:
-            return ask(released.searcher, question, settings=self.settings, k=k, level=level, **filters)
+            return ask(released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters)
 
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 

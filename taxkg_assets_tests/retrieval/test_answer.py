@@ -10,28 +10,30 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answering.statements import find_statements
 from taxkg_assets.retrieval.cell_first import asks_for_cell
 from taxkg_assets.retrieval.excerpt import excerpt_answer
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.guardrail import find_mode
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.sentences import find_sentences
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)
 
 
-def test_every_sentence_is_verbatim_and_cited(searcher: Searcher) -> None:
+def test_every_piece_is_verbatim_and_every_line_cited(searcher: Searcher) -> None:
     found = ask(searcher, "what do we enter in box 1a of the 2077-ZED, and are repair fees part of it", settings=OPEN)
     assert found.answer is not None
     lines = found.answer.splitlines()
-    for line in lines:
-        match = re.fullmatch(r"(.+) \[(\d+)\]", line)
-        assert match is not None
-        assert match[1] in found.results[int(match[2]) - 1].text
-    assert any("repair fees" in line for line in lines)
+    assert all(re.fullmatch(r".+ \[\d+\]", line) for line in lines)
     assert len(lines) == len(set(lines))
+    assert lines == [line for unit in found.units for line in unit.quote().splitlines()]
+    for unit in found.units:
+        shown = found.results[unit.rank - 1]
+        assert all(piece.text in f"{shown.heading_path} {shown.text}" for piece in unit.pieces)
+        assert {piece.chunk_id for piece in unit.pieces} <= set(shown.via["chunk_ids"])
+    assert any("repair fees" in line for line in lines)
 
 
 def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
@@ -46,7 +48,7 @@ def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
 def test_a_sentence_of_a_neighbour_that_names_the_box_stays(searcher: Searcher) -> None:
     ranking = searcher.rank("what becomes of box 1b on the 2077-ZED")
     results = searcher.assemble(ranking, k=10)
-    kept = [own.text for own in find_sentences(results, searcher.passages, route=ranking.route) if not own.is_foreign]
+    kept = [own.text for own in find_statements(results, searcher.passages, route=ranking.route) if not own.is_foreign]
     assert "Enter all harbour rent paid for berths, and include the amounts of box 1b." in kept
     assert "Do not include repair fees." not in kept
 
@@ -56,7 +58,7 @@ def test_what_a_neighbour_says_does_not_hide_the_same_words_of_the_box_itself(se
     results = searcher.assemble(searcher.rank("berths on the 2077-ZED"), k=20, level="paragraph")
     of_key = {row.anchor_key: row for row in results}
     route = replace(searcher.rank("the 2077-ZED").route, keys=("box_1b",))
-    found = find_sentences([of_key["box_1a"], of_key["box_1b"]], alike, route=route)
+    found = find_statements([of_key["box_1a"], of_key["box_1b"]], alike, route=route)
     assert [own.is_foreign for own in found] == [True, False]
 
 
@@ -65,7 +67,7 @@ def test_what_a_box_is_comes_before_what_is_said_of_it(searcher: Searcher) -> No
     facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(told)))
     ranking = searcher.rank("how is box 1b of the 2031 mooring form used for a berth")
     results = [row for row in searcher.assemble(ranking, k=20, level="paragraph") if row.anchor_key == "box_1b"]
-    opening, pointer, said = find_sentences(results, facts, route=ranking.route)
+    opening, pointer, said = find_statements(results, facts, route=ranking.route)
     assert opening.text == "Box 1b. Shows all the tides."
     assert (opening.opens, said.opens) == (("box_1b",), ())
     assert (opening.is_pointer, pointer.is_pointer) == (False, True)
@@ -77,7 +79,7 @@ def test_a_listed_code_is_a_sentence_however_short(searcher: Searcher) -> None:
     )
     ranking = searcher.rank("code 7 of the 2077-ZED")
     route = replace(ranking.route, keys=("code_7",))
-    found = find_sentences(searcher.assemble(ranking, k=1, level="paragraph"), facts, route=route)
+    found = find_statements(searcher.assemble(ranking, k=1, level="paragraph"), facts, route=route)
     assert [own.text for own in found if own.opens] == ["7—Sunk."]
     assert "6—Sold to another one of them." not in [own.text for own in found if not own.is_foreign]
 
@@ -85,10 +87,18 @@ def test_a_listed_code_is_a_sentence_however_short(searcher: Searcher) -> None:
 def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
     ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | a foot: 30 cents")
     results = searcher.assemble(ranking, k=3)
-    assert excerpt_answer(searcher, "", ranking, results=results) == "Duties | berth | a foot: 30 cents [1]"
+    quotes = [unit.quote() for unit in excerpt_answer(searcher, "", ranking, results=results)]
+    assert quotes == ["Duties | berth | a foot: 30 cents [1]"]
     unasked = replace(ranking, route=replace(ranking.route, wants_amount=False))
-    first, *others = excerpt_answer(searcher, "the berth duty", unasked, results=results).splitlines()
-    assert (first, bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
+    first, *others = excerpt_answer(searcher, "the berth duty", unasked, results=results)
+    assert (first.quote(), bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
+
+
+def test_who_asks_for_a_figure_is_told_no_other_value(searcher: Searcher) -> None:
+    ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | line: see line 8c.")
+    units = excerpt_answer(searcher, "the berth duty", ranking, results=searcher.assemble(ranking, k=3))
+    assert [piece for unit in units for piece in unit.pieces if piece.role == "cell"] == []
+    assert units
 
 
 @pytest.mark.parametrize(
@@ -105,7 +115,7 @@ def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher:
     ranking = searcher.rank("box 1a of the 2077-ZED")
     route = replace(ranking.route, forms=("2077-XED",))
     results = searcher.assemble(ranking, k=10)
-    found = find_sentences(results, searcher.passages, route=route)
+    found = find_statements(results, searcher.passages, route=route)
     assert {own.is_foreign for own in found if results[own.passage].form == "2077-ZED"} == {True}
     assert {own.is_foreign for own in found if not results[own.passage].form} <= {False}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,11 @@ def test_search_gives_contract_rows_within_its_filters(built_samples: Path) -> N
 def test_an_answer_cites_the_passages_that_it_quotes(built_samples: Path) -> None:
     found = run("ask", TWO_BOXES, "--home", str(built_samples))
     assert not found["abstained"]
-    texts = {row["rank"]: " ".join(row["text"].split()) for row in found["results"]}
-    for line in found["answer"].splitlines():
-        sentence, _, number = line.rpartition(" [")
-        assert sentence in texts[int(number.rstrip("]"))]
+    texts = {row["rank"]: " ".join(f"{row['heading_path']} {row['text']}".split()) for row in found["results"]}
+    assert all(re.fullmatch(r".+ \[\d+\]", line) for line in found["answer"].splitlines())
+    for unit in found["units"]:
+        assert all(" ".join(piece["text"].split()) in texts[unit["rank"]] for piece in unit["pieces"])
+        assert all(piece["text"] in found["answer"] for piece in unit["pieces"] if piece["role"] != "label")
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

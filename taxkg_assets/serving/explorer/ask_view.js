@@ -115,7 +115,9 @@ export const showAsk = async (view, params, { signal, retry }) => {
   const cards = [];
   const showRow = row => {
     for (const [place, card] of cards.entries()) card.setAttribute("aria-current", place + 1 === row.rank);
-    const viewer = createPageViewer({ document: row.document, page: row.page, marks: row.bboxes, exact: exactBoxes(found, row), signal });
+    const exact = exactBoxes(found, row);
+    const page = exact[0]?.page ?? row.page;
+    const viewer = createPageViewer({ document: row.document, page, marks: row.bboxes, exact, signal });
     if (isNarrow()) showInDialog(viewer);
     else side.replaceChildren(viewer);
   };
@@ -139,9 +141,11 @@ export const showAsk = async (view, params, { signal, retry }) => {
   if (found.results.length && !isNarrow() && !isSilent) showRow(found.results[first - 1] ?? found.results[0]);
 };
 
-// Rectangles of the answer's own words in a passage, where the server tells them.
+// Rectangles of the answer's own words in a passage.
 const exactBoxes = (found, row) =>
-  (found.sentences ?? []).filter(sentence => sentence.rank === row.rank).flatMap(sentence => sentence.bboxes);
+  (found.units ?? []).filter(unit => unit.rank === row.rank)
+    .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"))
+    .flatMap(piece => piece.bboxes);
 
 export const showFailure = (view, error, retry) => {
   const canRetry = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;

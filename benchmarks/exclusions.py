@@ -1,0 +1,123 @@
+"""Exclusions: whether any item of a list that excludes could be quoted without the words that exclude it.
+
+Lists are found in `sections`, by the roles and the order of what is printed, not by the code that quotes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.documents import CorpusError
+from taxkg_assets.retrieval.answering.lines import find_mark, open_stretches, starts_anew
+from taxkg_assets.retrieval.answering.statements import Statement, read_row
+from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.router import Route
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.serving.released import NotReleasedError, open_release
+
+SHOWN = 40
+_ITEM, _BULLETS = "ListBlock", ("bullet", "open_bullet")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Lists that exclude, their items, and the items that a quote would tear off what leads them in."""
+
+    lists: int
+    items: int
+    torn: list[dict[str, str]]
+
+    def write(self, folder: Path) -> str:
+        """Write `exclusions.json` and `exclusions.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = ["# exclusions", "", "| lists that exclude | items | without their lead-in |", "|---|---|---|"]
+        lines += [f"| {self.lists} | {self.items} | {len(self.torn)} |", ""]
+        lines += [f"- {row['node']}: {row['lead'][-80:]} / {row['quote'][:120]}" for row in self.torn[:SHOWN]]
+        text = "\n".join(lines) + "\n"
+        (folder / "exclusions.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "exclusions.md").write_text(text, encoding="utf8")
+        return text
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Look at the release of TAXKG_HOME; no repetitions."""
+    from taxkg_assets.settings import Settings
+
+    try:
+        released = open_release(Settings().home)
+    except NotReleasedError as missing:
+        raise CorpusError(str(missing)) from missing
+    return find_torn_items(released.table("sections"), released.searcher)
+
+
+def find_torn_items(sections: pl.DataFrame, searcher: Searcher) -> Report:
+    """The items of lists that exclude whose quote lacks the words that exclude them."""
+    lead_of = {item: lead for lead, items in find_negated_lists(sections) for item in items}
+    row_of = {node: row for node in lead_of if (row := searcher.find_row(node)) is not None}
+    torn: list[dict[str, str]] = []
+    for node, row in row_of.items():
+        for own in _statements_of(row, searcher.passages, node=node):
+            quote = " ".join(finish_unit(draft_unit(own, worth=0.0), rank=1).lines)
+            if _squeeze(lead_of[node]) not in _squeeze(quote):
+                torn.append({"node": node, "lead": lead_of[node], "quote": quote})
+    return Report(len(set(lead_of.values())), len(row_of), torn)
+
+
+def find_negated_lists(sections: pl.DataFrame) -> list[tuple[str, list[str]]]:
+    """Sentences that open a list and deny, each with the ids of the marked items right after it."""
+    found: list[tuple[str, list[str]]] = []
+    for rows in _by_anchor(sections):
+        for number, row in enumerate(rows):
+            spans = find_sentences(row["text"])
+            lead = row["text"][slice(*spans[-1])] if spans else ""
+            if row["role"] == _ITEM or not lead.rstrip().endswith(":") or not _denies(lead):
+                continue
+            items = list(_take_items(rows[number + 1 :]))
+            if items:
+                found.append((lead, items))
+    return found
+
+
+def _take_items(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The items of the list that begins with the first row; those of lists within it are no items of its own."""
+    first = find_mark(rows[0]["text"]) if rows else ""
+    if not first or (first not in _BULLETS and not starts_anew(rows[0]["text"])):
+        return
+    for number, row in enumerate(rows):
+        mark = find_mark(row["text"])
+        is_other = number > 0 and mark == first and mark not in _BULLETS and starts_anew(row["text"])
+        if row["role"] != _ITEM or not mark or is_other:
+            return
+        if mark == first:
+            yield row["element_id"]
+
+
+def _by_anchor(sections: pl.DataFrame) -> Iterator[Sequence[Mapping[str, Any]]]:
+    columns = ("document_id", "anchor_id", "paragraph_ix", "element_id", "role", "text")
+    ordered = sections.filter(pl.col("table_id").is_null()).select(columns).sort("document_id", "paragraph_ix")
+    for own in ordered.partition_by("document_id", "anchor_id", maintain_order=True):
+        yield own.rows(named=True)
+
+
+def _statements_of(row: int, facts: PassageFacts, *, node: str) -> Iterator[Statement]:
+    stretch = open_stretches([row], facts)[row]
+    for own in read_row(row, stretch, route=Route(), passage=0, hit=row, wanted=frozenset()):
+        if stretch.node(own.line) == node:
+            yield own
+
+
+def _denies(text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("answers", "denials"))
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())

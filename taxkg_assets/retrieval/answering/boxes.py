@@ -1,0 +1,83 @@
+"""Which box a question is after that describes one and names none: by the labels that faces of forms print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.retrieval.router import covers_key
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBox:
+    """A box of a form with its label as printed on the newest face."""
+
+    form: str
+    key: str
+    label: str
+
+    @property
+    def name(self) -> str:
+        """What people call it: box 1b."""
+        return self.key.replace("_", " ")
+
+
+def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> NamedBox | None:
+    """The box whose label says what a question for a box describes; None where several forms or boxes do."""
+    route = ranking.route
+    if searcher.open_boxes is None or route.keys or not asks_for_box(question):
+        return None
+    wanted = frozenset(ranking.wanted) - _frame_words(question, route.forms)
+    rows = searcher.open_boxes().select("form", "revision", "box_key", "label").rows(named=True)
+    newest: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: row["revision"]):
+        if row["label"] and (not route.forms or set(route.forms) & set(split_forms(row["form"]))):
+            newest[row["form"], row["box_key"]] = row
+    fits = [(_score_label(wanted, row["label"]), form, key, row["label"]) for (form, key), row in newest.items()]
+    best = max((fit[0] for fit in fits), default=0.0)
+    found = [fit for fit in fits if fit[0] == best]
+    if best < load_family("answers")["label_share"] or len(found) != 1:
+        return None
+    _, form, key, label = found[0]
+    return NamedBox(form, key, label)
+
+
+def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) -> list[Unit]:
+    """The units with the box named by form, key and label in the first that stands under it."""
+    named = list(units)
+    for number, unit in enumerate(units):
+        if covers_key(results[unit.rank - 1].anchor_key, (box.key,)):
+            label = f"Form {box.form}, {box.name}, “{box.label}”"
+            own = [piece for piece in unit.pieces if piece.role != "label"]
+            pieces = [Piece(role="label", text=label), *own]
+            named[number] = unit.model_copy(update={"pieces": pieces})
+            return [named.pop(number), *named]
+    return named
+
+
+def asks_for_box(question: str) -> bool:
+    """Whether a question is for the box that something is shown or entered in."""
+    return any(rule.pattern.search(question) for rule in load_rules("answers", "box_questions"))
+
+
+def _frame_words(question: str, forms: tuple[str, ...]) -> frozenset[str]:
+    """Terms that only ask for a box, or name the form."""
+    asked = (
+        match.group() for rule in load_rules("answers", "box_questions") for match in rule.pattern.finditer(question)
+    )
+    return frozenset(
+        find_terms(" ".join([*asked, *forms, "form forms box boxes line shows show reported entered goes"]))
+    )
+
+
+def _score_label(wanted: frozenset[str], label: str) -> float:
+    """How far a label and a question say the same: words of one that the other lacks count against it."""
+    own = frozenset(find_terms(label))
+    return len(own & wanted) / max(1, len(own | wanted))

@@ -1,0 +1,149 @@
+"""What changed between two editions, read from `revisions`: the older words, then the newer, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import score_overlap
+from taxkg_assets.retrieval.results import Candidate, Ranking, Result
+from taxkg_assets.retrieval.router import Route, covers_key
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.sentences import find_sentences
+
+Row = Mapping[str, Any]
+_PLACE = re.compile(r":\d+-\d+$")
+
+
+def asks_for_changes(question: str, route: Route) -> bool:
+    """Whether a question is after what changed in a form that it names."""
+    return bool(route.forms) and any(rule.pattern.search(question) for rule in load_rules("answers", "changes"))
+
+
+def answer_changes(
+    searcher: Searcher, question: str, ranking: Ranking, *, document: str | None = None
+) -> tuple[list[Result], list[Unit]]:
+    """The changes that a question asks for, with the passages that they stand in; none where none are known."""
+    if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
+        return [], []
+    wanted = {
+        term: weight for term, weight in ranking.wanted.items() if term not in _frame_words(question, ranking.route)
+    }
+    rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
+    shown = rows[: load_family("answers")["most_changes"]]
+    places = [_find_rows(searcher, row) for row in shown]
+    ordered = list(dict.fromkeys(found for pair in places for found in reversed(pair) if found is not None))
+    if not ordered:
+        return [], []
+    results = searcher.assemble(_rank_rows(ranking, ordered), k=len(ordered), level="paragraph")
+    rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in results}
+    units = [unit for row, pair in zip(shown, places, strict=True) for unit in _quote_change(row, pair, rank_of)]
+    if len(rows) > len(shown) and units:
+        note = Piece(role="note", text=f"({len(rows) - len(shown)} more changes: `taxkg diff` lists all)")
+        units.append(Unit(rank=units[-1].rank, label="", pieces=[note]))
+    return results, units
+
+
+def find_changes(
+    revisions: pl.DataFrame, route: Route, *, wanted: Mapping[str, float], document: str | None = None
+) -> list[Row]:
+    """The changes of a form that somebody has to act on, between the years asked for or else the two newest editions.
+
+    Those of the boxes asked for and those that hold most of the question's other words come first.
+    """
+    forms = set(route.forms)
+    known = [row for row in revisions.select("form").unique().to_series() if forms & set(split_forms(row))]
+    rows = revisions.filter(
+        pl.col("form").is_in(known) & ~pl.col("is_routine") & ~pl.col("kind").str.contains("^(?:row|section) ")
+    )
+    if document is not None:
+        rows = rows.filter(pl.col("to_document_id").eq(document) | pl.col("from_document_id").eq(document))
+    found = [row for row in rows.rows(named=True) if _is_of_years(row, route)]
+    if not route.years:
+        newest = {row["irs_name"]: "" for row in found}
+        for row in found:
+            newest[row["irs_name"]] = max(newest[row["irs_name"]], row["to_revision"])
+        found = [row for row in found if row["to_revision"] == newest[row["irs_name"]]]
+    if route.keys:
+        found = [row for row in found if any(covers_key(row[name], route.keys) for name in ("key", "from_key"))]
+    scored = [(score_overlap(dict(wanted), _terms_of(row)), row) for row in found if not _is_printed_everywhere(row)]
+    best = max((score for score, _ in scored), default=0.0)
+    kept = [(score, row) for score, row in scored if not best or score >= load_family("answers")["change_share"] * best]
+    weighty = load_family("answers")["weighty_changes"]
+    kept.sort(key=lambda pair: (-pair[0], not pair[1]["key"], pair[1]["nature"] not in weighty, pair[1]["change_ix"]))
+    return [row for _, row in kept]
+
+
+def _is_of_years(row: Row, route: Route) -> bool:
+    """Whether a change falls between the years asked for; of one year, those that its edition brought."""
+    if not route.years:
+        return True
+    older, newer = int(row["from_revision"][:4]), int(row["to_revision"][:4])
+    if len(route.years) == 1:
+        return newer == route.years[0]
+    return min(route.years) <= older and newer <= max(route.years)
+
+
+def _frame_words(question: str, route: Route) -> frozenset[str]:
+    """Terms that only ask for changes, or name the form and the years."""
+    found = [match.group() for rule in load_rules("answers", "changes") for match in rule.pattern.finditer(question)]
+    named = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
+    return frozenset(find_terms(" ".join([*found, *named])))
+
+
+def _terms_of(row: Row) -> frozenset[str]:
+    return frozenset(find_terms(f"{row['heading_path']} {row['before']} {row['after']}"))
+
+
+def _is_printed_everywhere(row: Row) -> bool:
+    headings = row["heading_path"].split(" > ")
+    return any(rule.pattern.search(heading) for rule in load_rules("answers", "unasked") for heading in headings)
+
+
+def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
+    """The rows of the index that hold the older and the newer words."""
+    sides = row["evidence"].split("→")
+    nodes = [_PLACE.sub("", side.split(";")[0].strip()) for side in sides]
+    older, newer = (searcher.find_row(node) if node else None for node in (nodes[0], nodes[-1]))
+    return (older, newer) if len(sides) == 2 else (None, newer)
+
+
+def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
+    """A ranking of some rows in their order."""
+    candidates = tuple(
+        Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0, step=None)
+        for place, row in enumerate(rows)
+    )
+    return replace(ranking, candidates=candidates, cell="")
+
+
+def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapping[int, int]) -> Iterator[Unit]:
+    """The older words, then the newer ones, each under the edition that says them."""
+    heading = row["heading_path"].rpartition(" > ")[2] or row["key"].replace("_", " ").capitalize() or row["form"]
+    sides = (("before", "from_revision", places[0]), ("after", "to_revision", places[1]))
+    for name, revision, place in sides:
+        text = _quote_changed(row, name)
+        rank = rank_of.get(place) if place is not None else None
+        if text and rank is not None:
+            label = f"{heading.rstrip('. ')} ({row['form']} {row[revision]}; {row['kind']})"
+            pieces = [Piece(role="label", text=label), Piece(role="sentence", text=text)]
+            yield Unit(rank=rank, label=label, pieces=pieces)
+
+
+def _quote_changed(row: Row, side: str) -> str:
+    """The sentences of one side that differ; all of a short text."""
+    text = row[side]
+    if len(text.split()) <= load_family("answers")["full_words"]:
+        return " ".join(text.split())
+    spans = [(own[f"{side}_start"], own[f"{side}_end"]) for own in row["words"] or ()]
+    sentences = find_sentences(text)
+    kept = [(a, b) for a, b in sentences if any(a <= high and low <= b for low, high in spans)] or sentences[:1]
+    return " ".join(" ".join(text[a:b].split()) for a, b in kept)

@@ -1,0 +1,78 @@
+"""All codes of a box whose codes are explained under headings of their own: a few of them would look like all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from taxkg_assets.retrieval.answering.lines import find_mark
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.router import Route, covers_key, find_kind
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.sentences import find_sentences
+
+_CODE = "code"
+_DASH = re.compile("[—–]")
+
+
+def list_codes(question: str, results: Sequence[Result], *, route: Route, facts: PassageFacts) -> list[Unit]:
+    """The codes of the box that a question asks for, in the order of the booklet; none where it lists none."""
+    boxes = [key for key in route.keys if find_kind(key) == "box"]
+    if len(boxes) != 1 or not any(rule.pattern.search(question) for rule in load_rules("answers", "code_questions")):
+        return []
+    limits = load_family("answers")["codes"]
+    for result in results:
+        path = _find_box_path(result, boxes[0])
+        if path is None:
+            continue
+        rows = list(_walk(facts.row_of_chunk[result.chunk_id], path, facts=facts, most=limits["rows"]))
+        headings = {facts.columns["heading_path"][row].rpartition(" > ")[2] for row in rows}
+        if sum(find_mark(heading) == _CODE for heading in headings) < limits["least"]:
+            continue
+        codes: dict[str, Piece] = {}
+        for piece in (piece for row in rows for piece in _read_codes(row, facts)):
+            codes.setdefault(_DASH.split(piece.text)[0].strip(), piece)
+        label, note = path.rpartition(" > ")[2], load_family("answers")["codes"]["note"]
+        pieces = [Piece(role="label", text=label), *codes.values(), Piece(role="note", text=note)]
+        return [Unit(rank=result.rank, label=label, pieces=pieces)]
+    return []
+
+
+def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
+    """The codes that a row explains: the heading of each, or the first sentence after it."""
+    heading, text = facts.columns["heading_path"][row].rpartition(" > ")[2], facts.columns["text"][row]
+    for match in (match for rule in load_rules("answers", "codes_within") for match in rule.pattern.finditer(text)):
+        line = text[match.start() :].splitlines()[0]
+        start, end = find_sentences(line)[0]
+        told = heading if line.startswith(heading) else line[start:end]
+        yield Piece(role="item", text=told, chunk_id=facts.columns["chunk_id"][row])
+
+
+def _find_box_path(result: Result, key: str) -> str | None:
+    """The headings down to the box that a passage stands under."""
+    parts = result.heading_path.split(" > ")
+    for number in range(len(parts) - 1, -1, -1):
+        if parts[number].casefold().startswith(key.replace("_", " ")):
+            return " > ".join(parts[: number + 1])
+    return result.heading_path if covers_key(result.anchor_key, (key,)) else None
+
+
+def _walk(row: int, path: str, *, facts: PassageFacts, most: int) -> Iterator[int]:
+    """The rows around one that stand under the same headings, in reading order."""
+    near = range(max(0, row - most), min(len(facts.document_number), row + most + 1))
+    facts.prefetch(list(near), ("heading_path", "chunk_id", "text"))
+    paths = facts.columns["heading_path"]
+
+    def is_under(other: int) -> bool:
+        return bool(facts.document_number[other] == facts.document_number[row]) and (
+            paths[other] == path or paths[other].startswith(f"{path} > ")
+        )
+
+    first = row
+    while first - 1 in near and is_under(first - 1):
+        first -= 1
+    while first in near and is_under(first):
+        yield first
+        first += 1

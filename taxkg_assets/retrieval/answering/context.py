@@ -1,0 +1,169 @@
+"""What a sentence needs beside it to be understood: the lead-in of its list, what it leans on, what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from taxkg_assets.retrieval.answering.lines import Line, Stretch
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Spot = tuple[int, int]
+"""A line of a stretch and a sentence of it."""
+
+
+def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """The lines that an item hangs on: of each the sentence that opens its list, and what that one leans on."""
+    found = _lead_in_only(stretch, spot)
+    found |= {other for own in found for other in look_back(stretch, own, depth=1)}
+    if spot[1] > 0 and stretch.lines[spot[0]].is_item:
+        found.add((spot[0], 0))  # the first sentence of a long item names what the others speak of
+    return found
+
+
+def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
+    """The sentences before one that leans on them: "However, …", "This …", "In that case, …"."""
+    found: set[Spot] = set()
+    while depth > 0 and leans_back(stretch, spot):
+        before = _spot_before(stretch, spot)
+        if before is None:
+            break
+        found |= {before, *_lead_in_only(stretch, before)}
+        found |= fill_list(stretch, before)
+        spot, depth = before, depth - 1
+    return found
+
+
+def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """Of each line that leads in the last sentence, with the one before where the last sends the reader elsewhere."""
+    found: set[Spot] = set()
+    for place in stretch.lines[spot[0]].leads:
+        line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
+        found.add((place, last))
+        if last > 0 and any(rule.pattern.search(line.read(last)) for rule in load_rules("answers", "pointers")):
+            found.add((place, last - 1))
+    return found
+
+
+def leans_back(stretch: Stretch, spot: Spot) -> bool:
+    if _is_rest(stretch, spot):
+        return True
+    text = stretch.lines[spot[0]].read(spot[1])
+    return any(rule.pattern.search(text) for rule in load_rules("answers", "leaning"))
+
+
+def _is_rest(stretch: Stretch, spot: Spot) -> bool:
+    """Whether a line begins with the rest of a sentence that another passage, column or page begins."""
+    line = stretch.lines[spot[0]]
+    return spot[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
+
+
+def _spot_before(stretch: Stretch, spot: Spot) -> Spot | None:
+    """The sentence before one, in its line or at the end of the line above, under the same heading."""
+    place, sentence = spot
+    if sentence > 0:
+        return place, sentence - 1
+    if place == 0:
+        return None
+    above, own = stretch.lines[place - 1], stretch.lines[place]
+    if above.is_heading or above.is_table or not _share_heading(stretch, above, own):
+        return None
+    return above.place, len(above.sentences) - 1
+
+
+def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """The exception right after a rule: "However, …", "Do not …", "Unless …"."""
+    line = stretch.lines[spot[0]]
+    if line.is_table:
+        return set()
+    after: Spot | None = None
+    if spot[1] + 1 < len(line.sentences):
+        after = (spot[0], spot[1] + 1)
+    elif spot[0] + 1 < len(stretch.lines) and not line.is_item:
+        below = stretch.lines[spot[0] + 1]
+        if below.sentences and not (below.is_item or below.is_heading or below.is_table):
+            after = (below.place, 0) if _share_heading(stretch, below, line) else None
+    if after is None:
+        return set()
+    text = stretch.lines[after[0]].read(after[1])
+    is_short = len(text.split()) <= load_family("answers")["exception_words"]
+    return (
+        {after}
+        if is_short and any(rule.pattern.search(text) for rule in load_rules("answers", "exceptions"))
+        else set()
+    )
+
+
+def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """The whole paragraph of a sentence, where it is short: what limits a rule stands beside it."""
+    line = stretch.lines[spot[0]]
+    if len(line.text.split()) > load_family("answers")["paragraph_words"]:
+        return set()
+    return {(line.place, sentence) for sentence in range(len(line.sentences))}
+
+
+def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """All that stands under the heading of a sentence, as far as it is short: what a box is for, and what is not."""
+    own, left = stretch.lines[spot[0]], load_family("answers")["section_words"]
+    found: set[Spot] = set()
+    for line in stretch.lines[spot[0] :]:
+        left -= len(line.text.split())
+        if not _share_heading(stretch, line, own) or line.is_table or left < 0:
+            break
+        found |= {(line.place, sentence) for sentence in range(len(line.sentences))} if not line.is_heading else set()
+    return found
+
+
+def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
+    """Sentences with, between two of a paragraph, what would leave a hole of a few words."""
+    most, found = load_family("answers")["gap_words"], set(spots)
+    for (place, one), (other_place, other) in pairwise(sorted(spots)):
+        between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
+        if sum(len(stretch.lines[place].read(sentence).split()) for _, sentence in between) <= most:
+            found.update(between)
+    return found
+
+
+def drop_rests(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
+    """The spots without the rests of sentences whose beginnings are not among them."""
+    rests = {spot for spot in spots if _is_rest(stretch, spot) and _spot_before(stretch, spot) not in spots}
+    return spots - rests or spots
+
+
+def _share_heading(stretch: Stretch, one: Line, other: Line) -> bool:
+    numbers = stretch.facts.anchor_number
+    return bool(numbers[one.row] == numbers[other.row])
+
+
+def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
+    """The items that a line leads in, and those beside an item, as far as they are few or stand or fall together."""
+    line = stretch.lines[spot[0]]
+    if line.is_table:
+        return set()
+    is_lead = spot[1] == len(line.sentences) - 1
+    items = stretch.hanging_on(line.place) if is_lead else []
+    if sum(own.text.strip(" $").isdigit() for own in items) * 2 > len(items):
+        items = []  # columns of a table, printed one under the other
+    beside = stretch.items_of(line) if line.is_item and line.leads else []
+    limits, found = load_family("answers")["lists"], set[Spot]()
+    for group, is_led in ((items, True), (beside, False)):
+        most = limits["whole_words"] if is_led or _stand_together(stretch, group) else limits["beside_words"]
+        most = limits["code_words"] if group and group[0].mark == "code" and is_led else most
+        words = 0
+        for own in group:
+            words += len(own.text.split())
+            if words > most:
+                found = found if is_led else set()
+                break
+            found |= {(own.place, sentence) for sentence in range(len(own.sentences))}
+    return found
+
+
+def _stand_together(stretch: Stretch, items: Sequence[Line]) -> bool:
+    """Whether a list says something only as a whole: "all of the following", "…; and"."""
+    if not items or not items[0].leads:
+        return False
+    lead = stretch.lines[items[0].leads[-1]]
+    ends = lead.read(len(lead.sentences) - 1)
+    said = [ends, *(item.text for item in items)]
+    return any(rule.pattern.search(text) for rule in load_rules("answers", "wholes") for text in said)

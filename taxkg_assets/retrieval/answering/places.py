@@ -1,0 +1,46 @@
+"""Where the words of a unit are printed: rectangles of lines, not of whole passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.results import Box
+
+ReadSections = Callable[[Collection[str]], pl.DataFrame]
+"""Rows of `sections` by their element ids."""
+
+
+def place_units(units: Sequence[Unit], read: ReadSections) -> list[Unit]:
+    """The units with the rectangles of their pieces; a piece whose element is not known has none."""
+    nodes = {piece.node_id for unit in units for piece in unit.pieces if piece.node_id}
+    if not nodes:
+        return list(units)
+    rows = {row["element_id"]: row for row in read(nodes).iter_rows(named=True)}
+    return [unit.model_copy(update={"pieces": [_place(piece, rows) for piece in unit.pieces]}) for unit in units]
+
+
+def _place(piece: Piece, rows: Mapping[str, Mapping[str, Any]]) -> Piece:
+    row = rows.get(piece.node_id)
+    if row is None or piece.role in ("note", "label"):
+        return piece
+    start, end = find_range(piece.text, row["text"])
+    lines = [own for own in row["pieces"] if own["start"] < end and own["end"] > start]
+    boxes = [Box(page=own["page"], **{name: own[f"{name}_pt"] for name in ("x0", "y0", "x1", "y1")}) for own in lines]
+    return piece.model_copy(update={"bboxes": boxes})
+
+
+def find_range(quote: str, text: str) -> tuple[int, int]:
+    """Where a text says a quote; what the quote says first may be a run-in heading, which the text lacks."""
+    start = text.find(quote)
+    if start >= 0:
+        return start, start + len(quote)
+    words = quote.split(" ")
+    for number in range(1, len(words)):
+        rest = " ".join(words[number:])
+        if text.startswith(rest):
+            return 0, len(rest)
+    return 0, 0

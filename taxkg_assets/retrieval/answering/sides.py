@@ -1,0 +1,39 @@
+"""Comparisons: an answer tells of each side, and says which it tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from taxkg_assets.retrieval.answering.statements import Statement
+from taxkg_assets.retrieval.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.router import Route
+from taxkg_assets.rules.forms import split_forms
+
+COMPARISON = "comparison"
+"""The intent of a question for what tells two things apart."""
+
+
+def find_sides(
+    statements: Sequence[Statement],
+    worth: Mapping[int, float],
+    *,
+    route: Route,
+    results: Sequence[Result],
+    documents: DocumentFacts,
+    facts: PassageFacts,
+) -> list[int]:
+    """The best statement of each form, or of each year, that a comparison names; none where it names fewer than two."""
+    years_of = {row["document_id"]: row["years"] for row in documents.documents}
+
+    def tells(own: Statement, side: object) -> bool:
+        if isinstance(side, int):
+            return side in years_of.get(results[own.passage].document, ())
+        return side in split_forms(facts.forms[facts.form_number[own.row]])
+
+    sides: Sequence[object] = route.forms if len(route.forms) > 1 else route.years
+    if len(sides) < 2:
+        return []
+    found = [[place for place in worth if tells(statements[place], side)] for side in sides]
+    best = [max(places, key=lambda place: (worth[place], -place)) for places in found if places]
+    return list(dict.fromkeys(best))

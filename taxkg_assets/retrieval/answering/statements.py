@@ -1,0 +1,235 @@
+"""Statements of passages: whole sentences, items with what leads them in, rows of tables with their headers.
+
+A passage gathers what was found under one heading, its neighbor boxes among it, and a sentence alone does not tell what
+it is about. So a statement of another form than the one asked for is foreign, and one of another box, line or code
+(where none is asked for: than the one that was hit) as well, unless it names what is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from taxkg_assets.retrieval.answering.lines import Line, Stretch, open_stretches
+from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import OTHER_FORM, score_form
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets.retrieval.router import Route, covers_key, find_kind, find_listed_codes
+from taxkg_assets.rules.loader import load_family, load_rules
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_ENDS = (".", "?", "!", ":")
+_CLOSERS = ")”\"’' "
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence, an item or a table row of a passage, in the order of reading.
+
+    Attributes: place, sentence: the line of `stretch` and the sentence of it. passage: number of its passage, from 0.
+                around: terms of the headings and lead-ins that it hangs on. is_hit: it stands in the very chunk that
+                was found, not in what was gathered around. is_foreign: it is of another form, box, line or code.
+                opens: keys asked for that it explains first. is_pointer: it sends the reader elsewhere. is_fragment:
+                no whole sentence. is_figures: a row of figures. is_example: it tells an example.
+                is_opening: it begins what is said under the heading of what was found.
+    """
+
+    stretch: Stretch
+    place: int
+    sentence: int
+    text: str
+    row: int
+    passage: int
+    terms: frozenset[str]
+    around: frozenset[str]
+    is_hit: bool
+    is_foreign: bool
+    opens: tuple[str, ...]
+    is_pointer: bool
+    is_fragment: bool
+    is_figures: bool
+    is_example: bool
+    is_opening: bool
+
+    @property
+    def line(self) -> Line:
+        """The line that it stands in."""
+        return self.stretch.lines[self.place]
+
+
+def find_statements(
+    results: Sequence[Result],
+    facts: PassageFacts,
+    *,
+    route: Route,
+    wanted: frozenset[str] = frozenset(),
+    others: frozenset[str] = frozenset(),
+) -> list[Statement]:
+    """All that some passages state, each once.
+
+    Args: route: what the question asks for. wanted: its terms; what no reader asks for is left out unless they ask.
+          others: documents of other editions than the one asked for.
+    """
+    number_of = facts.row_of_chunk
+    rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
+    stretches = open_stretches([row for own in rows for row in own], facts)
+    found: list[Statement] = []
+    seen: set[tuple[str, bool, str]] = set()
+    for passage, (result, own_rows) in enumerate(zip(results, rows, strict=True)):
+        hit = number_of[result.chunk_id]
+        for row in own_rows:
+            for own in read_row(row, stretches[row], route=route, passage=passage, hit=hit, wanted=wanted):
+                # Two boxes may say the same words: what the wrong one says must not hide the right one's.
+                # Two editions may say the same of their years: it is said once, by the better passage, unless the
+                # question names both.
+                own = replace(own, is_foreign=own.is_foreign or result.document in others)
+                said_by = result.document if len(route.years) > 1 else ""
+                key = (_without_years(_say_whole(own)), own.is_foreign, said_by)
+                if key not in seen:
+                    seen.add(key)
+                    found.append(own)
+    return found
+
+
+def _say_whole(own: Statement) -> str:
+    """The statement after what leads it in: two lists may hold the same item."""
+    return "\n".join([*(own.stretch.lines[place].text for place in own.line.leads), own.text])
+
+
+def _without_years(text: str) -> str:
+    return re.sub(r"\b(?:19|20)\d\d\b", "", " ".join(text.casefold().split()))
+
+
+def read_row(
+    row: int, stretch: Stretch, *, route: Route, passage: int, hit: int, wanted: frozenset[str]
+) -> Iterator[Statement]:
+    """What one row of the index states."""
+    facts, lines = stretch.facts, stretch.of_row[row]
+    is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
+    is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
+    asks_for_code = any(key.startswith("code_") for key in route.keys)
+    opened = _find_opened(row, facts, keys=route.keys)
+    opening = next((line.place for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
+    for line, sentence in _list_statements(lines):
+        text = line.read(sentence)
+        codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
+        listed = tuple(key for key in route.keys if key in codes)
+        if not listed and not _is_readable(line, sentence):
+            continue
+        yield Statement(
+            stretch=stretch,
+            place=line.place,
+            sentence=sentence,
+            text=text,
+            row=row,
+            passage=passage,
+            terms=frozenset(find_terms(text)),
+            around=_find_around(line, stretch),
+            is_hit=row == hit,
+            is_foreign=is_foreign
+            or (asks_for_code and bool(codes) and not listed)
+            or (is_of_other_key and not listed and not names_key(text, route.keys)),
+            opens=listed or opened,
+            is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
+            is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
+            is_figures=line.is_table or _is_of_figures(text),
+            is_example=_tells_example(text, stretch.heading(row)),
+            is_opening=(line.place, sentence) == (opening, 0)
+            and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
+        )
+        opened = ()
+
+
+def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, wanted: frozenset[str]) -> bool:
+    """Whether a row is of another form or side than the one asked for, or what every product prints."""
+    if score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(row, route, facts):
+        return True
+    is_asked = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
+    return (bool(facts.is_boilerplate[row]) and not is_asked) or _is_unasked(facts.columns["heading_path"][row], wanted)
+
+
+def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
+    """Terms of the heading, the lead-ins and the headers that a line hangs on."""
+    texts = [stretch.heading(line.row), *(stretch.lines[place].text for place in line.leads)]
+    if line.is_table:
+        lines = stretch.of_row[line.row]
+        texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
+    return frozenset(find_terms(" ".join(texts)))
+
+
+def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
+    """What some lines state: sentences and items; a heading, a caption and the headers of a table name them."""
+    for line in lines:
+        if not (line.is_heading or (line.is_table and find_headers(lines, line) is None)):
+            yield from ((line, sentence) for sentence in range(len(line.sentences)))
+
+
+def _is_readable(line: Line, sentence: int) -> bool:
+    """Whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor endless."""
+    limits = load_family("answers")
+    text = line.read(sentence)
+    if text[:1].islower() and not line.mark:
+        return False
+    if any(rule.pattern.search(line.text) for rule in load_rules("answers", "furniture")):
+        return False
+    least = 2 if line.leads or line.is_table else limits["least_words"]
+    return bool(least <= len(text.split()) <= limits["most_words"])
+
+
+def _is_of_figures(text: str) -> bool:
+    words = text.split()
+    figures = sum(_NO_LETTERS.fullmatch(word) is not None for word in words)
+    return bool(figures > load_family("answers")["most_figures"] * len(words))
+
+
+def _tells_example(text: str, heading: str) -> bool:
+    rules = load_rules("answers", "examples")
+    return any(rule.pattern.search(text) or rule.pattern.search(heading) for rule in rules)
+
+
+def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
+    """Whether a text stands under a heading that documents print for their own sake, and the question is not of it."""
+    headings = path.split(" > ")[1:]
+    for rule in load_rules("answers", "unasked"):
+        for number, heading in enumerate(headings):
+            if rule.pattern.search(heading):
+                named = frozenset(find_terms(heading))
+                below = frozenset(find_terms(" ".join(headings[number + 1 :])))
+                least = load_family("answers")["unasked_share"]
+                return len(named & wanted) < least * len(named) and not len(below & wanted) >= least * len(below) > 0
+    return False
+
+
+def _is_of_other_side(row: int, route: Route, facts: PassageFacts) -> bool:
+    """Whether a row addresses the recipient where the filer asks, or the other way round."""
+    limit, side = load_family("answers")["certain_side"], facts.sides[int(facts.side_number[row])]
+    return route.certainty >= limit and {side, route.perspective} == {"filer", "recipient"}
+
+
+def _find_opened(row: int, facts: PassageFacts, *, keys: Sequence[str]) -> tuple[str, ...]:
+    """The keys asked for whose text begins with this row."""
+    if not facts.opens_anchor[row]:
+        return ()
+    return tuple(key for key in keys if covers_key(facts.columns["anchor_key"][row], (key,)))
+
+
+def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[str]) -> bool:
+    """Whether a row is of another box, line or code than the one asked for, or than the one that was hit."""
+    own = facts.columns["anchor_key"][row]
+    kind = find_kind(own)
+    if not kind or covers_key(own, keys):
+        return False
+    is_gathered = bool(facts.anchor_number[row] != facts.anchor_number[hit])
+    return is_gathered or any(find_kind(key) == kind for key in keys)
+
+
+def names_key(text: str, keys: Sequence[str]) -> bool:
+    """Whether a text speaks of a box, line or code asked for: "amounts of box 2a", "boxes 1a and 2a"."""
+    words = text.casefold().replace("(", " ").replace(")", " ").replace(",", " ").rstrip(".").split()
+    return any(
+        value.casefold() in words and any(word.startswith(kind) for word in words)
+        for kind, _, value in (key.partition("_") for key in keys)
+    )

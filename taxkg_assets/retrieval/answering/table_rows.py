@@ -1,0 +1,53 @@
+"""Rows of a table as a passage prints them: captions, headers, then rows, their cells apart by `|`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.retrieval.answering.lines import CELLS, Line
+
+
+def find_captions(lines: Sequence[Line]) -> list[str]:
+    """The lines before the first row of cells."""
+    first = next((number for number, line in enumerate(lines) if CELLS in line.text), len(lines))
+    return [line.text for line in lines[:first]]
+
+
+def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
+    """The headers over the cells of a row, one for each; empty ones where they do not match, None for no row.
+
+    A line whose cells are bold refines the headers of those below it.
+    """
+    if CELLS not in row.text:
+        return None
+    headers: tuple[str, ...] | None = None
+    for line in lines:
+        if line.place >= row.place:
+            break
+        if CELLS in line.text and (headers is None or _is_bold(line.text)):
+            headers = tuple(cell.strip("*") for cell in split_cells(line.text))
+    if headers is None or _is_bold(row.text):
+        return None
+    width = len(split_cells(row.text))
+    return headers if len(headers) == width else ("",) * width
+
+
+def read_row(headers: Sequence[str], text: str) -> str:
+    """A row with the header before each cell that has one: "Filing status: single; Rate: 12%"."""
+    cells = split_cells(text)
+    named = [
+        f"{' '.join(header.split(' > '))}: {cell}" if header and header != cell else cell
+        for header, cell in zip(headers, cells, strict=True)
+        if cell
+    ]
+    return "; ".join(dict.fromkeys(named))
+
+
+def split_cells(text: str) -> list[str]:
+    """The cells of a line."""
+    return [cell.strip() for cell in text.split(CELLS)]
+
+
+def _is_bold(text: str) -> bool:
+    cells = [cell for cell in split_cells(text) if cell]
+    return bool(cells) and all(cell.startswith("**") and cell.endswith("**") for cell in cells)

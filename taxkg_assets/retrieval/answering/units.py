@@ -1,0 +1,217 @@
+"""What an answer is made of: statements with all that is needed to understand them, each piece with its place.
+
+What a sentence needs is told by `context`; which statements answer a question is told elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from taxkg_assets.retrieval.answering.context import (
+    Spot,
+    carry_on,
+    drop_rests,
+    fill_gaps,
+    fill_list,
+    fill_paragraph,
+    fill_section,
+    lead_in,
+    leans_back,
+    look_back,
+)
+from taxkg_assets.retrieval.answering.lines import Line, Stretch
+from taxkg_assets.retrieval.answering.statements import Statement
+from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.results import Box
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
+
+
+class Piece(BaseModel):
+    """Some words of a unit, verbatim but for notes.
+
+    Attributes: role: label is the heading that it stands under; lead_in opens the list of the items after it; cell is
+                a value with the headers of its row and column; note is said by the program.
+                chunk_id, node_id: passage and element that it stands in; empty where that cannot be told.
+                bboxes: its rectangles, where the caller asked for them.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    role: Role
+    text: str
+    chunk_id: str = ""
+    node_id: str = ""
+    bboxes: list[Box] = []
+
+
+class Unit(BaseModel):
+    """A statement of a passage with what is needed to understand it.
+
+    Attributes: rank: number of the passage that it stands in. label: the heading that it stands under.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    rank: int
+    label: str
+    pieces: list[Piece]
+
+    @property
+    def text(self) -> str:
+        """Its words, without the citation: a list of more than a few items takes a line for each."""
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """Its words, line by line."""
+        most = load_family("answers")["lists"]["inline_items"]
+        is_long = sum(piece.role == "item" for piece in self.pieces) > most
+        lines: list[str] = [""]
+        for piece in self.pieces:
+            begins = is_long and piece.role in ("item", "note") and bool(lines[-1])
+            if begins or (is_long and lines[-1].startswith("• ") and piece.role != "item"):
+                lines.append("")
+            joint = " " if lines[-1] else ""
+            ends = ": " if piece.role == "label" else ""
+            lines[-1] = f"{lines[-1].rstrip()}{joint}{piece.text.rstrip('. ') + ends if ends else piece.text}"
+        return [line.strip() for line in lines if line.strip()]
+
+    def quote(self) -> str:
+        """Its lines, each with the number of its passage."""
+        return "\n".join(f"{line} [{self.rank}]" for line in self.lines)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A unit in the making: the spots of one stretch that belong together."""
+
+    stretch: Stretch
+    passage: int
+    spots: set[Spot]
+    worth: float
+    is_labeled: bool = False
+
+    @property
+    def words(self) -> int:
+        """Words of it."""
+        return sum(len(self.stretch.lines[place].read(sentence).split()) for place, sentence in self.spots)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of it."""
+        said = (self.stretch.lines[place].read(sentence) for place, sentence in self.spots)
+        return frozenset(find_terms(" ".join(said)))
+
+    def joins(self, other: Draft) -> bool:
+        """Whether two drafts are one: they share a spot, or the lines that lead their items in."""
+        if self.stretch is not other.stretch or self.passage != other.passage:
+            return False
+        if self.spots & other.spots:
+            return True
+        return bool(self._lists() & other._lists())
+
+    def _lists(self) -> set[tuple[int, ...]]:
+        lines = self.stretch.lines
+        return {lines[place].leads for place, _ in self.spots if lines[place].leads}
+
+
+def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> Draft:
+    """A statement with all that it needs.
+
+    Args: is_whole: with what else its paragraph says, where that is short; of a box asked for all that is said.
+    """
+    stretch = statement.stretch
+    own = (statement.place, statement.sentence)
+    leads = lead_in(stretch, own)
+    spots = {own, *leads}
+    if is_whole:
+        spots |= fill_paragraph(stretch, own)
+    if statement.opens:
+        spots |= fill_section(stretch, own)
+    spots |= {other for spot in spots for other in carry_on(stretch, spot)}
+    depth = load_family("answers")["look_back"]
+    spots |= {other for spot in spots for other in look_back(stretch, spot, depth=depth)}
+    spots |= {other for spot in spots - leads for other in fill_list(stretch, spot)}
+    return Draft(stretch, statement.passage, drop_rests(stretch, fill_gaps(stretch, spots)), worth)
+
+
+def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
+    """The drafts with those that belong together as one."""
+    merged: list[Draft] = []
+    for draft in drafts:
+        for other in [other for other in merged if other.joins(draft)]:
+            merged.remove(other)
+            draft = Draft(
+                draft.stretch,
+                draft.passage,
+                fill_gaps(draft.stretch, draft.spots | other.spots),
+                max(draft.worth, other.worth),
+                other.is_labeled,
+            )
+        merged.append(draft)
+    return merged
+
+
+def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
+    """The unit of a draft: its pieces in reading order, the heading first where it is needed.
+
+    Args: edition: form and edition, where these are to be named.
+    """
+    stretch, spots = draft.stretch, sorted(draft.spots)
+    first = stretch.lines[spots[0][0]]
+    heading = stretch.heading(first.row)
+    pieces = list(_quote_spots(stretch, spots))
+    said = " ".join(piece.text for piece in pieces)
+    is_named = bool(heading) and heading.rstrip(". ") not in said and (edition or _needs_heading(stretch, spots[0]))
+    shown = [heading.rstrip(". ") if is_named else "", edition]
+    if label := ", ".join(part for part in shown if part):
+        pieces.insert(0, Piece(role="label", text=label, chunk_id=stretch.chunk(first)))
+    return Unit(rank=rank, label=heading, pieces=pieces)
+
+
+def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
+    """The pieces of some spots; after the items of a list the number of those that are left out."""
+    lines = stretch.lines
+    leading = {lead for place, _ in spots for lead in lines[place].leads}
+    for number, (place, sentence) in enumerate(spots):
+        line = lines[place]
+        role: Role = "item" if line.is_item else "sentence"
+        if place in leading and sentence == len(line.sentences) - 1:
+            role = "lead_in"
+        text = line.read(sentence)
+        if line.is_table:
+            role, text = "row", _read_table_row(stretch, line)
+        yield Piece(role=role, text=text, chunk_id=stretch.chunk(line), node_id=stretch.node(line))
+        is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
+        if line.leads and is_last and (told := _tell_missing(stretch, line, spots)):
+            yield Piece(role="note", text=told)
+
+
+def _read_table_row(stretch: Stretch, line: Line) -> str:
+    lines = stretch.of_row[line.row]
+    captions, headers = find_captions(lines), find_headers(lines, line)
+    row = read_row(headers, line.text) if headers is not None else line.text
+    return " — ".join([*captions[-1:], row])
+
+
+def _tell_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
+    """How many items of a list are left out; of one that may go on beyond what was read, that there are more."""
+    shown, items = {place for place, _ in spots}, stretch.items_of(line)
+    missing = sum(own.place not in shown for own in items)
+    if items[-1].place == len(stretch.lines) - 1 and stretch.is_cut:
+        return "(more in this list)"
+    return f"({missing} more in this list)" if missing else ""
+
+
+def _needs_heading(stretch: Stretch, first: Spot) -> bool:
+    """Whether the words cannot be understood without their heading: an exclusion, a list without lead."""
+    line = stretch.lines[first[0]]
+    key = stretch.facts.columns["anchor_key"][line.row]
+    heading = stretch.heading(line.row)
+    is_denied = any(rule.pattern.search(heading) for rule in load_rules("answers", "denials"))
+    return bool(key) or is_denied or line.is_item or (leans_back(stretch, first) and first[1] == 0)

@@ -1,0 +1,126 @@
+"""What each statement is worth as an answer to a question, and which of them make the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from taxkg_assets.retrieval.answering.statements import Statement
+from taxkg_assets.retrieval.encoder import Encoder
+from taxkg_assets.retrieval.facts import Floats
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.rerank import score_overlap
+from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.rules.loader import load_family, load_rules
+
+
+def score_statements(
+    question: str, statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking
+) -> dict[int, float]:
+    """What each of the likeliest statements is worth, by its place in the list."""
+    limits = load_family("answers")
+    flags = find_signals(question, statements, ranking=ranking)
+    order = choose_candidates(flags)
+    vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
+    flags["cosine"] = np.zeros(len(statements))
+    flags["cosine"][order] = encoder.scale.read(vectors @ ranking.meaning)
+    value = np.sum([weight * flags[name] for name, weight in limits["worth"].items()], axis=0)
+    return {place: float(value[place]) for place in order}
+
+
+def _shorten(text: str) -> str:
+    """The first words of a statement: what a long one is about stands there, and to read all of it takes long."""
+    return " ".join(text.split()[: load_family("answers")["full_words"]])
+
+
+def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
+    """The likeliest statements by words alone."""
+    limits = load_family("answers")
+    early = np.sum([weight * flags[name] for name, weight in limits["early"].items()], axis=0)
+    order: list[int] = np.argsort(-early, kind="stable")[: limits["candidates"]].tolist()
+    return order
+
+
+def find_signals(question: str, statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
+    """What speaks for and against each statement, meaning aside."""
+    wanted, limits = ranking.wanted, load_family("answers")
+    scores = {candidate.row: candidate.score for candidate in ranking.candidates}
+    top, reach = max(scores.values(), default=0.0), limits["liked_reach"]
+    pairs = set(pairwise(find_terms(question)))
+
+    def each(read: Callable[[Statement], float]) -> Floats:
+        return np.array([float(read(own)) for own in statements])
+
+    return {
+        "terms": each(lambda own: score_overlap(wanted, own.terms | own.around)),
+        "own_terms": each(lambda own: score_overlap(wanted, own.terms)),
+        "pairs": each(lambda own: len(pairs & set(pairwise(find_terms(own.text)))) / max(1, len(pairs))),
+        "rank": each(lambda own: 1.0 / (1 + own.passage)),
+        "hit": each(lambda own: own.is_hit),
+        "liked": each(lambda own: max(0.0, 1.0 - (top - scores.get(own.row, -np.inf)) / reach)),
+        "opening": each(lambda own: own.passage == 0 and own.is_opening),
+        "pointer": each(lambda own: own.is_pointer),
+        "fragment": each(lambda own: own.is_fragment),
+        "figures": each(lambda own: own.is_figures),
+        "example": each(lambda own: own.is_example),
+        "item": each(lambda own: own.line.is_item),
+        "first": each(lambda own: own.sentence == 0),
+        "length": each(lambda own: min(1.0, len(own.text.split()) / limits["full_words"])),
+        "amount": each(lambda own: ranking.route.wants_amount and _prints_figure(own.text)),
+    }
+
+
+def _prints_figure(text: str) -> bool:
+    return any(rule.pattern.search(text) for rule in load_rules("ranking", "figures"))
+
+
+def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
+    """For each key asked for, the first statement that explains it: what a box is comes before what is said of it."""
+    first = (
+        next((place for place, own in enumerate(statements) if key in own.opens and not own.is_pointer), None)
+        for key in keys
+    )
+    return list(dict.fromkeys(place for place in first if place is not None))
+
+
+def rank_statements(
+    statements: Sequence[Statement], worth: Mapping[int, float], *, openings: Sequence[int]
+) -> list[int]:
+    """The openings, then by turns the statement that is worth most beside those chosen, as long as it is worth much."""
+    limits = load_family("answers")
+    chosen = list(openings)
+    held: frozenset[str] = frozenset().union(*(statements[place].terms for place in chosen))
+    least = limits["least_share"] * max(worth.values())
+    left = {place: own for place, own in worth.items() if place not in chosen}
+    while left:
+        gain = {place: own * _share_new(statements[place].terms, held) for place, own in left.items()}
+        best = max(gain, key=lambda place: (gain[place], -place))
+        if chosen and left[best] < least:
+            break
+        del left[best]
+        if chosen and _adds_nothing(statements[best], [statements[place] for place in chosen]):
+            continue
+        chosen.append(best)
+        held |= statements[best].terms
+    return chosen
+
+
+def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
+    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or row beside it."""
+    least = load_family("answers")["same_share"]
+    terms = own.terms - own.around
+    return (
+        own.is_fragment
+        or own.line.is_table
+        or any(
+            len(terms & (other.terms | other.around)) >= least * max(1, len(terms)) and len(terms) > 1
+            for other in chosen
+        )
+    )
+
+
+def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
+    lost: float = load_family("answers")["new_words"]
+    return 1 - lost + lost * len(terms - held) / max(1, len(terms))

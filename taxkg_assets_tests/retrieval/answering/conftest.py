@@ -1,0 +1,64 @@
+"""Passages of an invented booklet, line by line, without a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.answering.lines import Stretch, open_stretches
+from taxkg_assets.retrieval.answering.statements import Statement, read_row
+from taxkg_assets.retrieval.answering.units import Unit, draft_unit, finish_unit
+from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.router import Route
+
+Section = tuple[str, Sequence[str]]
+
+
+def make_facts(*sections: Section, keys: Sequence[str | None] = (), level: str = "paragraph") -> PassageFacts:
+    """Facts of passages: each a heading and its lines; sections of one heading are one."""
+    rows = [
+        {
+            "document_id": "z--2031",
+            "anchor_id": f"z--2031#{heading}" if heading else None,
+            "anchor_key": keys[number] if keys else None,
+            "heading_path": f"Booklet > {heading}" if heading else "Booklet",
+            "text": "\n".join(lines),
+            "node_ids": [f"e{number}-{line}" for line in range(len(lines))],
+            "chunk_id": f"c{number}",
+            "terms": "",
+            "level": level,
+            "form": "2077-ZED",
+            "perspective": "filer",
+            "irs_name": "z",
+        }
+        for number, (heading, lines) in enumerate(sections)
+    ]
+    return PassageFacts(pl.DataFrame(rows))
+
+
+def state(stretch: Stretch) -> list[Statement]:
+    """All that a stretch states."""
+    return [
+        own
+        for row in stretch.rows
+        for own in read_row(row, stretch, route=Route(), passage=0, hit=row, wanted=frozenset())
+    ]
+
+
+def quote(facts: PassageFacts, words: str, *, is_whole: bool = False) -> Unit:
+    """The unit of the statement that begins with some words."""
+    stretch = open_stretches(range(facts.rows.height), facts)[0]
+    own = next(one for one in state(stretch) if one.text.startswith(words))
+    return finish_unit(draft_unit(own, worth=1.0, is_whole=is_whole), rank=1)
+
+
+@pytest.fixture
+def told() -> Callable[..., str]:
+    """The words of a unit on one line."""
+
+    def tell(*sections: Section, of: str, is_whole: bool = False) -> str:
+        return " ".join(quote(make_facts(*sections), of, is_whole=is_whole).lines)
+
+    return tell
