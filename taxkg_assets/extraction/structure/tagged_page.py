@@ -88,6 +88,8 @@ def _belongs(place: TagPlace, unit: TagUnit) -> bool:
 
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
     """Split the lines of a unit where it goes on at the top of another column."""
+    if len(lines) == 1:
+        return [list(lines)]
     segments: list[list[Line]] = [[]]
     lowest = 0.0
     for line in lines:
