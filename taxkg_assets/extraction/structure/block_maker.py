@@ -198,6 +198,7 @@ class BlockMaker:
             source = self._find_source(paragraph)
             for block in self.blocks[begun:]:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
+                block.is_under_title = paragraph.is_under_title
             is_continued = True
         flow.open_path = first.path
 
