@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,19 @@ def _read_own(documents: Sequence[Document]) -> None:
 
 def forget_texts() -> None:
     """Empty what the extraction keeps of texts seen: a document that is read again and again must stay a new one."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith(extraction.__name__):
-            for value in vars(module).values():
-                if hasattr(value, "cache_info") and value.cache_info().maxsize is not None:
-                    value.cache_clear()
+    for kept in _find_caches(len(sys.modules)):
+        kept.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _find_caches(_: int) -> list[Any]:
+    """Find what keeps a bounded number of results; looked for again once more modules are loaded.
+
+    To look for it takes as long as several stages of a short document, whose time it is no part of.
+    """
+    modules = [module for name, module in sys.modules.items() if name.startswith(extraction.__name__)]
+    values = [value for module in modules for value in vars(module).values() if hasattr(value, "cache_info")]
+    return [value for value in values if value.cache_info().maxsize is not None]
 
 
 def _read_dicts(documents: Sequence[Document]) -> None:

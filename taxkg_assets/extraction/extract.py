@@ -137,6 +137,8 @@ def _keep_tables(
 ) -> tuple[dy.DataFrame[Tables], list[str]]:
     """Build the table rows; a table with a cell without a header is left as plain text, and its id is returned."""
     tables = build_tables(source, found=[table for of_page in found.values() for table in of_page])
+    if not tables.height:
+        return tables, []
     misread = find_cells_without_path(tables)["table_id"].unique().sort().to_list()
     if misread:
         tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)

@@ -7,6 +7,7 @@ A broken *corrupt* law withholds the document before its tables are written; a b
 from __future__ import annotations
 
 import dataframely as dy
+import numpy as np
 import polars as pl
 
 from taxkg_assets.extraction.box_laws import (
@@ -26,22 +27,16 @@ _EDGE_PT = 12.0
 
 def find_off_page_spans(spans: dy.DataFrame[Spans], source: Source) -> pl.DataFrame:
     """Find spans that lie outside their page."""
-    sizes = pl.DataFrame(
-        {
-            "page": pl.Series([page.page for page in source.pages], dtype=pl.Int32),
-            "width_pt": pl.Series([page.width_pt for page in source.pages], dtype=pl.Float64),
-            "height_pt": pl.Series([page.height_pt for page in source.pages], dtype=pl.Float64),
-        }
-    )
-    placed = spans.join(sizes, on="page", how="left")
-    is_inside = (
-        pl.col("width_pt").is_not_null()
-        & (pl.col("x1_pt") >= -_EDGE_PT)
-        & (pl.col("y1_pt") >= -_EDGE_PT)
-        & (pl.col("x0_pt") <= pl.col("width_pt") + _EDGE_PT)
-        & (pl.col("y0_pt") <= pl.col("height_pt") + _EDGE_PT)
-    )
-    return placed.filter(~is_inside).select("document_id", "page", "span_ix", "text")
+    numbers = spans["page"].to_numpy()
+    # No span lies on a page that is not there.
+    last = max((page.page for page in source.pages), default=0)
+    sizes = np.full((max(last, numbers.max(initial=0)) + 1, 2), -np.inf)
+    for page in source.pages:
+        sizes[page.page] = page.width_pt, page.height_pt
+    width, height = sizes[numbers].T
+    x0, y0, x1, y1 = (spans[name].to_numpy() for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt"))
+    is_inside = (x1 >= -_EDGE_PT) & (y1 >= -_EDGE_PT) & (x0 <= width + _EDGE_PT) & (y0 <= height + _EDGE_PT)
+    return spans.select("document_id", "page", "span_ix", "text").filter(pl.Series(~is_inside))
 
 
 def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.DataFrame:
@@ -105,27 +100,21 @@ def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFram
 
 def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
     """Find rows whose pieces do not cover their text from end to end, or have no rectangle."""
-    flat = (
-        sections.select("element_id", pl.col("text").str.len_chars().alias("length"), "pieces")
-        .explode("pieces")
-        .unnest("pieces")
-        .with_columns(before=pl.col("end").shift(1).over("element_id").fill_null(0))
+    counts = sections["pieces"].list.len().to_numpy()
+    flat = sections["pieces"].explode(empty_as_null=False).struct.unnest()
+    start, end, x0, y0, x1, y1 = (
+        flat[name].to_numpy() for name in ("start", "end", "x0_pt", "y0_pt", "x1_pt", "y1_pt")
     )
-    is_sound = (
-        (pl.col("start") == pl.col("before"))
-        & (pl.col("end") > pl.col("start"))
-        & (pl.col("x1_pt") > pl.col("x0_pt"))
-        & (pl.col("y1_pt") > pl.col("y0_pt"))
-    )
-    gaps = flat.filter(~is_sound.fill_null(value=False)).select("element_id").unique()
-    short = (
-        flat.group_by("element_id")
-        .agg(pl.col("end").max(), pl.col("length").first())
-        .filter(pl.col("end").fill_null(-1) != pl.col("length"))
-        .select("element_id")
-    )
-    broken = pl.concat([gaps, short]).unique()
-    return sections.join(broken, on="element_id").select("document_id", "page", "element_id", "text").sort("element_id")
+    has_pieces = counts > 0
+    lasts = np.cumsum(counts)[has_pieces] - 1
+    before = np.roll(end, 1)
+    before[lasts + 1 - counts[has_pieces]] = 0
+    is_sound = (start == before) & (end > start) & (x1 > x0) & (y1 > y0)
+    is_broken = ~has_pieces
+    is_broken[np.repeat(np.arange(len(counts)), counts)[~is_sound]] = True
+    is_broken[has_pieces] |= end[lasts] != sections["text"].str.len_chars().to_numpy()[has_pieces]
+    broken = sections.select("document_id", "page", "element_id", "text").filter(pl.Series(is_broken))
+    return broken.sort("element_id") if broken.height else broken
 
 
 def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataFrame[Sections]) -> pl.DataFrame:

@@ -14,6 +14,8 @@ import polars as pl
 from taxkg_assets.rules.loader import Rule, load_rules
 
 Groups = tuple[tuple[str, str], ...]
+ALL_WORDS = -1
+"""A text of which nobody has read which words it holds: any rule may match."""
 
 
 class Screen:

@@ -191,13 +191,14 @@ def _collect(
             if start.x0 < repeat.x0 < right and top - 2 <= repeat.piece.y0 < max(bottom, start.piece.base)
         ]
         right = min([right, *(repeat.x0 - 2 for repeat in here)])
+        left, base = start.x0 - 2, start.piece.base
         inside = [
             piece
             for piece in pieces
-            if id(piece) not in own
-            and start.x0 - 2 <= piece.x0 < right
-            and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - start.piece.base) < 2)
-            and not any(abs(piece.base - base) < 2 for base in others)
+            if left <= piece.x0 < right
+            and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - base) < 2)
+            and id(piece) not in own
+            and not any(abs(piece.base - other) < 2 for other in others)
         ]
         members = _until_margin(start, inside)
         key, number = _key_of(start, number, here, _step_of(start, labels))
@@ -213,17 +214,18 @@ def _top(start: Start, braces: Sequence[Line]) -> float:
 
 def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     """Find where another column of numbers begins to the right of a number."""
+    left = start.x0 + limits()["repeat_pt"]
     columns = [
         other.x0
         for other in starts
-        if other.x0 > start.x0 + limits()["repeat_pt"]
-        and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
+        if other.x0 > left and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
     ]
     return min(columns, default=page.width_pt) - 2
 
 
 def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
-    mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < limits()["column_pt"]]
+    reach = limits()["column_pt"]
+    mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
     return min(mates) <= start.piece.base <= max(mates)
 
 

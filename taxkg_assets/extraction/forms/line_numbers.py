@@ -19,15 +19,12 @@ from taxkg_assets.rules.loader import load_rules
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A printed line number with the piece that begins with it."""
+    """A printed line number with the piece that begins with it, and where that begins."""
 
     piece: Line
     number: str
     text_x0: float
-
-    @property
-    def x0(self) -> float:
-        return self.piece.x0
+    x0: float
 
     @property
     def is_digit(self) -> bool:
@@ -80,7 +77,7 @@ def read_start(piece: Line) -> Start | None:
         if match is not None:
             _, rest = cut_line(piece, match.end())
             text_x0 = rest[0].x0 if rest else piece.x1 + 1.0
-            return Start(piece, match["number"].replace(" ", ""), text_x0)
+            return Start(piece, match["number"].replace(" ", ""), text_x0, piece.x0)
     return None
 
 
@@ -102,11 +99,13 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
     repeated = {id(repeat.piece) for repeat in repeats}
 
     def is_filled_in(start: Start) -> bool:
+        if not (start.is_digit and _is_alone(start)):
+            return False
         row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits()["row_pt"]]
         before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
         after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
         is_last = after is None or id(after) in begun
-        return start.is_digit and _is_alone(start) and is_last and before is not None and id(before) in repeated
+        return is_last and before is not None and id(before) in repeated
 
     return [start for start in numbered if is_filled_in(start)]
 

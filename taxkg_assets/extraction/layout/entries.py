@@ -13,7 +13,7 @@ def find_entries(lines: Sequence[Line]) -> frozenset[int]:
 
     Args: lines: from top to bottom. Text around a table of contents, and a few numbers in a text, are no entries.
     """
-    ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _matches("page_numbers", line.text)]
+    ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
     limits = load_family("roles")["entries"]
     found: set[int] = set()
     while len(ending) >= limits["least"]:
@@ -30,10 +30,15 @@ def find_entries(lines: Sequence[Line]) -> frozenset[int]:
 
 def begins_entry(line: Line, above: Sequence[Line]) -> bool:
     """Decide whether a line begins a new entry: the one above is complete, or its next line would be indented."""
-    if any(_matches(group, above[-1].text) for group in ("page_numbers", "entry_ends")):
+    if _ends_with_page(above[-1].text) or _matches("entry_ends", above[-1].text):
         return True
     limits = load_family("roles")["entries"]
     return bool(line.x0 < above[0].x0 + limits["indent_sizes"] * line.size)
+
+
+def _ends_with_page(text: str) -> bool:
+    """Decide whether a line ends with the number of a page, and not of a line, a box or a day."""
+    return _matches("page_numbers", text) and not _matches("counted_things", text)
 
 
 def _matches(group: str, text: str) -> bool:

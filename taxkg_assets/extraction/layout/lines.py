@@ -152,6 +152,8 @@ def is_upright(line: Line) -> bool:
 
 def merge_lines(lines: list[Line]) -> list[Line]:
     """Join the stored pieces of each printed line of one column; gives them from top to bottom."""
+    if len(lines) == 1:
+        return list(lines)
     rows: list[list[Line]] = []
     lowest = -inf
     for line in sorted(lines, key=_PLACE):

@@ -18,6 +18,8 @@ from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_family, load_rules
 
+LONE_MARKS = tuple("•●▪■")
+"""Marks of lists that the PDF may store as lines of their own."""
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
@@ -45,7 +47,7 @@ class Paragraph:
     """Lines that belong together, with the column they stand in.
 
     level: what the structure tags say of it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
-    path: the path of its tag. is_item: it lies in a list item.
+    path: the path of its tag. is_item: it lies in a list item. is_under_title: it stands between a table and its title.
     """
 
     lines: list[Line]
@@ -56,6 +58,7 @@ class Paragraph:
     gap_before: float
     is_last: bool = False
     heads_table: bool = False
+    is_under_title: bool = False
     is_caption: bool = False
     level: int = -1
     path: tuple[int, ...] = ()
@@ -128,7 +131,7 @@ def is_list_start(line: Line) -> bool:
     mark = first_shown(line).text.strip()
     if len(mark) > 5:
         return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)
-    return matches("lists", mark + " ") if mark != line.text else mark in "•●▪■"
+    return matches("lists", mark + " ") if mark != line.text else mark in LONE_MARKS
 
 
 def _is_flush_right(lines: Sequence[Line]) -> bool:

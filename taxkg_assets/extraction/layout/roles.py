@@ -13,7 +13,7 @@ from functools import cache
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, cut_line, is_upright, make_line
-from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import LONE_MARKS, Paragraph, first_shown, matches, thresholds
 from taxkg_assets.extraction.pdf.model import Page, Rule, Source, Span
 from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_rules
@@ -53,7 +53,8 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
                 bold.add((line.first.font, line.size))
             elif len(line.text) >= 25:
                 lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
-            if line.y0 > foot or line.y1 < head:
+            # The mark of a list at the top of a column has its words below it, and no page's head or foot is a mark.
+            if (line.y0 > foot or line.y1 < head) and line.text not in LONE_MARKS:
                 edges[_pattern_of(line.text)].add(page.page)
         # A page has a few sizes only: they are rounded once each.
         here: Counter[float] = Counter()
@@ -244,7 +245,9 @@ def is_run_in_text(text: str) -> bool:
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:
         return True
-    return matches("heading_ends", text) and not matches("callouts", text) and not text[0].islower()
+    if matches("callouts", text) or matches("label_rows", text):
+        return False
+    return matches("heading_ends", text) and not text[0].islower()
 
 
 def _bold_prefix(spans: Sequence[Span]) -> int:

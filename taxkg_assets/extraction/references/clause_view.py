@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
+from taxkg_assets.extraction.references.clauses import SCREENED
 from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
+from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -56,7 +60,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it."""
+    """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it.
+
+    held: the words of rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    """
 
     asked: Asked
     sentence: str
@@ -64,6 +71,7 @@ class View:
     after: str
     sort: str
     verbs: tuple[Predicate, ...]
+    held: int
 
     @property
     def clause(self) -> str:
@@ -81,10 +89,13 @@ class View:
 
 
 def match_cue(group: str, view: View) -> Relation | None:
-    """Find the first cue of a group that the clause or the sentence shows."""
+    """Find the first cue of a group of `SCREENED` that the clause or the sentence shows."""
+    rules = open_screen(SCREENED).find_rules(("relations", group), view.held)
+    if not rules:
+        return None
     texts = {"clause": view.clause, "sentence": view.sentence}
     small = {scope: text.lower() for scope, text in texts.items()}
-    for rule in load_rules("relations", group):
+    for rule in rules:
         extra = rule.extra
         scope = extra.get("scope", "clause")
         if not rule.may_match(small[scope]):
@@ -100,7 +111,15 @@ def match_cue(group: str, view: View) -> Relation | None:
 
 def matches(group: str, text: str) -> bool:
     """Decide whether a text shows any of the patterns of a group."""
-    return any(rule.pattern.search(text) for rule in load_rules("relations", group))
+    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the search
+        if search(text):
+            return True
+    return False
+
+
+@cache
+def _searches(group: str) -> tuple[Search, ...]:
+    return tuple(find_search(rule.pattern) for rule in load_rules("relations", group))
 
 
 def is_label(view: View) -> bool:

@@ -24,6 +24,10 @@ SCREENED = (
     ("polarity", "inserted_clause_ends"),
     ("polarity", "trailing_clause_ends"),
     ("polarity", "coordinate"),
+    ("relations", "cues"),
+    ("relations", "leading_conditions"),
+    ("relations", "subjects"),
+    ("relations", "duties"),
 )
 """Rules that are asked about every sentence with a mention."""
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
 
@@ -43,7 +43,9 @@ class Predicate:
         return bool(self.auxiliary)
 
 
-def read_predicates(text: str) -> list[Predicate]:
+# The tests of a mention read the same words several times, and so do the items that one sentence leads.
+@lru_cache(maxsize=256)
+def read_predicates(text: str) -> tuple[Predicate, ...]:
     """Read the verbs of a clause in order; `start`, `end` and `head_end` are characters in `text`."""
     found: list[Predicate] = []
     forms = _verb_forms()
@@ -55,7 +57,7 @@ def read_predicates(text: str) -> list[Predicate]:
         predicate = _read_predicate(text, match, sense=known[0], form=known[1], before=found)
         if predicate is not None:
             found.append(predicate)
-    return found
+    return tuple(found)
 
 
 @cache

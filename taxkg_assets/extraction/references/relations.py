@@ -51,7 +51,7 @@ from taxkg_assets.extraction.references.predicates import (
     SKIP,
     read_predicates,
 )
-from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.extraction.regex_prefilter import ALL_WORDS, open_screen
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -110,7 +110,8 @@ def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relat
         # An item of a list that semicolons divide goes on with the verb of the first.
         head = before[:-1]
         verbs = read_predicates(head)
-    view = View(asked, marked, head, tail, sort, tuple(verbs))
+    # Where a clause goes on after another one, words that neither holds may stand where they meet.
+    view = View(asked, marked, head, tail, sort, verbs, held if clause in marked else ALL_WORDS)
     found = _decide(view)
     if asked.is_self and found.relation in ("includes", "portion_of", "excludes"):
         polarity = "negative" if found.relation == "excludes" else "positive"

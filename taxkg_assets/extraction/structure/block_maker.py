@@ -198,6 +198,7 @@ class BlockMaker:
             source = self._find_source(paragraph)
             for block in self.blocks[begun:]:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
+                block.is_under_title = paragraph.is_under_title
             is_continued = True
         flow.open_path = first.path
 
@@ -205,6 +206,13 @@ class BlockMaker:
         """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""
         if paragraph.level < 0:
             return "layout"
+        is_same = is_heading(paragraph, self.page, self.flow.style) == (paragraph.level > 0)
+        return "both" if is_same and self._is_one(paragraph) else "tags"
+
+    def _is_one(self, paragraph: Paragraph) -> bool:
+        """Decide whether the layout sees the lines of a paragraph as one; a line by itself always is."""
+        if len(paragraph.lines) == 1:
+            return True
         seen = find_paragraphs(
             paragraph.lines,
             column_x0=paragraph.column_x0,
@@ -212,8 +220,7 @@ class BlockMaker:
             column_ix=paragraph.column_ix,
             leading=self.flow.leading,
         )
-        is_same = len(seen) == 1 and is_heading(paragraph, self.page, self.flow.style) == (paragraph.level > 0)
-        return "both" if is_same else "tags"
+        return len(seen) == 1
 
     def _take_number(self, paragraph: Paragraph) -> bool:
         """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""

@@ -49,8 +49,9 @@ class Block:
     is_apart: bool = False
     # Below the rule that ends a list of names under a ruled heading: the heading before that one goes on.
     is_after_list: bool = False
-    # The title of a table: it owns the table and nothing after it.
+    # The title of a table: it owns the table, what stands between them, and nothing after it.
     heads_table: bool = False
+    is_under_title: bool = False
     is_outdented: bool = False
     # What the structure tags say: a heading's level (0 for other text, −1 where layout decides), the tag's path.
     level: int = -1

@@ -108,6 +108,7 @@ class _Outline:
                     ),
                 ]
             )
+        around = list(self._stack)
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
@@ -135,6 +136,9 @@ class _Outline:
         self._seen[same] += 1
         if not block.heads_table:
             self._stack.append(len(headings) - 1)
+        elif block.role == "SubsectionHeader":
+            # The title of a table opens nothing and, unless it is set like that of a section, closes nothing.
+            self._stack = around
 
     def end_list(self) -> None:
         """Go back to the heading above the one that only heads a list of names."""

@@ -72,7 +72,7 @@ class _Owners:
     def owner(self, block: Block) -> str | None:
         """Tell the owner of a content block; the face of a form begins anew on each page."""
         if not block.is_face:
-            if self.heads_table and block.table_id is None:
+            if self.heads_table and block.table_id is None and not block.is_under_title:
                 self.current, self.heads_table = self.around_table, False
             if block.is_after_list and self.current is not None:
                 self.current = self.parents[self.current] or self.current

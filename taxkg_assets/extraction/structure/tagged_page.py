@@ -88,6 +88,8 @@ def _belongs(place: TagPlace, unit: TagUnit) -> bool:
 
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
     """Split the lines of a unit where it goes on at the top of another column."""
+    if len(lines) == 1:
+        return [list(lines)]
     segments: list[list[Line]] = [[]]
     lowest = 0.0
     for line in lines:
@@ -131,6 +133,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
+    titles = _find_titles(units)
     flow = maker.flow
     body = flow.style.body(page.page)
     has_headings = flow.has_heading_tags and _has_tagged_headings(units, body=body)
@@ -139,7 +142,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
             for region_ix, lines in _share_lines(unit, regions).items():
                 maker.add_table(lines, region_ix, columns.locate(lines)[0])
             continue
-        heads_table = ix + 1 < len(units) and units[ix + 1].table_ix >= 0
+        heads_table = ix in titles
         paragraphs = []
         for lines in parts:
             column_ix, x0, x1 = columns.locate(lines)
@@ -155,6 +158,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
                 _is_listed(unit),
                 0.0,
                 heads_table=by_type and heads_table,
+                is_under_title=ix - 1 in titles,
                 is_caption=ix in captions,
                 level=-1 if by_type else level,
                 path=unit.path,
@@ -188,6 +192,23 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
             elif number is not None and _is_beside(other.lines[0], number):
                 captions.add(before)
     return captions
+
+
+def _find_titles(units: Sequence[TagUnit]) -> set[int]:
+    """Find the units that title a table: the one right before it, and those that share their line or their caption."""
+    titles: set[int] = set()
+    for ix, unit in enumerate(units):
+        if unit.table_ix < 0:
+            continue
+        for before in range(ix - 1, max(-1, ix - 1 - int(thresholds()["caption_units"])), -1):
+            one, below = units[before], units[before + 1]
+            is_one_title = before == ix - 1 or (
+                one.place.caption_ix >= 0 and one.place.caption_ix == below.place.caption_ix
+            )
+            if one.table_ix >= 0 or not (is_one_title or _is_beside(one.lines[0], below.lines[0])):
+                break
+            titles.add(before)
+    return titles
 
 
 def _is_beside(line: Line, other: Line) -> bool:

@@ -115,6 +115,35 @@ def test_entries_of_an_index_are_apart_and_keep_their_further_lines() -> None:
     ]
 
 
+def test_lines_of_a_text_that_end_with_the_numbers_of_lines_are_no_entries() -> None:
+    lines = [f"pay the fee of the harbor that is on line {number}" for number in range(11, 18)]
+    booklet = Booklet().lines("When the ship is in, read the list and", *lines, "and keep the receipt.")
+    assert [block.text for block in blocks_of(booklet)] == [
+        " ".join(["When the ship is in, read the list and", *lines, "and keep the receipt."])
+    ]
+
+
+def test_a_row_of_labels_to_fill_in_is_no_heading() -> None:
+    booklet = Booklet().head("Statement of the Owner").set(("Owner's name:", "b"), ("   ", ""), ("Its number:", "b"))
+    booklet.lines("Give the reason for the fee on the lines below.", gap=8)
+    roles = [(block.role, block.text) for block in blocks_of(booklet)]
+    assert roles[1:] == [
+        ("BodyText", "Owner's name: Its number:"),
+        ("BodyText", "Give the reason for the fee on the lines below."),
+    ]
+
+
+def test_the_mark_of_a_list_at_the_top_of_a_page_is_no_running_head() -> None:
+    """Marks at the top of many columns are alike, as the heads of pages are."""
+    booklet = Booklet()
+    names = ("Fees of the harbor", "Tolls of the lock", "Pay of the pilot", "Hire of a boat", "Rent of a shed")
+    for ix, name in enumerate(names):
+        booklet = booklet.turn() if ix else booklet
+        booklet.to(LEFT, 30).set(("•", "")).to(LEFT + 14, 30).set((name, "")).to(LEFT).lines(*filler(5))
+    items = [block.text for block in blocks_of(booklet) if block.role == "ListBlock"]
+    assert items == [f"• {name}" for name in names]
+
+
 def test_callouts_by_label_and_by_icon() -> None:
     booklet = Booklet().lines(*filler(4))
     booklet.set(("Caution: ", "b"), ("Do not fold the paper copy.", "i"), gap=10)

@@ -10,7 +10,17 @@ from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
 from taxkg_assets.extraction.structure.elements import find_blocks
 from taxkg_assets.extraction.structure.tagged_page import Columns, find_units, split_columns
-from taxkg_assets_tests.extraction.tagged_pdf import FOOT, LEFT, RIGHT, TaggedPdf, fill, make_booklet, make_tables
+from taxkg_assets_tests.extraction.tagged_pdf import (
+    COLUMNS,
+    FOOT,
+    LEFT,
+    RIGHT,
+    TaggedPdf,
+    fill,
+    make_booklet,
+    make_tables,
+    put_head,
+)
 from taxkg_assets_tests.extraction.typeset import identity_of
 
 
@@ -199,3 +209,31 @@ def test_on_a_page_without_tagged_headings_type_decides() -> None:
     pdf = make_booklet().turn()
     pdf.put("P", "Queens and Drones", face="b", gap=8).put("P", "Queens are not counted", *fill(4), gap=6)
     assert _headings_on(pdf, 3) == ["Queens and Drones"]
+
+
+@pytest.mark.parametrize("tag", ["Caption", "Div"])
+def test_the_title_of_a_table_owns_it_and_nothing_after_it(tag: str) -> None:
+    """Between a title and its table stands a note of the same caption, or what is set on the title's line."""
+    pdf = make_booklet().turn()
+    with pdf.tag(tag):
+        if tag == "Caption":
+            pdf.put("P", "Pounds of Honey by Flower", face="b", size=12, gap=8)
+            pdf.put("P", "All pounds are those of one season that ended before the", "last swarm of it was counted.")
+        else:
+            pdf.put("P", "Pounds of Honey by Flower", face="b", size=12, gap=8)
+            pdf.to(LEFT + 300, pdf.y - 13.44).put("P", "Keep for Your Records", size=12, gap=0).to(LEFT, pdf.y)
+    with pdf.tag("Table"):
+        put_head(pdf)
+        for flower, base in (("Clover", 11), ("Heather", 21), ("Linden", 31)):
+            pdf.row(*zip(COLUMNS, (flower, *(f"{base + ix}.5" for ix in range(4))), strict=True))
+    pdf.to(LEFT, pdf.y).put("P", "Pollen is weighed in the week", *fill(4), gap=20)
+    with pdf.tag("P"):
+        pdf.run("Weights.", "b").set(" They are read twice.").to(LEFT, pdf.y).lines(*fill(2))
+    frames = pdf.extract().frames
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    parents = dict(frames["anchors"].select("heading", "parent_anchor_id").iter_rows())
+    rows = frames["sections"].filter(frames["sections"]["page"] == 3)
+    owners = [(row["table_id"] is not None, heading[row["anchor_id"]]) for row in rows.iter_rows(named=True)]
+    title = "Pounds of Honey by Flower"
+    assert owners == [(False, title), (True, title), (False, "Pollen"), (False, "Weights.")]
+    assert heading[parents["Weights."]] == "Pollen"
