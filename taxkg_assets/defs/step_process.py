@@ -14,7 +14,8 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from multiprocessing import connection
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import connection, forkserver
 from typing import Any, TypeVar
 
 from taxkg_assets.defs.place import LocalPlace
@@ -26,6 +27,8 @@ T = TypeVar("T")
 _FORKSERVER = multiprocessing.get_context("forkserver")
 _PIPELINE = "taxkg_assets.definitions"
 """Registers all tables and gates."""
+SHARES = 2
+"""Processes that share the work of a step: each holds what the step reads, so more would take too much memory."""
 
 
 class StepDiedError(Exception):
@@ -43,6 +46,21 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
     return sum(store.count(name) for name in tables if store.exists(name)) > settings.step_process_rows
 
 
+def prepare_processes() -> None:
+    """Start the server that children are forked from; it loads the pipeline while this process does other work."""
+    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    forkserver.ensure_running()
+
+
+def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
+    """Call a function in as many processes at a time as share the work well, and return what they return, in order.
+
+    Args: function: is given after `arguments` the number of its share, from 0, and the number of shares.
+    """
+    with ThreadPoolExecutor(SHARES) as threads:
+        return list(threads.map(lambda ix: run_in_process(title, function, *arguments, ix, SHARES), range(SHARES)))
+
+
 def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T:
     """Call a function in a process of its own and return what it returns.
 
@@ -52,7 +70,7 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
             function: a function of a module; its arguments, result and errors are pickled.
     Raises: what the function raises; StepDiedError where the process is killed.
     """
-    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    prepare_processes()
     receiver, sender = _FORKSERVER.Pipe(duplex=False)
     child = _FORKSERVER.Process(target=_serve, args=(sender, dict(os.environ), function, arguments), daemon=True)
     child.start()

@@ -23,6 +23,7 @@ from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
+from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
@@ -94,6 +95,8 @@ def build(
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))
+        if reads_much(given, ("sections",)):
+            prepare_processes()
         ledger = scan_sources(given, roots, at_first=[SAMPLES])
         if not ledger["files"]:
             looked = ", ".join(ledger["roots"])
