@@ -14,6 +14,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
+from taxkg_assets.defs.early_gates import begin_gates
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.io_manager import Rows, Unchanged
 from taxkg_assets.defs.parts import Parts
@@ -127,6 +128,7 @@ def table(
 
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
+        begin_gates()
         states = {n: inputs[n] for n in upstream}
         made_from = made_from_now(home, states)
         state = home.store.state(name)

@@ -6,6 +6,7 @@ of them needs. The children are forked from a server that has loaded the pipelin
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -132,16 +133,17 @@ def _serve(
     importlib.import_module(_PIPELINE)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
+    gc.disable()  # a process that ends with its step has nothing to tidy up, and a third of some steps went there
     try:
         with listening(_Sender(sender)):
             message: tuple[str, Any] = ("done", function(*arguments))
     except Exception as error:
-        message = ("failed", _portable(error))
+        message = ("failed", make_portable(error))
     sender.send(message)
     sender.close()
 
 
-def _portable(error: Exception) -> Exception:
+def make_portable(error: Exception) -> Exception:
     """The error as it can be sent, with the place where it was raised."""
     error.add_note("".join(traceback.format_exception(error)))
     try:

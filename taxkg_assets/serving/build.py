@@ -14,6 +14,7 @@ import dagster as dg
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
+from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
@@ -184,7 +185,7 @@ def run_selection(
     from taxkg_assets.definitions import defs
 
     home = Home(home=str(store.home))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), early_gates():
         warnings.simplefilter("ignore")
         job = dg.Definitions(
             assets=defs.assets,
