@@ -14,6 +14,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
+from taxkg_assets.defs.early_gates import begin_gates
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.io_manager import Rows, Unchanged
 from taxkg_assets.defs.parts import Parts
@@ -21,7 +22,7 @@ from taxkg_assets.defs.registry import PIPELINE, Maker, Show, TableRecord
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.step_process import reads_much
 from taxkg_assets.defs.store import TableState, digest
-from taxkg_assets.defs.table_step import TableStep, make_in_process
+from taxkg_assets.defs.table_step import TableStep, make_in_process, make_in_shares
 
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
@@ -71,6 +72,7 @@ def table(
     publish: Callable[[Home, pl.DataFrame], None] | None = None,
     show: Show | None = None,
     parts: Parts | None = None,
+    dealt: str = "",
 ) -> dg.AssetsDefinition:
     """Make the asset of a corpus-wide table.
 
@@ -86,6 +88,8 @@ def table(
         publish: what else is to be written for the finished rows, such as a report.
         show: what the UI shows besides rows.
         parts: how the table is made in parts, if it is: only parts whose documents have changed are made anew.
+        dealt: the table above whose rows are dealt out to several processes where there are many rows to read; what is
+            made of a row must not depend on the others. Such a table has no parts, no laws of its own and no `publish`.
     """
     name = snake(schema.__name__)
     parameters = list(inspect.signature(build).parameters)
@@ -107,7 +111,7 @@ def table(
         return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
 
     maker = Maker(build, read, opened, has_settings)
-    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt)
     PIPELINE.add(
         TableRecord(
             name,
@@ -124,13 +128,15 @@ def table(
 
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
+        begin_gates()
         states = {n: inputs[n] for n in upstream}
         made_from = made_from_now(home, states)
         state = home.store.state(name)
         if state is not None and state.inputs == made_from:
             return Unchanged()
         if group != TRAINING and reads_much(home, read):
-            return make_in_process(home, name, states, made_from=made_from)
+            making = make_in_shares if dealt else make_in_process
+            return making(home, name, states, made_from=made_from)
         return step.make(home, states, made_from=made_from)
 
     made: dg.AssetsDefinition = dg.asset(

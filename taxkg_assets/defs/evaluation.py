@@ -14,9 +14,10 @@ from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.index_files import open_search_index
 from taxkg_assets.defs.indexes import open_index
-from taxkg_assets.defs.models import is_tuned, model_hash, open_base, open_encoder
+from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
@@ -33,7 +34,7 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
-from taxkg_assets.retrieval.encoder import RememberingEncoder, SentenceEncoder
+from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
@@ -77,7 +78,7 @@ LEFT_OUT: Mapping[str, Parts] = {
 class Base:
     """The encoder that the one in use was tuned from, with its vectors."""
 
-    encoder: SentenceEncoder
+    encoder: Encoder
     embeddings: dy.DataFrame[schemas.Embeddings]
     summaries: dy.DataFrame[schemas.Summaries]
 
@@ -87,7 +88,7 @@ def open_base_of(home: Home) -> Base | None:
     if not is_tuned(home):
         return None
     embeddings, summaries = (home.store.read(name) for name in ("embeddings", "summaries"))
-    return Base(open_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
+    return Base(defer_base(home), schemas.Embeddings.cast(embeddings), schemas.Summaries.cast(summaries))
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
@@ -155,24 +156,30 @@ def build_runs_on_index(
     sections: dy.DataFrame[schemas.Sections],
     *,
     settings: Settings,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     store: Store,
     reader: Proposer | None,
     reranker: Reranker | None,
     base: Base | None,
+    questions: QuestionVectors,
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
+    asked = [encoder, *([base.encoder] if base is not None else [])]
+    encoders = [RememberingEncoder(one, questions.read(one.model_hash)) for one in asked]
     searcher = Searcher(
         index=_open_in_memory(store, index["path"].item(), model_hash=index["model_hash"].item()),
-        encoder=encoder,
+        encoder=encoders[0],
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
         proposer=reader,
         open_tables=lambda: build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections),
         reranker=reranker,
     )
-    before = open_base_systems(searcher, settings, base=base) if base is not None else {}
-    return build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
+    before = open_base_systems(searcher, settings, base=replace(base, encoder=encoders[1])) if base is not None else {}
+    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
+    for one in encoders:
+        questions.keep(one.model_hash, one.questions)
+    return runs
 
 
 def asks_model(home: Home) -> bool:
@@ -192,9 +199,11 @@ eval_runs = table(
     group="evaluation",
     after=("embeddings", "summaries"),
     optional=("model", "reranker"),
+    dealt="eval_queries",
     handles={
-        "encoder": open_encoder,
+        "encoder": defer_encoder,
         "store": lambda home: home.store,
+        "questions": lambda home: QuestionVectors(home.store),
         "reader": open_judge,
         "reranker": open_reranker,
         "base": open_base_of,

@@ -42,6 +42,7 @@ _PLUMBING = {
     for name in (
         "code_references",
         "compat",
+        "early_gates",
         "fingerprint",
         "gates",
         "home",

@@ -14,6 +14,7 @@ import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
 from taxkg_assets.defs.compat import AssetCheckExecutionRecord, AssetCheckExecutionRecordStatus
+from taxkg_assets.defs.early_gates import begin_gates, take_verdict
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.gold import gold_fingerprint
 from taxkg_assets.defs.registry import PIPELINE
@@ -137,9 +138,12 @@ def gate(
         def read_versions(store: Store) -> dict[str, int]:
             return {n: store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
 
-        def judge(home: Home) -> tuple[Verdict, dict[str, int]]:
-            versions = read_versions(home.store)
-            frames = {n: home.store.read(n, version=versions[n]) for n in parameters if n != "home"}
+        def judge(home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
+            versions, read = read_versions(home.store), {} if read is None else read
+            for n in parameters:
+                if n != "home" and (n, versions[n]) not in read:
+                    read[n, versions[n]] = home.store.read(n, version=versions[n])
+            frames = {n: read[n, versions[n]] for n in parameters if n != "home"}
             found = law(**frames, **({"home": home} if "home" in parameters else {}))
             checked = frames[on].height if on in frames else 0
             return found if isinstance(found, Verdict) else Verdict(found, checked), versions
@@ -147,7 +151,8 @@ def gate(
         def code(home: Home) -> str:
             return digest(code_fingerprint(law), gold_fingerprint(home))
 
-        PIPELINE.add_gate(on, law.__name__, judge, code=code)
+        looked_at = {on, *parameters, *opens} - {"home"}
+        PIPELINE.add_gate(on, law.__name__, judge, code=code, reads=looked_at)
 
         @dg.asset_check(
             asset=dg.AssetKey(on),
@@ -160,12 +165,15 @@ def gate(
         )
         def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
             home: Home = context.resources.home
-            by = code(home)
+            by, versions = code(home), read_versions(home.store)
+            begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
-                if found := find_current_result(context.instance, key, versions=read_versions(home.store), by=by):
+                if found := find_current_result(context.instance, key, versions=versions, by=by):
                     return dg.AssetCheckResult(passed=True, metadata=found)
-            if reads_much(home, {on, *parameters, *opens} - {"home"}):
+            if early := take_verdict(on, law.__name__, versions=versions):
+                passed, metadata = _summarize(early, versions)
+            elif reads_much(home, looked_at):
                 passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
             else:
                 passed, metadata = _summarize(*judge(home))

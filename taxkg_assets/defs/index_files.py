@@ -22,13 +22,14 @@ from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.known import MAPPED, KnownTables, read_known, read_vocabulary
+from taxkg_assets.retrieval.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import LexicalLeg
 from taxkg_assets.retrieval.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors, Pages
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
+TERMS_BY = "terms_by"
 FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms")
 POSTINGS = ("starts", "rows", "scores")
 CODES = ("center", "signs", "octets")
@@ -49,10 +50,12 @@ def write_index_files(
     units: pl.DataFrame,
     unit_vectors: Vectors,
     is_flat: bool,
+    terms_by: str = "",
 ) -> None:
     """Write the files of an index into its folder.
 
     Args: rows, units: in the order of a reader, without vectors. is_flat: with the passages themselves.
+          terms_by: digest of the code that found the search terms of the rows.
     """
     facts = folder / FACTS
     facts.mkdir(parents=True)
@@ -66,7 +69,7 @@ def write_index_files(
         **{f"posting_{name}": getattr(known.lexical, name) for name in POSTINGS},
         **{f"code_{name}": getattr(known.codes, name) for name in CODES},
     )
-    (facts / CARD).write_text(json.dumps(known.card, indent=1) + "\n", encoding="utf8")
+    (facts / CARD).write_text(json.dumps({**known.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
     if is_flat:
         flat = folder / FLAT
         flat.mkdir()
@@ -91,6 +94,23 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
     if isinstance(store.place, LocalPlace) and card["height"] <= most_rows:
         return _open_in_memory(facts, _open_folder(store, f"{path}/{FLAT}"), card, model_hash=model_hash)
     return _open_lance(store, path, facts, card, model_hash=model_hash)
+
+
+def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
+    """The rows of an index with their search terms, where this very code found them and the files are as written."""
+    if not isinstance(store.place, LocalPlace) or not has_index_files(store, path):
+        return None
+    try:
+        facts, flat = (_open_folder(store, f"{path}/{part}") for part in (FACTS, FLAT))
+    except IndexFilesError:
+        return None
+    files = {"mapped.arrow": facts, "passages.arrow": flat}
+    told = {name: json.loads((folder / FILES).read_text(encoding="utf8"))[name][1] for name, folder in files.items()}
+    card = json.loads((facts / CARD).read_text(encoding="utf8"))
+    if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in told.items()):
+        return None
+    parts = [_read_frame(folder / name) for name, folder in files.items()]
+    return pl.concat(parts, how="horizontal").select(*TERMED, "terms")
 
 
 def open_codes(store: Store, path: str) -> VectorCodes:

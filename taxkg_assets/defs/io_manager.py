@@ -12,6 +12,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.compat import set_data_version
+from taxkg_assets.defs.early_gates import note_written
 from taxkg_assets.defs.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -79,6 +80,8 @@ class DeltaIO(dg.ConfigurableIOManager):
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, written.content)
         context.add_output_metadata(dict(written.metadata))
+        if not written.metadata["unchanged"]:
+            note_written(self.home, name)
 
     def load_input(self, context: dg.InputContext) -> TableState:
         """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""

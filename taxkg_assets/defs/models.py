@@ -12,7 +12,14 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.home import AnyHome
-from taxkg_assets.retrieval.encoder import ROWS, UNSCALED, CosineScale, SentenceEncoder, narrow_products
+from taxkg_assets.retrieval.encoder import (
+    ROWS,
+    UNSCALED,
+    CosineScale,
+    DeferredEncoder,
+    SentenceEncoder,
+    narrow_products,
+)
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.cosines import SCALE
 
@@ -32,6 +39,16 @@ class ModelError(Exception):
 def open_encoder(home: AnyHome) -> SentenceEncoder:
     """The encoder in use: the home's chosen one, else the base; loaded once a process."""
     return _open(home, _name_in_use(home))
+
+
+def defer_encoder(home: AnyHome) -> DeferredEncoder:
+    """The encoder in use, loaded when the first text is to be encoded."""
+    return _defer(home, _name_in_use(home))
+
+
+def defer_base(home: AnyHome) -> DeferredEncoder:
+    """The base, loaded when the first text is to be encoded."""
+    return _defer(home, home.settings.model)
 
 
 def model_hash(home: AnyHome) -> str:
@@ -150,10 +167,19 @@ def _read(name: str, hashed: str) -> SentenceEncoder:
         said = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_MODEL to a model's folder or hub name."
         raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
-    shown = (folder.name if folder.name.startswith("encoder-") else name) if folder and name else name or PACKAGED_NAME
     return SentenceEncoder(
-        model=model, model_name=shown, model_hash=hashed, is_bfloat16=has_bfloat16(), scale=_read_scale(folder)
+        model=model,
+        model_name=_shown_name(name),
+        model_hash=hashed,
+        is_bfloat16=has_bfloat16(),
+        scale=_read_scale(folder),
     )
+
+
+def _shown_name(name: str) -> str:
+    """What readers are told of a model: a kept one by its folder's name, which does not tell where the home lies."""
+    folder = _folder(name) if name else None
+    return folder.name if folder is not None and folder.name.startswith("encoder-") else name or PACKAGED_NAME
 
 
 def _read_scale(folder: Path | None) -> CosineScale:
@@ -171,6 +197,11 @@ def _open(home: AnyHome, name: str) -> SentenceEncoder:
         return _load(name, _stored_hash(name, TORCH))
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)
+
+
+def _defer(home: AnyHome, name: str) -> DeferredEncoder:
+    hashed = _stored_hash(name, home.settings.model_runtime)
+    return DeferredEncoder(_shown_name(name), hashed, _read_scale(_folder(name)), lambda: _open(home, name))
 
 
 @cache

@@ -5,6 +5,7 @@ A library of hundreds of documents changes by one at a time; what was made from 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ class Parts:
     """The parts of a library, from `documents`."""
     argument: str = ""
     """The builder's parameter that is given the parts to make; without one, it makes what its rows belong to."""
+    told: Callable[..., Mapping[str, str]] | None = None
+    """Digests of what the part of each document is made from, for a table whose parts look at other documents, too: a
+    function of tables by their names. The builder is then given those tables whole, and the parts to make."""
 
 
 BY_DOCUMENT = Parts(("document_id",), lambda documents: [(name,) for name in documents["document_id"]])
@@ -51,6 +55,13 @@ def digest_parts(
         return digest(rows[document_id], *contents)
 
     return {part: digest(shared, *map(read, part)) for part in parts}
+
+
+def digest_told(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
+    """Digest what each part is made from, where the table says it itself."""
+    assert parts.told is not None
+    told = parts.told(**{name: frames[name] for name in inspect.signature(parts.told).parameters})
+    return {(document_id,): digest(code, made_from) for document_id, made_from in told.items()}
 
 
 def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:

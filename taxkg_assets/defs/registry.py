@@ -16,8 +16,9 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.defs.verdicts import Verdict
 
-GateRunner = Callable[[Home], tuple[Verdict, dict[str, int]]]
-"""What a gate says of a home's tables, and of which versions."""
+GateRunner = Callable[..., tuple[Verdict, dict[str, int]]]
+"""What a gate says of a home's tables, and of which versions; its second argument, if any, holds what was read before
+by name and version, and takes up what this gate reads."""
 Fingerprint = Callable[[Home, Mapping[str, TableState]], str]
 """Digest of what a table would be made from, given the states of its upstream tables."""
 Show = Callable[[Store], Mapping[str, Any]]
@@ -59,6 +60,8 @@ class TableRecord:
     show: Show | None = None
     gates: dict[str, GateRunner] = field(default_factory=dict)
     gate_code: dict[str, Callable[[Home], str]] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)
+    """The tables that its gates look at."""
 
 
 class Pipeline:
@@ -71,8 +74,11 @@ class Pipeline:
         """Take up a table."""
         self._records[record.name] = record
 
-    def add_gate(self, table: str, name: str, runner: GateRunner, *, code: Callable[[Home], str]) -> None:
+    def add_gate(
+        self, table: str, name: str, runner: GateRunner, *, code: Callable[[Home], str], reads: Iterable[str] = ()
+    ) -> None:
         """Take up a blocking gate of a table that is known already."""
+        self[table].gated |= {table, *reads}
         self[table].gates[name] = runner
         self[table].gate_code[name] = code
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import dataframely as dy
@@ -10,16 +11,19 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.exports import export_served, lost_exports
+from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.index_files import (
     find_damaged_files,
     has_index_files,
     open_codes,
     open_lexical,
+    read_terms,
     write_index_files,
 )
 from taxkg_assets.defs.indexes import has_index, open_index
-from taxkg_assets.defs.models import base_hash, is_tuned, model_hash, open_base, open_encoder
+from taxkg_assets.defs.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
@@ -27,10 +31,11 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoder import Encoder, SentenceEncoder
 from taxkg_assets.retrieval.index import (
     build_index,
     build_index_rows,
+    find_row_terms,
     find_unindexed_terms,
     read_rows,
     score_self_check,
@@ -38,7 +43,7 @@ from taxkg_assets.retrieval.index import (
 from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
-from taxkg_assets.retrieval.summaries import build_summaries
+from taxkg_assets.retrieval.summaries import build_summaries, digest_telling
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -70,8 +75,8 @@ embeddings = table(
     group="retrieval",
     handles={
         "old": lambda home: home.store.read_or_empty("embeddings"),
-        "encoder": open_encoder,
-        "base": lambda home: open_base(home) if is_tuned(home) else None,
+        "encoder": defer_encoder,
+        "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
     },
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
@@ -86,7 +91,23 @@ summaries = table(
     group="retrieval",
     handles={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
+    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", told=digest_telling),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTerms:
+    """Search terms of the passages of the index that stands, and the digest of the code that finds such terms."""
+
+    known: pl.DataFrame | None
+    found_by: str
+
+
+def find_known_terms(home: Home) -> FoundTerms:
+    """The search terms that need not be found again."""
+    found_by = code_fingerprint(find_row_terms)
+    paths = home.store.read_or_empty("index")["path"].to_list()
+    return FoundTerms(read_terms(home.store, paths[0], terms_by=found_by) if paths else None, found_by)
 
 
 def build_index_version(
@@ -96,14 +117,17 @@ def build_index_version(
     summaries: dy.DataFrame[schemas.Summaries],
     *,
     settings: Settings,
-    encoder: SentenceEncoder,
+    encoder: Encoder,
     store: Store,
     contents: dict[str, str],
+    terms: FoundTerms,
 ) -> pl.DataFrame:
     """One built version of the search index, in a folder named after its content; a half-built one has no row."""
     import lancedb  # takes a second to load, which most runs do not need
 
-    rows = build_index_rows(chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash)
+    rows = build_index_rows(
+        chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, known=terms.known
+    )
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
     connection = lancedb.connect(building)
@@ -130,6 +154,7 @@ def build_index_version(
         units=ordered.drop("vector"),
         unit_vectors=stack_vectors(ordered["vector"]),
         is_flat=isinstance(store.place, LocalPlace),
+        terms_by=terms.found_by,
     )
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an index that stands is never built again.
@@ -159,8 +184,9 @@ index = table(
     build_index_version,
     group="retrieval",
     handles={
-        "encoder": open_encoder,
+        "encoder": defer_encoder,
         "store": lambda home: home.store,
+        "terms": find_known_terms,
         "contents": _contents("chunks", "documents", "embeddings", "summaries"),
     },
     fingerprint=_index_fingerprint,

@@ -6,6 +6,7 @@ of them needs. The children are forked from a server that has loaded the pipelin
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import os
@@ -14,7 +15,8 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from multiprocessing import connection
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import connection, forkserver
 from typing import Any, TypeVar
 
 from taxkg_assets.defs.place import LocalPlace
@@ -26,6 +28,8 @@ T = TypeVar("T")
 _FORKSERVER = multiprocessing.get_context("forkserver")
 _PIPELINE = "taxkg_assets.definitions"
 """Registers all tables and gates."""
+SHARES = 2
+"""Processes that share the work of a step: each holds what the step reads, so more would take too much memory."""
 
 
 class StepDiedError(Exception):
@@ -43,6 +47,21 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
     return sum(store.count(name) for name in tables if store.exists(name)) > settings.step_process_rows
 
 
+def prepare_processes() -> None:
+    """Start the server that children are forked from; it loads the pipeline while this process does other work."""
+    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    forkserver.ensure_running()
+
+
+def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
+    """Call a function in as many processes at a time as share the work well, and return what they return, in order.
+
+    Args: function: is given after `arguments` the number of its share, from 0, and the number of shares.
+    """
+    with ThreadPoolExecutor(SHARES) as threads:
+        return list(threads.map(lambda ix: run_in_process(title, function, *arguments, ix, SHARES), range(SHARES)))
+
+
 def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T:
     """Call a function in a process of its own and return what it returns.
 
@@ -52,7 +71,7 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
             function: a function of a module; its arguments, result and errors are pickled.
     Raises: what the function raises; StepDiedError where the process is killed.
     """
-    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    prepare_processes()
     receiver, sender = _FORKSERVER.Pipe(duplex=False)
     child = _FORKSERVER.Process(target=_serve, args=(sender, dict(os.environ), function, arguments), daemon=True)
     child.start()
@@ -114,16 +133,17 @@ def _serve(
     importlib.import_module(_PIPELINE)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
+    gc.disable()  # a process that ends with its step has nothing to tidy up, and a third of some steps went there
     try:
         with listening(_Sender(sender)):
             message: tuple[str, Any] = ("done", function(*arguments))
     except Exception as error:
-        message = ("failed", _portable(error))
+        message = ("failed", make_portable(error))
     sender.send(message)
     sender.close()
 
 
-def _portable(error: Exception) -> Exception:
+def make_portable(error: Exception) -> Exception:
     """The error as it can be sent, with the place where it was raised."""
     error.add_note("".join(traceback.format_exception(error)))
     try:

@@ -9,13 +9,14 @@ from typing import Any
 
 import dataframely as dy
 import polars as pl
+from threadpoolctl import threadpool_limits
 
 from taxkg_assets.defs.io_manager import WholeTable, Written, write_whole
-from taxkg_assets.defs.parts import Part, Parts, digest_parts, find_kept, record_parts, select_parts
+from taxkg_assets.defs.parts import Part, Parts, digest_parts, digest_told, find_kept, record_parts, select_parts
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.registry import PIPELINE, Maker
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.step_process import run_in_process
+from taxkg_assets.defs.step_process import run_in_process, run_shares
 from taxkg_assets.defs.store import TableState
 from taxkg_assets.defs.timing import keep_times, timed
 from taxkg_assets.defs.verdicts import OFFENDING_ROWS, table_metadata
@@ -33,18 +34,26 @@ class TableStep:
     parts: Parts | None
     read_code: Callable[[Home], str]
     """Digest of the code and the settings that decide its rows."""
+    dealt: str = ""
+    """The table above whose rows may be dealt out to several processes, each of which makes what belongs to its own."""
 
-    def make(self, home: Home, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
+    def make(
+        self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
+    ) -> WholeTable:
         """Make the rows of the table.
 
         Args: states: of the tables above, at the versions to read. made_from: digest of all that the table rests on.
+              share: which of how many shares to make, for a table whose work is dealt out.
         """
         with stage_progress(self.name, 0), timed(self.name):
-            digests = self._digest_parts(home, states)
+            whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.told else None
+            digests = self._digest_parts(home, states, whole)
             state = home.store.state(self.name)
             kept = find_kept(digests, state)
             wanted = [part for part in digests if part not in kept]
-            frames = self._read(home, states, wanted=wanted if kept else None)
+            frames = self._read(home, states, wanted=wanted if kept else None) if whole is None else whole
+            if self.dealt:
+                frames[self.dealt] = frames[self.dealt].gather_every(share[1], share[0])
             more: dict[str, Any] = {n: opener(home) for n, opener in self.maker.handles.items()}
             if self.maker.has_settings:
                 more["settings"] = home.settings
@@ -62,9 +71,13 @@ class TableStep:
         keep_times(home.store)
         return WholeTable(rows, made_from, notes, record_parts(digests))
 
-    def _digest_parts(self, home: Home, states: Mapping[str, TableState]) -> dict[Part, str]:
+    def _digest_parts(
+        self, home: Home, states: Mapping[str, TableState], whole: Mapping[str, pl.DataFrame] | None
+    ) -> dict[Part, str]:
         if self.parts is None:
             return {}
+        if whole is not None:
+            return digest_told(self.parts, whole, code=self.read_code(home))
         documents = home.store.read("documents", version=states["documents"].version)
         read = {name: states[name] for name in self.maker.reads}
         return digest_parts(self.parts.find(documents), documents, states=read, code=self.read_code(home))
@@ -96,6 +109,21 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
     step = PIPELINE[name].step
     assert step is not None
     return write_whole(home.store, name, step.make(home, states, made_from=made_from))
+
+
+def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
+    """Make the rows of a table in several processes."""
+    shares = run_shares(f"the table {name}", _make_share, home.home, name, dict(states), made_from)
+    return WholeTable(pl.concat(shares), made_from)
+
+
+def _make_share(
+    home_name: str, name: str, states: Mapping[str, TableState], made_from: str, *share: int
+) -> pl.DataFrame:
+    step = PIPELINE[name].step
+    assert step is not None
+    with threadpool_limits(1):  # threads that wait for each other would take the other share's time
+        return step.make(Home(home=home_name), states, made_from=made_from, share=(share[0], share[1])).frame
 
 
 def drop_unlawful(

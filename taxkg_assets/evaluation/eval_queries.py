@@ -43,15 +43,17 @@ class _Corpus:
         self.documents: tuple[Row, ...] = tuple(
             newest_first.select("document_id", "form", "doc_type").iter_rows(named=True)
         )
-        self._sections, self._anchors = sections, anchors
+        self._sections = sections.partition_by("document_id", as_dict=True)
+        self._anchors = anchors.partition_by("document_id", as_dict=True)
+        self._no_rows = sections.clear(), anchors.clear()
         self._paragraphs: dict[str, tuple[_Paragraph, ...]] = {}
 
     def find_paragraphs(self, document_id: str) -> tuple[_Paragraph, ...]:
         """The paragraphs of a document in reading order."""
         if document_id not in self._paragraphs:
-            is_own = pl.col("document_id") == document_id
-            sections = self._sections.filter(is_own).sort("paragraph_ix")
-            tree = {row["anchor_id"]: row for row in self._anchors.filter(is_own).iter_rows(named=True)}
+            sections = self._sections.get((document_id,), self._no_rows[0]).sort("paragraph_ix")
+            anchors = self._anchors.get((document_id,), self._no_rows[1])
+            tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
             chains = {anchor_id: _find_owners(anchor_id, tree) for anchor_id in sections["anchor_id"].unique()}
             names = {
                 anchor_id: frozenset(squash(name) for anchor in chain for name in (anchor["key"], anchor["heading"]))

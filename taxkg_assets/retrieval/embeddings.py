@@ -51,6 +51,8 @@ def _encode_missing(
     """The vectors of one encoder: those that are known, and those that were missing."""
     kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
     missing = wanted.join(kept, on="text_hash", how="anti")
+    if missing.is_empty():
+        return kept
     vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
     made = pl.DataFrame(
         {

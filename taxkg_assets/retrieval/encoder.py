@@ -93,6 +93,33 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True)
+class DeferredEncoder:
+    """An encoder that is loaded when the first text is to be encoded: most builds of a large library encode none."""
+
+    model_name: str
+    model_hash: str
+    scale: CosineScale
+    load: Callable[[], Encoder]
+    """Opens the encoder itself; one that is open is given back at once."""
+
+    @property
+    def dimension(self) -> int:
+        return self.load().dimension
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_passages(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_query(text)
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_sentences(texts)
+
+
+@dataclass(frozen=True)
 class RememberingEncoder:
     """An encoder that encodes each question once, for comparisons that ask the same questions again and again."""
 

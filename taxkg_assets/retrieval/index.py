@@ -21,7 +21,7 @@ from taxkg_assets import schemas
 from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.known import KnownTables
+from taxkg_assets.retrieval.known import TERMED, KnownTables
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import LexicalLeg, find_terms
 from taxkg_assets.retrieval.passage_index import SearchIndex as SearchIndex
@@ -48,9 +48,12 @@ def build_index_rows(
     documents: dy.DataFrame[schemas.Documents],
     embeddings: dy.DataFrame[schemas.Embeddings],
     model_hash: str,
+    known: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per accepted chunk with its document's columns, its search terms and its vector, in reading order.
 
+    Args:   known: rows of another version with what terms are found in (`TERMED`) and the `terms` that today's code
+            finds there; what is not among them is read.
     Raises: ValueError if a chunk's document or vector is missing.
     """
     accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id")
@@ -64,11 +67,20 @@ def build_index_rows(
     if rows["doc_type"].null_count():
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
         raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
+    return rows.with_columns(terms=_find_all_terms(rows, known), vector=list_vectors(vectors))
+
+
+def _find_all_terms(rows: pl.DataFrame, known: pl.DataFrame | None) -> pl.Series:
+    """The search terms of each row."""
+    asked = rows.select(TERMED, terms=pl.lit(None, dtype=pl.String))
+    if known is not None:
+        distinct = known.select(*TERMED, "terms").unique(TERMED)
+        asked = asked.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
     terms = [
-        find_row_terms(text, heading_path=path, context=context)
-        for text, path, context in rows.select("text", "heading_path", "context").iter_rows()
+        find_row_terms(text, heading_path=path, context=context) if found is None else found
+        for text, path, context, found in asked.iter_rows()
     ]
-    return rows.with_columns(terms=pl.Series(terms, dtype=pl.String), vector=list_vectors(vectors))
+    return pl.Series(terms, dtype=pl.String)
 
 
 def find_row_terms(text: str, *, heading_path: str, context: str) -> str:

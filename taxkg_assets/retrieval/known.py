@@ -20,6 +20,8 @@ from taxkg_assets.retrieval.sections import build_means, find_mean_directions
 
 MAPPED = (*RANKED, "chunk_id")
 """Columns that lie beside LanceDB's tables, too: those that ranking reads, and what rows are known by."""
+TERMED = ("text", "heading_path", "context")
+"""Columns that the search terms of a row are found in."""
 _NUMBERS = ("document_number", "form_number", "anchor_number", "parent_number", "pages", "word_counts")
 _FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
 

@@ -5,7 +5,8 @@ A proposer words them: by rule they are sentences of the document as they stand,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -19,7 +20,8 @@ from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
 
 Row = Mapping[str, Any]
-_READ = ("document_id", "anchor_id", "element_id", "page", "role", "text")
+_READ = ("document_id", "anchor_id", "element_id", "page", "role", "text", "title", "is_leading")
+_HASH_SEED = 7
 
 
 def build_summaries(
@@ -28,19 +30,20 @@ def build_summaries(
     *,
     anchors: dy.DataFrame[Anchors],
     proposer: Proposer,
+    only: Collection[tuple[str]] | None = None,
 ) -> dy.DataFrame[Summaries]:
     """Sum up every page that has running text, and every document by what its sections begin with.
 
+    Args:    only: the documents to sum up, where the others' summaries stand already.
     Returns: one row per page and per document; a unit of which nothing could be said has no row.
     """
-    kinds = load_family("levels")["summaries"]["leads"]
-    leading = set(anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"])
-    titles = dict(documents.select("document_id", "title").iter_rows())
-    ordered = _find_telling(documents, sections).sort("document_id", "paragraph_ix").select(_READ)
+    telling = _find_telling(documents, sections, anchors)
+    if only is not None:
+        telling = telling.filter(pl.col("document_id").is_in([document_id for (document_id,) in only]))
     rows: list[dict[str, Any]] = []
-    for document_id, group in groupby(ordered.iter_rows(named=True), key=lambda row: row["document_id"]):
+    for document_id, group in groupby(telling.iter_rows(named=True), key=lambda row: row["document_id"]):
         # A document is asked about by itself: the same calls are made whatever other documents there are.
-        found = list(_items(document_id, list(group), title=titles[document_id], leading=leading))
+        found = list(_items(document_id, list(group)))
         said = proposer.propose(SUMMARIES, [item for item, _ in found])
         rows += [
             _row(judged, place=(document_id, page))
@@ -51,26 +54,45 @@ def build_summaries(
     return Summaries.validate(frame.sort(Summaries.primary_key()))
 
 
-def _find_telling(documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Running text, without what the documents of several families print alike."""
+def digest_telling(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> dict[str, str]:
+    """Digests of all that each document is summed up from; documents without running text are left out."""
+    telling = _find_telling(documents, sections, anchors)
+    hashed = telling.select("document_id", row=telling.hash_rows(seed=_HASH_SEED))
+    by_document = hashed.group_by("document_id", maintain_order=True).agg("row")
+    names, rows = by_document.get_columns()
+    return {name: hashlib.sha256(own.to_numpy().tobytes()).hexdigest() for name, own in zip(names, rows, strict=True)}
+
+
+def _find_telling(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> pl.DataFrame:
+    """Running text in reading order, without what the documents of several families print alike."""
+    kinds = load_family("levels")["summaries"]["leads"]
+    leading = anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"]
     least = load_family("ranking")["boilerplate_families"]
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
-    named = sections.join(documents.select("document_id", family), on="document_id", maintain_order="left")
-    return named.filter(
-        pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
+    about = documents.select("document_id", "title", family)
+    telling = (
+        sections.join(about, on="document_id", maintain_order="left")
+        .filter(
+            pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
+        )
+        .sort("document_id", "paragraph_ix")
     )
+    is_leading = pl.col("anchor_id").is_in(leading.implode()).fill_null(False)
+    return telling.with_columns(is_leading=is_leading).select(_READ)
 
 
-def _items(
-    document_id: str, rows: Sequence[Row], *, title: str, leading: Set[str]
-) -> Iterable[tuple[SummaryItem, int]]:
+def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem, int]]:
     sizes = load_family("levels")["summaries"]
     by_page: dict[int, list[Row]] = {}
     firsts: dict[str | None, Row] = {}
     for row in rows:
         by_page.setdefault(row["page"], []).append(row)
         firsts.setdefault(row["anchor_id"], row)
-    leads = [row for anchor_id, row in firsts.items() if anchor_id in leading]
+    leads, title = [row for row in firsts.values() if row["is_leading"]], rows[0]["title"]
     for page, own in sorted(by_page.items()):
         item_id = f"page:{document_id}:p{page:04d}"
         yield _item(item_id, own, title=title, sentences=sizes["page_sentences"]), page

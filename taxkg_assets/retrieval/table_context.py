@@ -29,19 +29,22 @@ def build_contexts(
     """Collect the surroundings of every table by its id."""
     document_of = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     headings = dict(nodes.filter(pl.col("level") == "table").select("node_id", "heading_path").iter_rows())
-    prose = sections.sort("document_id", "paragraph_ix").select("document_id", "table_id", "text", "page")
+    prose = sections.select("document_id", "paragraph_ix", "table_id", "text")
+    prose = prose.join(tables, on="document_id", how="semi").sort("document_id", "paragraph_ix")
     by_document = {key[0]: frame.rows(named=True) for key, frame in prose.group_by("document_id", maintain_order=True)}
     cells = tables.select(
         "table_id", "document_id", "page", text=pl.col("cells").list.eval(pl.element().struct["text"])
     )
-    lines = {row["table_id"]: row for row in cells.rows(named=True)}
+    on_page: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in cells.rows(named=True):
+        on_page.setdefault((row["document_id"], row["page"]), []).append(row)
     return {
         row["table_id"]: TableContext(
             document=_about(document_of[row["document_id"]]),
             forms=split_forms(document_of[row["document_id"]]["form"]),
             headings=headings.get(row["table_id"], ""),
             is_federal=bool(document_of[row["document_id"]]["irs_name"]),
-            mentions=tuple(_mentions(row, by_document.get(row["document_id"], []), beside=_lines_beside(row, lines))),
+            mentions=tuple(_mentions(row, by_document.get(row["document_id"], []), beside=_lines_beside(row, on_page))),
             years=_years(document_of[row["document_id"]]),
         )
         for row in tables.select("table_id", "document_id", "title", "page").iter_rows(named=True)
@@ -61,15 +64,10 @@ def _years(document: dict[str, Any]) -> tuple[int, ...]:
     return tuple(sorted(found | ({document["tax_year"]} if document["tax_year"] else set())))
 
 
-def _lines_beside(table: dict[str, Any], lines: dict[str, dict[str, Any]]) -> list[str]:
+def _lines_beside(table: dict[str, Any], on_page: dict[tuple[str, int], list[dict[str, Any]]]) -> list[str]:
     """The cells of the other tables on a table's page: a worksheet line says what the table beside it is for."""
-    return [
-        text
-        for other in lines.values()
-        if (other["document_id"], other["page"]) == (table["document_id"], table["page"])
-        and other["table_id"] != table["table_id"]
-        for text in other["text"]
-    ]
+    others = on_page[table["document_id"], table["page"]]
+    return [text for other in others if other["table_id"] != table["table_id"] for text in other["text"]]
 
 
 def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, beside: list[str]) -> list[str]:
@@ -80,7 +78,7 @@ def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, beside: lis
         label = " ".join(caption[0].split()[:2]).rstrip(".:—–")
         pattern = re.compile(rf"\b{re.escape(label)}\b(?![-–.]?\w)")
         for row in prose:
-            if row["table_id"] is None and pattern.search(row["text"]):
+            if row["table_id"] is None and label in row["text"] and pattern.search(row["text"]):
                 found += [part for part in _SENTENCE.split(row["text"]) if pattern.search(part) and part[-1:] in ".:?!"]
         found = [*(text for text in beside if pattern.search(text)), *found]
     at = next((i for i, row in enumerate(prose) if row["table_id"] == table["table_id"]), None)

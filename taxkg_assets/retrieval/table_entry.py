@@ -8,17 +8,20 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from taxkg_assets.retrieval.table_question import find_facets, find_words
 from taxkg_assets.retrieval.table_ranges import Range, find_ranges, join_ends
 from taxkg_assets.rules.loader import load_rules
 
 SEPARATOR = " > "
+Value = TypeVar("Value")
+_REMEMBERED = 400
+"""Tables with questions that are remembered: a question is asked of twenty or so."""
 _DENIED = re.compile(r"(?i)\b(?:not|never|\w+n['’]t)\b[^,.;]*")
 
 
@@ -161,9 +164,22 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class TableCatalogue:
-    """All tables of a corpus with the rarity of their words."""
+    """All tables of a corpus with the rarity of their words.
+
+    Attributes: weighed: what was found out last of questions and tables; compared searches ask the same of a table.
+    """
 
     entries: tuple[TableEntry, ...]
+    weighed: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
+
+    def remember(self, key: Hashable, work_out: Callable[[], Value]) -> Value:
+        """What was worked out for a key; forgotten after some hundred others."""
+        known: Value | None = self.weighed.get(key)
+        if known is None:
+            if len(self.weighed) >= _REMEMBERED:
+                self.weighed.clear()
+            known = self.weighed[key] = work_out()
+        return known
 
     @cached_property
     def rarity(self) -> dict[str, float]:

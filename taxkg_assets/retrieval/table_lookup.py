@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import SEPARATOR, TableCatalogue, TableEntry, continues_rule, leaf_of
 from taxkg_assets.retrieval.table_question import Question, read_question
-from taxkg_assets.retrieval.table_scores import score_cell
+from taxkg_assets.retrieval.table_scores import CellWeights, weigh_cell
 from taxkg_assets.rules.loader import load_family
 
 
@@ -58,7 +58,7 @@ def find_cells(
     matches: list[CellMatch] = []
     for entry in _nearest_tables(asked, catalogue, priors or {}):
         prior = None if priors is None else priors.get(entry.row["table_id"], 0.0)
-        matches += _match_table(asked, entry, rarity=catalogue.rarity, prior=prior)
+        matches += _match_table(entry, _weigh_cells(asked, entry, catalogue), prior=prior)
     newest = {entry.row["table_id"]: max(entry.context.years, default=0) for entry in catalogue.entries}
     matches.sort(
         key=lambda match: (
@@ -95,11 +95,17 @@ def _nearest_tables(asked: Question, catalogue: TableCatalogue, priors: Mapping[
     return [entry for _, entry in near[: limits["tables"]]]
 
 
-def _match_table(
-    asked: Question, entry: TableEntry, *, rarity: Mapping[str, float], prior: float | None
-) -> list[CellMatch]:
+def _weigh_cells(asked: Question, entry: TableEntry, catalogue: TableCatalogue) -> tuple[CellWeights, ...]:
+    """What the headers of each cell that can be an answer say of a question."""
+    return catalogue.remember(
+        (entry.row["table_id"], asked.key),
+        lambda: tuple(weigh_cell(asked, entry, cell, rarity=catalogue.rarity) for cell in entry.answers),
+    )
+
+
+def _match_table(entry: TableEntry, weighed: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
     """Score the cells of one table, the best ones only."""
-    found = [(score_cell(asked, entry, cell, rarity=rarity, prior=prior), cell) for cell in entry.answers]
+    found = [(own.score(prior), cell) for own, cell in zip(weighed, entry.answers, strict=True)]
     found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
     weights = load_family("table_lookup")["weights"]
     alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights["alike_within"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -29,6 +29,12 @@ class Question:
     years: tuple[int, ...]
     forms: frozenset[str] = frozenset()
     names_place: bool = False
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """All that it gives, to know it again by."""
+        facets = frozenset(self.facets.items())
+        return self.words, self.lay_words, self.numbers, facets, self.years, self.forms, self.names_place
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.retrieval.table_entry import Header, TableEntry
@@ -11,10 +12,31 @@ from taxkg_assets.retrieval.table_ranges import Number, Range
 from taxkg_assets.rules.loader import load_family
 
 
-def score_cell(
-    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float], prior: float | None
-) -> float:
-    """How much of the question the headers of a cell say, less what they say against it."""
+@dataclass(frozen=True, slots=True)
+class CellWeights:
+    """What the headers of a cell say of a question, whatever another search thinks of the table.
+
+    Attributes: said: share of the question that they say. against: what they say against it. unasked: share of their
+                words that the question does not say.
+    """
+
+    said: float
+    against: float
+    unasked: float
+
+    def score(self, prior: float | None) -> float:
+        """How much they say, less what they say against it; drawn toward what another search thinks of the table."""
+        weights, score = load_family("table_lookup")["weights"], self.said
+        if prior is not None:
+            score += weights["prior"] * (prior - score)
+        score -= self.against
+        return float(score - weights["unasked_word"] * self.unasked)
+
+
+def weigh_cell(
+    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float]
+) -> CellWeights:
+    """How much of the question the headers of a cell say, and what they say against it."""
     weights = load_family("table_lookup")["weights"]
     row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
     spoken = said = 0.0
@@ -51,11 +73,7 @@ def score_cell(
     score = got / total if total else 0.0
     if said < weights["least_words"] * spoken:
         score *= said / (weights["least_words"] * spoken)
-    if prior is not None:
-        score += weights["prior"] * (prior - score)
-    score -= against
-    share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
-    return float(score - weights["unasked_word"] * share)
+    return CellWeights(score, against, unasked / (1 + sum(rarity.get(word, 0.0) for word in own)))
 
 
 def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:

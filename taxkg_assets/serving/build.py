@@ -14,6 +14,7 @@ import dagster as dg
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
+from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
@@ -23,6 +24,7 @@ from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
+from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
@@ -94,6 +96,8 @@ def build(
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))
+        if reads_much(given, ("sections",)):
+            prepare_processes()
         ledger = scan_sources(given, roots, at_first=[SAMPLES])
         if not ledger["files"]:
             looked = ", ".join(ledger["roots"])
@@ -181,7 +185,7 @@ def run_selection(
     from taxkg_assets.definitions import defs
 
     home = Home(home=str(store.home))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), early_gates():
         warnings.simplefilter("ignore")
         job = dg.Definitions(
             assets=defs.assets,

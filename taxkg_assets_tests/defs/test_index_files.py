@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from taxkg_assets.defs.index_files import FACTS, FILES, IndexFilesError, find_damaged_files, open_codes
+from taxkg_assets.defs.index_files import FACTS, FILES, IndexFilesError, find_damaged_files, open_codes, read_terms
+from taxkg_assets.defs.indexes import open_index
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.retrieval import find_known_terms
 from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.index import read_rows
+from taxkg_assets.retrieval.known import TERMED
 
 PATH = "index/one"
 
@@ -43,3 +49,21 @@ def test_a_damaged_copy_of_a_bucket_is_made_again_when_it_is_deleted(tmp_path: P
         open_codes(cast(Store, copied), PATH)
     with pytest.raises(IndexFilesError, match="run `taxkg build`"):
         open_codes(Store(tmp_path), PATH)
+
+
+def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Path) -> None:
+    home = Home(home=str(sample_home))
+    found = find_known_terms(home)
+    assert found.known is not None
+    path = home.store.read("index")["path"].item()
+    rows = read_rows(open_index(home.store, path), [*TERMED, "terms"])
+    assert found.known.equals(rows)
+    assert read_terms(home.store, path, terms_by="other code") is None
+    mapped = sample_home / path / FACTS / "mapped.arrow"
+    whole = mapped.read_bytes()
+    mapped.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+    assert find_known_terms(home).known is None, "a file that is not as written"
+    mapped.write_bytes(whole[:-9])
+    assert find_known_terms(home).known is None, "a file that was cut"
+    shutil.rmtree(sample_home / path)
+    assert find_known_terms(home).known is None, "an index that is gone"

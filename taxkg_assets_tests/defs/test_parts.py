@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from taxkg_assets.defs.io_manager import WholeTable
 from taxkg_assets.defs.parts import BY_DOCUMENT, digest_parts, find_kept, record_parts, select_parts
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -99,6 +100,46 @@ def test_made_in_parts_a_table_is_the_same(name: str, sample_home: Path, monkeyp
     # Where no part stands, all tables are read whole.
     wanted = made[0].split(" → ") if lost else home.store.read("documents")["document_id"].to_list()
     assert sorted(asked[-1]["document_id"]) == sorted(wanted)
+
+
+def test_parts_that_look_at_other_documents_say_what_they_are_made_from(sample_home: Path) -> None:
+    home = Home(home=str(sample_home))
+    step = PIPELINE["summaries"].step
+    assert step is not None
+    standing, whole = home.store.state("summaries"), home.store.read("summaries")
+    assert standing is not None
+    asked: list[list[tuple[str]]] = []
+    own, read_code = step.maker.build, step.read_code
+
+    def build(**arguments: Any) -> pl.DataFrame:
+        asked.append(arguments["only"])
+        return own(**arguments)
+
+    def make(code: str = "") -> WholeTable:
+        states = {n: found for n in step.maker.reads if (found := home.store.state(n)) is not None}
+        counted = replace(step, maker=replace(step.maker, build=build), read_code=lambda home: code or read_code(home))
+        return counted.make(home, states, made_from="anything")
+
+    rows = make()
+    assert rows.frame.sort("unit_id").equals(whole)
+    assert rows.parts == standing.documents
+    assert asked.pop() == []
+    assert make("other code").frame.sort("unit_id").equals(whole)
+    assert asked.pop() == [(name,) for name in sorted(standing.documents)]
+
+    gone, *others = sorted(standing.documents)
+    home.store.write(
+        "summaries",
+        whole.filter(pl.col("document_id") != gone),
+        inputs="earlier",
+        documents={name: standing.documents[name] for name in others},
+    )
+    assert make().frame.sort("unit_id").equals(whole), "a document that is added"
+    assert asked.pop() == [(gone,)]
+    for name in ("sections", "anchors"):
+        home.store.replace_documents(name, home.store.read(name).clear(), documents={gone: None})
+    home.store.write("summaries", whole, inputs="earlier", documents=standing.documents)
+    assert set(make().frame["document_id"]) == set(whole["document_id"]) - {gone}, "a document that is removed"
 
 
 def test_the_parts_of_chunks_are_documents() -> None:

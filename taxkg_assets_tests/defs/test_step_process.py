@@ -12,7 +12,7 @@ import pytest
 
 from taxkg_assets.defs.progress import listening, stage_progress
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.step_process import StepDiedError, reads_much, run_in_process
+from taxkg_assets.defs.step_process import SHARES, StepDiedError, reads_much, run_in_process, run_shares
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.scan import MissingSourceError
 
@@ -77,6 +77,16 @@ def test_a_step_runs_elsewhere_and_is_heard_here(monkeypatch: pytest.MonkeyPatch
         ("advance", "embeddings", 1),
         ("finish", "embeddings"),
     ]
+
+
+def take_share(texts: list[str], number: int, shares: int) -> tuple[int, list[str]]:
+    return os.getpid(), texts[number::shares]
+
+
+def test_shares_are_worked_on_in_processes_of_their_own_and_come_in_order() -> None:
+    done = run_shares("the test", take_share, ["a", "b", "c"])
+    assert [own for _, own in done] == [["a", "b", "c"][number::SHARES] for number in range(SHARES)]
+    assert len({pid for pid, _ in done} | {os.getpid()}) == SHARES + 1
 
 
 def test_an_error_is_raised_as_it_was() -> None:

@@ -22,7 +22,7 @@ from taxkg_assets.retrieval.index import (
     read_index,
     score_self_check,
 )
-from taxkg_assets.retrieval.known import build_known
+from taxkg_assets.retrieval.known import TERMED, build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.lexical import build_lexical
 from taxkg_assets.retrieval.search import Searcher
@@ -100,6 +100,26 @@ def test_a_chunk_of_an_unknown_document_is_an_error(
     fewer = schemas.Documents.validate(documents.filter(pl.col("document_id") != "town-code"))
     with pytest.raises(ValueError, match="town-code"):
         build_index_rows(chunks=chunks, documents=fewer, embeddings=embeddings, model_hash="terms-1")
+
+
+def test_known_terms_are_taken_and_all_others_are_found(
+    chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents], index_rows: pl.DataFrame
+) -> None:
+    embeddings = build_embeddings(chunks, None, encoder=TermEncoder())
+
+    def build(known: pl.DataFrame | None) -> pl.DataFrame:
+        return build_index_rows(
+            chunks=chunks, documents=documents, embeddings=embeddings, model_hash="terms-1", known=known
+        )
+
+    whole = build(None)
+    before = whole.select(*TERMED, "terms")
+    assert build(before).equals(whole)
+    assert build(before.gather_every(2)).equals(whole), "a row that is not known is read"
+    assert build(pl.concat([before, before])).equals(whole), "two rows may say the same"
+    other = before.with_columns(text=pl.concat_str("text", pl.lit(".")), terms=pl.lit("wrong"))
+    assert build(other).equals(whole), "another text has other terms"
+    assert set(build(before.with_columns(terms=pl.lit("known")))["terms"]) == {"known"}
 
 
 def test_tags_and_entities_are_columns_to_filter_by(tmp_path: Path, index_rows: pl.DataFrame) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.llm.exchange import COMPLETE, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.retrieval.summaries import build_summaries
+from taxkg_assets.retrieval.summaries import build_summaries, digest_telling
 from taxkg_assets_tests.llm.scripted import MemoryLog, Scripted, items_of, proposer
 
 
@@ -84,3 +84,49 @@ def test_a_model_words_what_its_quotes_hold_and_every_document_is_asked_about_al
     again = build_summaries(documents, fewer, anchors=anchors, proposer=proposer(model, log))
     assert len(model.asked) == asked
     assert again.height < made.height
+
+
+def test_documents_summed_up_one_by_one_are_summed_up_alike(
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+) -> None:
+    whole = build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer())
+    told = digest_telling(documents, sections, anchors)
+    assert set(whole["document_id"]) <= set(told)
+    made = [
+        build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer(), only=[(document_id,)])
+        for document_id in told
+    ]
+    assert pl.concat(made).sort("unit_id").equals(whole.sort("unit_id"))
+
+
+def test_a_digest_tells_what_a_document_is_summed_up_from(
+    documents: dy.DataFrame[schemas.Documents],
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+) -> None:
+    before = digest_telling(documents, sections, anchors)
+    name = "i2077zed--2031"
+    is_own = pl.col("document_id") == name
+
+    def changed(
+        documents: pl.DataFrame = documents, sections: pl.DataFrame = sections, anchors: pl.DataFrame = anchors
+    ) -> set[str]:
+        after = digest_telling(
+            schemas.Documents.cast(documents), schemas.Sections.cast(sections), schemas.Anchors.cast(anchors)
+        )
+        return {one for one in before if after.get(one) != before[one]}
+
+    assert changed() == set()
+    assert changed(documents=documents.with_columns(title=pl.when(is_own).then(pl.lit("New")).otherwise("title"))) == {
+        name
+    }
+    said = pl.concat_str("text", pl.lit(" More."))
+    assert changed(sections=sections.with_columns(text=pl.when(is_own).then(said).otherwise("text"))) == {name}
+    kinds = pl.when(is_own).then(pl.lit("nothing")).otherwise("kind")
+    assert changed(anchors=anchors.with_columns(kind=kinds)) == {name}
+    # What other families begin to print alike leaves the summaries of all that print it.
+    shared = sections.with_columns(text=pl.lit("Do not print this copy and send it to us."))
+    assert changed(sections=shared) == set(before)
+    assert changed(documents=documents.filter(~is_own), sections=sections.filter(~is_own)) >= {name}

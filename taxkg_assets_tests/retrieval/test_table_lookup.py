@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +219,21 @@ def test_candidates_come_ranked_with_their_rows() -> None:
     assert [match.value for match in found[:2]] in (["7", "36"], ["36", "7"])
     assert dict(found[0].row)["Winter"] == "19"
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
+
+
+def test_what_was_found_out_of_a_question_is_not_taken_for_another() -> None:
+    questions = [
+        "harbour duty of a sailing boat of 25 feet, per week in summer",
+        "harbour duty of a sailing boat of 31 feet, per week in winter",
+        "what does a family of 2 pay a week for one boat at 30 percent of median income",
+    ]
+    priors: list[dict[str, float] | None] = [None, {}, {"fees:1": 1.0}]
+    known = replace(_catalogue())
+    for question, names_place, prior in product(questions, (False, True), priors):
+        how: dict[str, Any] = {"k": 9, "names_place": names_place, "priors": prior}
+        fresh = find_cells(question, replace(_catalogue()), **how)
+        assert find_cells(question, known, **how) == fresh
+        assert find_cells(question, known, **how) == fresh
 
 
 def test_the_unit_of_a_cell_prints_its_row() -> None:

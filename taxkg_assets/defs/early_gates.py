@@ -1,0 +1,116 @@
+"""Gates that are evaluated while the build goes on: those of a table in two processes, from when it is written.
+
+A gate binds when its check comes up in the run, as ever: what was found before is taken there if it was found of the
+very versions that lie there then. One process at a time is at work beside the build's own step; what it has not begun
+when it is asked for is evaluated by the one who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.step_process import SHARES, make_portable, reads_much, run_in_process
+from taxkg_assets.defs.verdicts import Verdict
+
+Found = tuple[Verdict, dict[str, int]] | Exception
+"""What a gate says and of which versions, or how it failed."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Gates of one table that are evaluated together."""
+
+    work: Callable[[], Mapping[str, Found]]
+    begun: Future[Mapping[str, Found]]
+    found: Mapping[str, Found] | None = None
+
+    def wait(self) -> Mapping[str, Found]:
+        """What they say; evaluated here if nobody has begun."""
+        if self.found is None:
+            self.found = self.work() if self.begun.cancel() else self.begun.result()
+        return self.found
+
+
+@dataclass(slots=True)
+class EarlyGates:
+    """The gates of one run that are evaluated before their checks come up."""
+
+    threads: ThreadPoolExecutor
+    written: dict[str, Home] = field(default_factory=dict)
+    batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Begin with the gates of all tables that were written since."""
+        while self.written:
+            table, home = self.written.popitem()
+            names = PIPELINE.gates(table)
+            if names and reads_much(home, PIPELINE[table].gated):
+                half = -(-len(names) // SHARES)
+                for first in range(0, len(names), half):
+                    self._begin(home, table, names[first : first + half])
+
+    def _begin(self, home: Home, table: str, names: Sequence[str]) -> None:
+        def work() -> Mapping[str, Found]:
+            return run_in_process(f"the gates of {table}", evaluate_gates, home.home, table, names)
+
+        batch = _Batch(work, self.threads.submit(work))
+        self.batches |= {(table, name): batch for name in names}
+
+    def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
+        """What a gate has said of these versions; None where it was not asked, or of others.
+
+        Raises: what the gate raised.
+        """
+        found = self.batches[table, name].wait()[name] if (table, name) in self.batches else None
+        if isinstance(found, Exception):
+            raise found
+        return found[0] if found is not None and found[1] == dict(versions) else None
+
+
+_running: list[EarlyGates] = []
+
+
+@contextmanager
+def early_gates() -> Iterator[None]:
+    """Evaluate gates early during one run of this process."""
+    with ThreadPoolExecutor(1, thread_name_prefix="gates") as threads:
+        _running.append(EarlyGates(threads))
+        try:
+            yield
+        finally:
+            _running.pop()
+            threads.shutdown(cancel_futures=True)
+
+
+def note_written(home: Home, table: str) -> None:
+    """A table has been written; its gates begin with the next step, when all that the step makes is written."""
+    if _running:
+        _running[-1].written[table] = home
+
+
+def begin_gates() -> None:
+    """A step begins: all that was written before it may be looked at."""
+    if _running:
+        _running[-1].begin()
+
+
+def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
+    """What a gate has said early of these versions of its tables, if it was asked."""
+    return _running[-1].take(table, name, versions=versions) if _running else None
+
+
+def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
+    """Evaluate gates of a table, each table that they look at read once."""
+    home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
+    for name in names:
+        try:
+            found[name] = PIPELINE[table].gates[name](home, frames)
+        except Exception as error:
+            found[name] = make_portable(error)
+    return found

@@ -1,0 +1,59 @@
+"""Vectors of questions that a home keeps: the same that the encoder gives, and none of another encoder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taxkg_assets.defs import question_vectors
+from taxkg_assets.defs.models import defer_encoder, open_encoder
+from taxkg_assets.defs.question_vectors import QuestionVectors
+from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.store import Store
+from taxkg_assets.retrieval.encoder import UNSCALED, DeferredEncoder, Encoder, RememberingEncoder, Vectors
+
+
+def _vector(*numbers: float) -> Vectors:
+    return np.array(numbers, dtype=np.float32)
+
+
+def test_kept_vectors_come_back_bit_by_bit_and_are_added_to(tmp_path: Path) -> None:
+    kept = QuestionVectors(Store(tmp_path))
+    assert kept.read("weights") == {}
+    kept.keep("weights", {"one?": _vector(0.1, -0.7)})
+    kept.keep("weights", {"two?": _vector(1 / 3, 0.0)})
+    found = kept.read("weights")
+    assert set(found) == {"one?", "two?"}
+    assert found["two?"].tobytes() == _vector(1 / 3, 0.0).tobytes()
+    assert kept.read("other weights") == {}
+
+
+def test_what_other_code_encoded_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = QuestionVectors(Store(tmp_path))
+    kept.keep("weights", {"one?": _vector(0.1)})
+    monkeypatch.setattr(question_vectors, "code_fingerprint", lambda *_: "changed")
+    assert kept.read("weights") == {}
+
+
+def test_an_encoder_is_not_loaded_for_questions_that_are_known() -> None:
+    def load() -> Encoder:
+        raise AssertionError("loaded")
+
+    deferred = DeferredEncoder("model", "weights", scale=UNSCALED, load=load)
+    known = RememberingEncoder(deferred, {"one?": _vector(0.1)})
+    assert known.encode_query("one?").tobytes() == _vector(0.1).tobytes()
+    with pytest.raises(AssertionError, match="loaded"):
+        known.encode_query("another?")
+
+
+@pytest.mark.slow
+def test_a_deferred_encoder_is_the_encoder(sample_home: Path) -> None:
+    home = Home(home=str(sample_home))
+    deferred, own = defer_encoder(home), open_encoder(home)
+    assert (deferred.model_name, deferred.model_hash, deferred.scale) == (own.model_name, own.model_hash, own.scale)
+    texts: Sequence[str] = ["Ordinary dividends", "Box 1a"]
+    assert deferred.dimension == own.dimension
+    assert deferred.encode_query(texts[0]).tobytes() == own.encode_query(texts[0]).tobytes()
+    assert deferred.encode_passages(texts).tobytes() == own.encode_passages(texts).tobytes()
+    assert deferred.encode_sentences(texts).tobytes() == own.encode_sentences(texts).tobytes()
