@@ -33,12 +33,13 @@ test: .venv/installed ## run the tests
 quick: .venv/installed ## run the quick tests only, for the inner loop
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
 
-check: .venv/installed ## format, lint, types, import contracts, spelling, published holes of packages
+check: .venv/installed ## format, lint, types, import contracts, spelling, terms, vulnerable packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/typos
+	$(BIN)/python -m tools.code_figures --check
 	$(BIN)/python deploy/audit.py
 
 golden: .venv/installed ## rewrite the golden files from today's output

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -59,7 +60,8 @@ _PLUMBING = {
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
 _LOADERS = {"load_family", "load_rules"}
-_DESCRIBING = {"_key", "_text", "_strings", "_pt", "_page"}
+_DESCRIBED = re.compile(r"\w+_column")
+"""Functions of schemas/columns.py, whose texts describe a column."""
 
 
 @dataclass(slots=True)
@@ -186,7 +188,7 @@ def _read_module(name: str) -> _Module:
     imports, packages = set[str](), set[str]()
     schemas = {node.attr for node in nodes if _is_schema(node, aliases)}
     for module, member in (named for node in nodes for named in _imported(node)):
-        if module == SCHEMAS:
+        if _is_of_schemas(module):
             schemas.add(member)
         elif _path_of(module) is not None:
             imports.add(module)
@@ -294,7 +296,7 @@ def _read_function(module: str, name: str) -> _Function:
 
 
 def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGuard[ast.Attribute]:
-    """Whether code names a definition of schemas.py by way of the module: `schemas.Edges`."""
+    """Whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
     return aliases.get(node.value.id) == (SCHEMAS, "")
@@ -310,7 +312,7 @@ def _own_names(node: ast.AST) -> set[str]:
 
 def _follow_name(module: str, member: str, found: Code) -> None:
     """Take up an imported name: a function of `defs` by itself, of a stage its whole module."""
-    if module == SCHEMAS:
+    if _is_of_schemas(module):
         found.schemas |= {member} - {""}
     elif module.startswith(DEFS):
         if module not in _PLUMBING and member in _read_module(module).defined:
@@ -334,13 +336,27 @@ def _defined(node: ast.stmt) -> set[str]:
 
 @cache
 def _schema_nodes() -> dict[str, ast.stmt]:
-    """The top-level statements of schemas.py by the names that they define."""
-    tree = _drop_words(ast.parse((PACKAGE / "schemas.py").read_bytes()))
-    return {name: node for node in tree.body for name in _defined(node)}
+    """The top-level statements of the modules of `schemas` by the names that they define.
+
+    Raises:
+        ValueError: Two modules define one name.
+    """
+    found: dict[str, ast.stmt] = {}
+    for path in sorted((PACKAGE / "schemas").glob("*.py")):
+        for node in _drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
+            for name in _defined(node) - {"__all__"}:
+                if name in found:
+                    raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
+                found[name] = node
+    return found
+
+
+def _is_of_schemas(module: str) -> bool:
+    return module == SCHEMAS or module.startswith(f"{SCHEMAS}.")
 
 
 def _close_schemas(names: Iterable[str]) -> set[str]:
-    """Definitions of schemas.py with those that they name themselves."""
+    """Definitions of `schemas` with those that they name themselves."""
     nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
     while waiting:
         name = waiting.pop()
@@ -355,15 +371,15 @@ def _schema_digest(name: str) -> str:
     return _digest_of(_schema_nodes()[name])
 
 
-def _drop_words(tree: ast.Module) -> ast.Module:
-    """Drop what is there for people only, in place: docstrings, and descriptions of columns."""
+def _drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
+    """Drop what is there for people only, in place: docstrings and, in schemas, descriptions of columns."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [n for n in body if not _is_docstring(n)] or [ast.Pass()]  # type: ignore[attr-defined]
         if isinstance(node, ast.Call):
             node.keywords = [k for k in node.keywords if k.arg != "description"]
-            if isinstance(node.func, ast.Name) and node.func.id in _DESCRIBING:
+            if is_schema and isinstance(node.func, ast.Name) and _DESCRIBED.fullmatch(node.func.id):
                 node.args = [a for a in node.args if not isinstance(a, ast.Constant)]
     return tree
 

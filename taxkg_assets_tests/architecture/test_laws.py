@@ -20,7 +20,7 @@ STAGES = ("sources", "extraction", "chunking", "graph", "training", "retrieval",
 SCHEMAS = {
     name: value
     for name, value in vars(schemas).items()
-    if isinstance(value, type) and issubclass(value, dy.Schema) and value.__module__ == schemas.__name__
+    if isinstance(value, type) and issubclass(value, dy.Schema) and value.__module__.startswith(schemas.__name__)
 }
 
 

@@ -54,7 +54,7 @@ def test_a_full_disk_is_told_once_and_the_build_goes_on_when_it_is_freed(
 def test_a_message_is_seen_though_a_step_left_the_streams_on_a_full_disk() -> None:
     code = """
 import os
-from taxkg_assets.serving import cli
+from taxkg_assets.serving.cli import application
 
 def fill():
     with open("/dev/full", "w") as full:
@@ -63,8 +63,8 @@ def fill():
     print("the last words of a step")
     raise OSError(28, "No space left on device", "tables/spans")
 
-cli.app = fill
-cli.main()
+application.app = fill
+application.main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -1,0 +1,71 @@
+"""Tables of the evaluation: gold questions, ranked runs, figures."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+from taxkg_assets.schemas.columns import fraction_column, key_column, one_of, page_column, text_column
+from taxkg_assets.schemas.values import QUERY_TYPES
+
+_PASSAGE = {"document": dy.String(), "page": dy.Int32(nullable=True), "quote": dy.String()}
+
+
+class EvalQueries(dy.Schema):
+    """One evaluation question with its gold passages and near misses resolved on this corpus."""
+
+    query_set = key_column("name of the set: file name without extension, and the folder it came from")
+    query_id = key_column("id within the set")
+    query = text_column("the question")
+    type = dy.String(regex=one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
+    gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer it")
+    near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="tempting wrong passages")
+    coverage = dy.Float64(nullable=True, min=0.0, max=1.0, description="share of grade ≥ 2 passages required")
+    is_resolved = dy.Bool(description="every gold passage is in this corpus; only such rows are scored")
+    note = text_column("why a question is not resolved")
+
+
+class EvalRuns(dy.Schema):
+    """One ranked result of one system for one question."""
+
+    system = key_column("bm25, dense, hybrid, full, …")
+    query_set = key_column("query set")
+    query_id = key_column("question")
+    rank = dy.Int32(primary_key=True, min=0, description="1-based rank; 0 holds an abstention without results")
+    document_id = text_column("document", nullable=True)
+    page = page_column("page", nullable=True)
+    chunk_id = text_column("chunk", nullable=True)
+    text = text_column("text that a language model would be handed")
+    score = dy.Float64(nullable=True, description="score of the system")
+    is_abstained = dy.Bool(description="the system abstained")
+    confidence = fraction_column("relevance of the answer, 0 to 1")
+
+
+class EvalReport(dy.Schema):
+    """One figure of the evaluation with its interval."""
+
+    system = key_column("system")
+    query_set = key_column("query set")
+    slice = key_column("all, or a query type")
+    metric = key_column("recall@5, mrr, …")
+    value = dy.Float64(nullable=True, description="mean over the questions of the slice; null where none counts")
+    low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
+    high = dy.Float64(nullable=True, description="upper end")
+    n = dy.Int32(min=0, description="questions behind the figure")
+    n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
+    p_value = dy.Float64(nullable=True, description="paired randomization test against the strongest baseline")
+
+
+class Metrics(dy.Schema):
+    """One figure of the whole pipeline: how much there is, how good it is, and how long it took."""
+
+    metric = key_column("chunks, sufficiency@3, semantic accept, time of boundary detection, …")
+    slice = key_column("all, a query set, or a document that was cut by meaning")
+    value = dy.Float64(nullable=True, description="the figure; null for times, which are in the last two columns")
+    unit = text_column("count, tokens, share or time")
+    k = dy.Int32(nullable=True, min=1, description="number of results behind a share of retrieval")
+    n = dy.Int32(min=0, description="chunks, questions or documents behind the figure")
+    note = text_column("what to know about it; may be empty")
+    began_at = dy.Datetime(time_unit="us", time_zone="UTC", nullable=True, description="when the work began")
+    ended_at = dy.Datetime(
+        time_unit="us", time_zone="UTC", nullable=True, description="its beginning and the time spent on it"
+    )

@@ -1,0 +1,252 @@
+"""Tables of the extraction: text with its place on the page, and the structure of a document."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.schemas.columns import (
+    bbox_column,
+    corner_columns,
+    fraction_column,
+    key_column,
+    one_of,
+    page_column,
+    placed_boxes_column,
+    points_column,
+    reading_source_column,
+    strings_column,
+    text_column,
+)
+from taxkg_assets.schemas.values import (
+    ANCHOR_KINDS,
+    CREATED_BY,
+    FIELD_KINDS,
+    FIELD_SOURCES,
+    LINK_KINDS,
+    PERSPECTIVES,
+    POLARITIES,
+    REFERENCE_KINDS,
+    RELATIONS,
+    ROLES,
+)
+
+
+class Spans(dy.Schema):
+    """One run of text in one font, with its place on the page."""
+
+    document_id = key_column("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
+    span_ix = dy.Int32(primary_key=True, min=0, description="order on the page as stored in the PDF")
+    text = text_column("text as extracted")
+    font = text_column("font name")
+    size_pt = points_column("font size")
+    is_bold = dy.Bool(description="bold by font flags or font name")
+    is_italic = dy.Bool(description="italic by font flags or font name")
+    color = dy.Int32(description="text color as 0xRRGGBB")
+    x0_pt = points_column("left")
+    y0_pt = points_column("top")
+    x1_pt = points_column("right")
+    y1_pt = points_column("bottom")
+
+
+class Elements(dy.Schema):
+    """One block of a page (heading, paragraph fragment, list item, table region, form field) with role and order."""
+
+    element_id = key_column("`<document_id>:p<page>:e<element_ix>`, zero-padded")
+    document_id = text_column("document")
+    page = page_column()
+    element_ix = dy.Int32(min=0, description="reading order on the page")
+    column_ix = dy.Int32(min=-1, description="0-based text column; -1 spans several columns")
+    role = dy.String(regex=one_of(ROLES), description=" | ".join(ROLES))
+    role_confidence = fraction_column("confidence of the role")
+    text = text_column("text with lines joined and hyphenation undone")
+    bbox = bbox_column()
+    table_id = text_column("table that contains the element, if any", nullable=True)
+    size_pt = points_column("dominant font size")
+    is_bold = dy.Bool(description="the element's text is bold throughout")
+
+
+class Tables(dy.Schema):
+    """One table: every cell with the full path of its row and column headers."""
+
+    table_id = key_column("`<document_id>:p<page>:t<n>`, zero-padded")
+    document_id = text_column("document")
+    page = page_column()
+    title = text_column("caption or title as printed near the table; may be empty")
+    markdown = text_column("the table as Markdown with explicit headers")
+    cells = dy.List(
+        dy.Struct(
+            {
+                "row_ix": dy.Int32(),
+                "col_ix": dy.Int32(),
+                "row_path": dy.String(),
+                "col_path": dy.String(),
+                "text": dy.String(),
+                "bbox": dy.Struct(corner_columns()),
+            }
+        ),
+        description="body cells; a path joins spanning headers with ' > '",
+    )
+    bbox = bbox_column()
+    has_headers = dy.Bool(description="the table has a header row or column")
+    publisher_id = text_column("the publisher's own number of the table, the same over editions", nullable=True)
+
+
+class Anchors(dy.Schema):
+    """One structural anchor: a printed heading that owns the content after it."""
+
+    anchor_id = key_column("`<document_id>#p<page>.<n>-<key or slug>`, in reading order")
+    document_id = text_column("document")
+    page = page_column()
+    kind = dy.String(regex=one_of(ANCHOR_KINDS), description=" | ".join(ANCHOR_KINDS))
+    key = text_column(
+        "box_1a, boxes_14-16, line_3, step_4b, code_DD, sec_11-503, …; null for prose headings", nullable=True
+    )
+    heading = text_column("heading as printed; of a run-in heading only the bold part")
+    parent_anchor_id = text_column("enclosing anchor; null at the top of the document", nullable=True)
+    form = text_column("form this anchor is about where the document covers several; may be empty")
+    perspective = dy.String(
+        regex=one_of(PERSPECTIVES), description="audience that the text around the anchor addresses"
+    )
+    repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
+    element_id = text_column("element that prints the heading")
+    confidence = fraction_column("confidence that this is a heading of this kind")
+    source = reading_source_column()
+    bbox = bbox_column()
+    publisher_id = text_column("the publisher's own number of the section, the same over editions", nullable=True)
+    official_url = text_column("the section on the publisher's web page", nullable=True)
+
+
+class Faces(dy.Schema):
+    """One box printed on a form's face; the copies of a form count once."""
+
+    document_id = key_column("document")
+    form = text_column("form, e.g. 1099-DIV")
+    revision = text_column("revision of the form")
+    box_key = key_column("box_1a, box_12a, …")
+    label = text_column("label as printed; empty only where nothing but the key is printed")
+    is_unlabelled = dy.Bool(description="the face prints the key without a label")
+    page = page_column("page of the copy that was read")
+    bbox = bbox_column("the box's cell on that page")
+    field_names = strings_column("AcroForm field names inside the box")
+    confidence = fraction_column("confidence that this is a box of the form")
+
+
+class Fields(dy.Schema):
+    """One fillable field of a form, with what its template says of it and the words printed for it."""
+
+    document_id = key_column("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
+    field_ix = dy.Int32(
+        primary_key=True, min=0, description="place among the fields of the page, as they are filled in"
+    )
+    name = text_column(
+        "full name of the form field: the path of its names; the box's key where the face has no form fields"
+    )
+    kind = dy.String(regex=one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
+    copy = text_column("copy of the form that holds it: A, B, 1, …; empty where there are no copies")
+    part = text_column("part of the form: I, II, …; empty where the form has none")
+    section = text_column("heading that its line stands under, as printed; may be empty")
+    key = text_column("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
+    column = text_column("letter of its column in a table, without brackets; may be empty")
+    row = text_column("row of its table where rows are counted: 3, ii; may be empty")
+    label = text_column(
+        "words printed for its line, box or column; its spoken words where the print is in pieces; may be empty"
+    )
+    spoken = text_column("the accessible description of the field, as stored; may be empty")
+    formula = text_column("how the amount is figured, as stated; empty where it is not")
+    source = dy.String(regex=one_of(FIELD_SOURCES), description="source of the key: " + " | ".join(FIELD_SOURCES))
+    anchor_id = text_column("anchor of its line, box or column; null where none is printed", nullable=True)
+    bbox = bbox_column("rectangle to be filled in, points from the top left")
+
+
+class Sections(dy.Schema):
+    """One content element (paragraph, list item, callout, table caption), whole across breaks, and its owner."""
+
+    element_id = key_column("id of the element where it begins")
+    anchor_id = text_column(
+        "innermost anchor that owns it, run-ins included; null before the first heading", nullable=True
+    )
+    document_id = text_column("document")
+    page = page_column("page where it begins")
+    paragraph_ix = dy.Int32(min=0, description="reading order in the document")
+    role = dy.String(regex=one_of(ROLES), description="role of the element where it begins")
+    table_id = text_column("table that this row captions or replaces, if any", nullable=True)
+    text = text_column("text with lines joined and hyphenation undone; without a run-in heading's own words")
+    source = reading_source_column()
+    element_ids = strings_column("all elements joined into this one, in order")
+    pieces = dy.List(
+        dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **corner_columns()}),
+        description="ranges of `text` and the rectangle of each, one per printed line",
+    )
+    publisher_id = text_column("the publisher's own number of the paragraph, the same over editions", nullable=True)
+
+
+class Links(dy.Schema):
+    """One link as the publisher set it: its words, its rectangles, and what it leads to."""
+
+    document_id = key_column("document")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page where it begins")
+    link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
+    bboxes = placed_boxes_column("its rectangles: one in each line that it runs over")
+    element_id = text_column("content element, or heading, that prints it; null where none does", nullable=True)
+    start = dy.Int32(min=0, nullable=True, description="first character of its words in the element's text")
+    end = dy.Int32(min=1, nullable=True, description="one past the last character")
+    text = text_column("the words that its rectangles cover")
+    kind = dy.String(regex=one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
+    term = text_column(
+        "term of the index, or entry of the contents, that it belongs to; null in running text", nullable=True
+    )
+    subterm = text_column("terms of the index below that, joined with ', '; may be empty", nullable=True)
+    target_page = page_column("page that it leads to; null outside the document", nullable=True)
+    target_y_pt = dy.Float64(nullable=True, description="height of the point there, from the top of the page")
+    target_publisher_id = text_column("the publisher's own number of the target", nullable=True)
+    target_anchor_id = text_column(
+        "heading that begins at the point, or that owns what does; null if unsure", nullable=True
+    )
+    target_element_id = text_column(
+        "element that begins at the point, or has a line there; null if unsure", nullable=True
+    )
+    target_table_id = text_column("table whose caption begins at the point", nullable=True)
+    target_irs_name = text_column("the IRS's own file stem of the document that it leads to", nullable=True)
+    url = text_column("address of the web or of mail; null inside the document", nullable=True)
+
+
+class References(dy.Schema):
+    """One place where the text points at something; lists and ranges give one row per target."""
+
+    document_id = text_column("document")
+    page = page_column("page of the evidence")
+    element_id = key_column("content element that contains the reference")
+    anchor_id = text_column("innermost anchor that owns the element", nullable=True)
+    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence in the element's text")
+    end = dy.Int32(min=1, description="one past the last character")
+    mention_start = dy.Int32(primary_key=True, min=0, description="first character of the mention itself")
+    mention_end = dy.Int32(min=1, description="one past the mention's last character")
+    kind = dy.String(primary_key=True, regex=one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
+    target = key_column("normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
+    target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)
+    evidence = text_column("sentence or clause that points, a verbatim slice of the element's text")
+    is_self = dy.Bool(description="a mention of the own box or form")
+    relation = dy.String(regex=one_of(RELATIONS), description=" | ".join(RELATIONS))
+    polarity = dy.String(regex=one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    confidence = fraction_column("confidence of kind, target and relation together")
+    rule_id = text_column("rule that decided the relation")
+    created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    resolved_by = dy.String(
+        nullable=True, regex=one_of(("link",)), description="link: the publisher's link says where it leads"
+    )
+    target_anchor_id = text_column("heading that the link leads to", nullable=True)
+    target_element_id = text_column("element that the link leads to", nullable=True)
+    target_table_id = text_column("table that the link leads to", nullable=True)
+    target_publisher_id = text_column("the publisher's own number of the link's target", nullable=True)
+    target_url = text_column("address that the link leads to", nullable=True)
+
+    @dy.rule()
+    def end_is_after_start(cls) -> pl.Expr:
+        return cls.end.col > cls.start.col
+
+    @dy.rule()
+    def mention_is_in_evidence(cls) -> pl.Expr:
+        return (cls.mention_start.col >= cls.start.col) & (cls.mention_end.col <= cls.end.col)

@@ -1,0 +1,115 @@
+"""Tables of the graph: the registry of boxes, nodes, edges, changes between revisions."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+from taxkg_assets.schemas.columns import (
+    fraction_column,
+    key_column,
+    one_of,
+    page_column,
+    placed_boxes_column,
+    strings_column,
+    text_column,
+)
+from taxkg_assets.schemas.values import (
+    CHANGE_NATURES,
+    CREATED_BY,
+    EDGE_RELATIONS,
+    NODE_LEVELS,
+    PERSPECTIVES,
+    POLARITIES,
+    REVISION_KIND_PATTERN,
+)
+
+
+class Registry(dy.Schema):
+    """One box of one form revision."""
+
+    document_id = key_column("document whose face prints the box")
+    form = text_column("form, e.g. 1099-DIV")
+    revision = text_column("revision of the form")
+    box_key = key_column("box_1a, …")
+    canonical_id = text_column("`<form>/<revision>/<box_key>`: the field's identity within one form revision")
+    label = text_column("label as printed on the face; empty only where the face prints none")
+    aliases = strings_column("other names: abbreviations, headings in the instructions, defined terms")
+    group_id = text_column("group that the box belongs to (2 for 2a–2f, 14–16), if any", nullable=True)
+    history = strings_column("identities of the field on the form's older faces, the next older first")
+    source = text_column("where the row comes from, `<document_id>:p<page>`")
+    confidence = fraction_column("confidence carried over from the face")
+
+
+class Nodes(dy.Schema):
+    """One document, anchor, paragraph, sentence of a dense one, table or external thing that the graph refers to."""
+
+    node_id = key_column(
+        "document_id, anchor_id, element_id, table_id, `<element_id>:s<start>` or `ext:<kind>:<target>`"
+    )
+    document_id = text_column("document; null for external nodes", nullable=True)
+    perspective = dy.String(nullable=True, regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    level = dy.String(regex=one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
+    parent_id = text_column("node above it in its document's tree", nullable=True)
+    anchor_key = text_column("key of the innermost keyed anchor, e.g. box_1a", nullable=True)
+    canonical_id = text_column("registry identity where the node belongs to a box", nullable=True)
+    heading_path = text_column("document title and headings down to the node, joined with ' > '")
+    text = text_column("text of the node; a heading's own words for an anchor")
+    concepts = strings_column("registry labels, aliases and defined terms that the text uses")
+    page = page_column("page where it begins; null for external nodes", nullable=True)
+    bboxes = placed_boxes_column("rectangles it covers; empty for external nodes")
+    ordinal = dy.Int32(min=0, description="reading order in the document")
+
+
+class Edges(dy.Schema):
+    """One typed relation between two nodes, with the place that says so."""
+
+    source_id = key_column("node that refers")
+    target_id = key_column("node referred to")
+    relation = dy.String(primary_key=True, regex=one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
+    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence; 0 for structural edges")
+    end = dy.Int32(min=0, description="one past the last character; 0 for structural edges")
+    element_id = text_column("content element that holds the evidence; null for structural edges", nullable=True)
+    polarity = dy.String(regex=one_of(POLARITIES), description="negative where the text negates or forbids")
+    confidence = fraction_column("confidence of the relation")
+    evidence = text_column("verbatim slice of the element's text; empty for structural edges")
+    page = page_column("page of the evidence; null for structural edges", nullable=True)
+    created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
+    rule_id = text_column("rule that made the edge")
+
+
+class Revisions(dy.Schema):
+    """One change between two consecutive revisions of a form, its instructions or a publication."""
+
+    irs_name = text_column("the IRS's own file stem of both documents, e.g. f1099nec")
+    form = text_column("form or publication, e.g. 1099-NEC")
+    from_revision = text_column("older revision")
+    to_revision = text_column("newer revision; the same where two builds of one revision differ")
+    from_document_id = key_column("older document")
+    to_document_id = key_column("newer document")
+    change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
+    kind = dy.String(
+        regex=REVISION_KIND_PATTERN, description="box added, removed, renamed, renumbered; text changed; …"
+    )
+    key = text_column("box, line or code that it falls under, e.g. box_1a; empty for prose")
+    from_key = text_column("its key in the older revision where it was renumbered; else empty")
+    heading_path = text_column("headings down to the place, joined with ' > '")
+    perspective = dy.String(regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
+    before = text_column("older wording, verbatim; its pieces (lines, cells) one a line; empty where added")
+    after = text_column("newer wording, verbatim; empty where removed")
+    words = dy.List(
+        dy.Struct(
+            {
+                "before_start": dy.Int32(),
+                "before_end": dy.Int32(),
+                "after_start": dy.Int32(),
+                "after_end": dy.Int32(),
+                "nature": dy.String(),
+            }
+        ),
+        description="stretches of `before` and `after` that differ, and what each is about",
+    )
+    nature = dy.String(regex=one_of(CHANGE_NATURES), description=" | ".join(CHANGE_NATURES))
+    is_routine = dy.Bool(description="no action is needed: years rolled on, page numbers, editing, moved text")
+    before_places = placed_boxes_column("rectangles of the older words")
+    after_places = placed_boxes_column("rectangles of the newer words")
+    evidence = text_column("`<element, heading, table or box>:<start>-<end>` of the words, older → newer")

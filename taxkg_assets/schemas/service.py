@@ -1,0 +1,33 @@
+"""Tables that servers append to: questions and feedback."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+from taxkg_assets.schemas.columns import key_column, strings_column, text_column
+
+
+class QueryLog(dy.Schema):
+    """One question to a server whose query log is on, with what it found."""
+
+    entry_id = key_column("random id, returned with the answer")
+    kind = text_column("search or ask")
+    question = text_column("the question as received")
+    filters = text_column("JSON object: explicit filters")
+    route = text_column("JSON object: what was inferred from the question")
+    mode = text_column("answer, general or silence; empty for a search")
+    confidence = dy.Float64(nullable=True, min=0.0, max=1.0, description="relevance of the answer; null for a search")
+    documents = strings_column("documents of the passages, best first")
+    release_ix = dy.Int32(min=0, description="release that answered")
+    latency_ms = dy.Float64(min=0.0, description="time to answer")
+    asked_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it arrived")
+
+
+class Feedback(dy.Schema):
+    """One rating of an answer by its reader."""
+
+    feedback_id = key_column("random id")
+    entry_id = text_column("question of `query_log` that it rates")
+    is_helpful = dy.Bool(description="the answer helped")
+    comment = text_column("the reader's comment; may be empty")
+    given_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was given")

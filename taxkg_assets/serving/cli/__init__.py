@@ -1,0 +1,10 @@
+"""The command `taxkg`: parse, call, render. One module per group of commands.
+
+Exit status: 0 done, 1 failed, 2 bad usage, 3 built with documents in quarantine. Each command imports what it needs
+when it runs, so that a question starts in a fraction of a second.
+"""
+
+from taxkg_assets.serving.cli import build, query, review, servers
+from taxkg_assets.serving.cli.application import app, main
+
+__all__ = ["app", "build", "main", "query", "review", "servers"]

@@ -1,0 +1,226 @@
+"""Commands that build and keep a home: build, fetch, train, status, sources, vacuum."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taxkg_assets.serving.cli.application import (
+    FAILED,
+    QUARANTINED,
+    HomeOption,
+    JsonOption,
+    app,
+    home_of,
+    out,
+    print_json,
+)
+from taxkg_assets.settings import MOST_DAYS, Settings
+
+command = partial(app.command, rich_help_panel="Build")
+
+
+class Kind(StrEnum):
+    """Model to train."""
+
+    encoder = "encoder"
+    reranker = "reranker"
+    all = "all"
+
+
+class Sources(StrEnum):
+    """Action on the recorded sources."""
+
+    list = "list"
+    drop = "drop"
+
+
+@command()
+def build(
+    corpus: Annotated[
+        list[Path] | None, typer.Option("--corpus", help="Folder or file to build from; recorded for later builds.")
+    ] = None,
+    home: HomeOption = "",
+    select: Annotated[
+        list[str] | None, typer.Option("--select", help="Only this asset, after the gates of all its ancestors.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try quarantined documents again.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only estimate the calls of language models and their cost.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Materialize the asset graph with its gates. A second run does only what changed."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.bars import Bars
+    from taxkg_assets.serving.build import build as run_build
+
+    if estimate:
+        from taxkg_assets.defs.resources import Home
+        from taxkg_assets.serving.estimate import estimate_build
+
+        rows = estimate_build(Home(home=home_of(home)))
+        print_json(rows) if as_json else render.estimates(rows, out=out)
+        return
+    with Bars():
+        result = run_build(
+            home_of(home),
+            roots=corpus or [],
+            select=select or [],
+            retry=retry,
+            log_level="DEBUG" if verbose else "CRITICAL",
+        )
+    if as_json:
+        print_json(asdict(result))
+    else:
+        render.build_result(result, out=out)
+    if not result.is_done:
+        raise typer.Exit(FAILED)
+    if result.quarantine:
+        raise typer.Exit(QUARANTINED)
+
+
+@command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="IRS file names (f1099div, i1099div) or families (1099, w2).")],
+    year: Annotated[list[int] | None, typer.Option("--year", help="Prior revisions of these years.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder to fetch into (default: <home>/inbox).")] = None,
+    is_draft: Annotated[bool, typer.Option("--draft", help="The early release draft.")] = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the requests without sending them.")] = False,
+    base_url: Annotated[str, typer.Option("--base-url", help="Another server with the same paths.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch forms, instructions and publications from the IRS. Only changed files are downloaded."""
+    from taxkg_assets.defs.fetching import fetch as fetch_documents
+    from taxkg_assets.defs.store import Store
+
+    folder = to or Store(home_of(home)).home / "inbox"
+    lines = []
+    for line in fetch_documents(
+        names,
+        folder=folder,
+        settings=Settings(),
+        years=year or [],
+        base_url=base_url,
+        is_draft=is_draft,
+        is_dry=is_dry,
+    ):
+        lines.append(line)
+        if not as_json:
+            out.print(f"{line.status:10} {line.url}  {line.file}{line.reason}", markup=False, highlight=False)
+    if as_json:
+        print_json({"folder": str(folder), "lines": [asdict(line) for line in lines]})
+    if any(line.status == "failed" for line in lines):
+        raise typer.Exit(FAILED)
+
+
+@command()
+def train(
+    kind: Annotated[Kind, typer.Option("--kind", help="Model to train.")] = Kind.all,
+    home: HomeOption = "",
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Train encoder and reranker on the graph. A model is used if it beats its base. Resumes when interrupted."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.bars import Bars
+    from taxkg_assets.serving.train import read_models
+    from taxkg_assets.serving.train import train as run_training
+
+    with Bars():
+        result = run_training(home_of(home), kind=kind.value, log_level="DEBUG" if verbose else "CRITICAL")
+    models = read_models(home_of(home))
+    if as_json:
+        print_json({**asdict(result), "models": models})
+    else:
+        render.build_result(result, out=out)
+        render.models(models, out=out)
+    if not result.is_done:
+        raise typer.Exit(FAILED)
+
+
+@command()
+def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
+    """Show what is built, stale, failed, served and quarantined."""
+    from taxkg_assets.defs.proposers import describe_proposer
+    from taxkg_assets.defs.resources import Home
+    from taxkg_assets.defs.store import Store
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.status import list_flagged, list_hidden_texts, table_statuses
+
+    store = Store(home_of(home))
+    tables = table_statuses(store)
+    quarantine = store.read_or_empty("quarantine").to_dicts()
+    hidden, flagged = list_hidden_texts(store), list_flagged(store)
+    proposer = describe_proposer(Home(home=str(store.home)))
+    if as_json:
+        shown = {"home": store.uri, "tables": [asdict(t) for t in tables]}
+        shown |= {
+            "quarantine": quarantine,
+            "flagged": flagged,
+            "hidden text": hidden,
+            "metrics": store.read_or_empty("metrics").to_dicts(),
+        }
+        print_json({**shown, "language models": proposer})
+    else:
+        render.statuses(tables, quarantine, home=store.uri, out=out)
+        render.flagged(flagged, out=out)
+        render.hidden_texts(hidden, out=out)
+        render.metrics(store.read_or_empty("metrics"), out=out)
+        render.proposer(proposer, out=out)
+
+
+@command()
+def sources(
+    action: Annotated[Sources, typer.Argument(help="Action.")],
+    source: Annotated[Path | None, typer.Argument(help="Folder or file to drop.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the recorded folders and files, or drop one. The next build removes its documents."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.sources import drop, list_sources
+
+    if action is Sources.list:
+        rows = list_sources(home_of(home))
+        print_json(rows) if as_json else render.sources(rows, out=out)
+        return
+    if source is None:
+        raise typer.BadParameter("name the folder or file as `taxkg sources list` shows it")
+    leaving = drop(home_of(home), source)
+    if as_json:
+        print_json({"leaving": leaving})
+    else:
+        out.print(f"Dropped. The next build removes {len(leaving)} documents: {', '.join(leaving)}.", markup=False)
+
+
+@command()
+def vacuum(
+    keep_days: Annotated[
+        float | None,
+        typer.Option("--keep-days", min=0, max=MOST_DAYS, help="Keep versions younger than this (default: 7 days)."),
+    ] = None,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print what would be deleted, and delete nothing.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Delete old versions of tables and of the index that no kept release reads."""
+    from taxkg_assets.defs.resources import Home
+    from taxkg_assets.defs.retention import keep_house
+    from taxkg_assets.serving import render
+
+    given = Home(home=home_of(home))
+    days = given.settings.keep_days if keep_days is None else keep_days
+    with given.store.exclusive():
+        freed = keep_house(given, keep_days=days, is_dry=is_dry)
+    if as_json:
+        print_json([asdict(one) for one in freed])
+    else:
+        render.freed(freed, is_dry=is_dry, out=out)

@@ -1,0 +1,263 @@
+"""Commands that read the release: search, ask, box, table, explain, diff, show, export."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, home_of, out, print_json
+from taxkg_assets.settings import Settings
+
+command = partial(app.command, rich_help_panel="Query")
+
+
+class Level(StrEnum):
+    """Size of a passage."""
+
+    auto = "auto"
+    document = "document"
+    page = "page"
+    section = "section"
+    paragraph = "paragraph"
+
+
+@command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")] = "",
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,
+    form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
+    year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
+    level: Annotated[Level, typer.Option("--level", help="Size of a passage.")] = Level.auto,
+    document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
+    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Rank passages of the released corpus, each with its page and rectangles."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.batch import run_batch
+    from taxkg_assets.serving.filters import check_filters
+    from taxkg_assets.serving.released import open_release
+
+    check_question(query, queries, output)
+    released = open_release(home_of(home))
+    searcher = released.searcher
+    check_filters(released, form=form, year=year, document=document, tag=tag)
+    filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
+    filters |= {"tag": tag} if tag else {}
+    if queries is not None and output is not None:
+        from taxkg_assets.serving.batch import search_line
+
+        def line(query_id: str, text: str) -> dict[str, Any]:
+            return search_line(searcher, query_id, text, filters=filters)
+
+        err.print(f"{run_batch(queries, output, line=line)} questions answered, results in {output}.")
+        return
+    results = searcher.search(query, k=k, **filters)
+    if as_json:
+        print_json([result.model_dump() for result in results])
+    else:
+        render.passages(results, out=out)
+
+
+@command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")] = "",
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages to show.")] = 5,
+    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question with citations or general guidance, or abstain."""
+    from taxkg_assets.retrieval.answer import ask as answer_question
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.batch import run_batch, run_line
+    from taxkg_assets.serving.released import open_release
+
+    check_question(question, queries, output)
+    searcher = open_release(home_of(home)).searcher
+    settings = Settings()
+    if queries is not None and output is not None:
+        count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
+        err.print(f"{count} questions answered, results in {output}.")
+        return
+    answer = answer_question(searcher, question, settings=settings, k=k)
+    if as_json:
+        print_json(answer.model_dump())
+    else:
+        render.answer(question, answer, out=out)
+
+
+@command()
+def box(
+    words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or a form.")],
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Look up boxes by form and key or by name, with their instructions. A form alone lists all its boxes."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.boxes import find_asked_boxes, find_asked_forms
+    from taxkg_assets.serving.released import open_release
+
+    released = open_release(home_of(home))
+    whole = find_asked_forms(released, words)
+    rows = whole or find_asked_boxes(released, words)
+    if as_json:
+        print_json(rows)
+    elif whole:
+        render.forms(whole, out=out)
+    else:
+        render.boxes(rows, out=out)
+
+
+@command()
+def table(
+    question: Annotated[str, typer.Argument(help="Question that a table cell answers.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of cells to show.")] = 3,
+    document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Look up a table cell by its row and column headers, or report that none fits."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.released import open_release
+    from taxkg_assets.serving.tables import TableDesk
+
+    if not question.strip():
+        raise typer.BadParameter("the question is empty")
+    rows = TableDesk(open_release(home_of(home))).find(question, k=k, document=document or None)
+    if as_json:
+        print_json(rows)
+    else:
+        render.cells(question, rows, out=out)
+
+
+@command()
+def explain(
+    words: Annotated[list[str], typer.Argument(help="Node, e.g. f1099div--2024-01#face-box_1a, or a box in words.")],
+    html: Annotated[Path | None, typer.Option("--html", help="Write the node's neighborhood as HTML.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Write the node's neighborhood as PNG.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a node of the graph: its level, its place, its text and its edges with their evidence."""
+    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
+    from taxkg_assets.serving import explain as explaining
+    from taxkg_assets.serving.released import open_release
+
+    found = explaining.explain(open_release(home_of(home)), words)
+    if html is not None:
+        atomic_write(html, render_graph_page(found.around).encode())
+    if picture is not None:
+        atomic_write(picture, render_graph_picture(found.around))
+    if as_json:
+        print_json(found.row())
+    else:
+        explaining.show(found, out=out)
+
+
+@command()
+def diff(
+    name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
+    older: Annotated[str, typer.Argument(help="Older revision, document or PDF, e.g. 2020.")] = "",
+    newer: Annotated[str, typer.Argument(help="Newer one (default: the two newest).")] = "",
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
+    has_routine: Annotated[bool, typer.Option("--all", help="Show routine changes too.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Report what changed between two revisions: boxes, lines and codes, amounts, instructions, routine changes."""
+    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.graph.change_page import render_change_page
+    from taxkg_assets.graph.change_report import render_change_markdown
+    from taxkg_assets.serving.diff import compare
+    from taxkg_assets.serving.diff import show as show_report
+    from taxkg_assets.serving.diff_files import admit_files
+    from taxkg_assets.settings import Settings
+
+    tables, (before, after) = admit_files(Store(home_of(home)), (older, newer), product=name, settings=Settings())
+    rows, report = compare(tables, name, before, after)
+    for path, render in ((markdown, render_change_markdown), (html, render_change_page)):
+        if path is not None:
+            atomic_write(path, render(report).encode())
+    if as_json:
+        print_json(rows)
+    else:
+        show_report(report, has_routine=has_routine, out=out)
+
+
+@command()
+def show(
+    document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
+    page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],
+    output: Annotated[
+        Path | None, typer.Option("--out", help="Picture to write (default: <home>/reports/pages).")
+    ] = None,
+    is_opened: Annotated[bool, typer.Option("--open", help="Open the picture afterwards.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a page with its roles, columns, reading order, table cells and owners."""
+    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.serving.show import draw_page, find_page
+
+    store = Store(home_of(home))
+    content = find_page(store, document, page)
+    picture = draw_page(store, content)
+    path = output or store.folder("reports", "pages") / f"{document}-p{page:04d}.png"
+    atomic_write(path, picture.png)
+    if as_json:
+        size = {"width_px": picture.width_px, "height_px": picture.height_px}
+        print_json({"picture": str(path), **size, "elements": content.elements, "owners": content.owners})
+    else:
+        for line in content.lines():
+            out.print(line, markup=False, highlight=False)
+        out.print(f"Written to {path}.", markup=False, highlight=False)
+    if is_opened:
+        typer.launch(str(path))
+
+
+@command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write nodes, edges and the registry into.")],
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Export the released graph: GraphML for graph programs, Parquet for everything else."""
+    from taxkg_assets.serving.explain import export_graph
+    from taxkg_assets.serving.released import open_release
+
+    written = export_graph(open_release(home_of(home)), folder)
+    if as_json:
+        print_json(written)
+    else:
+        for path, rows in written.items():
+            out.print(f"{path}: {rows} rows", markup=False, highlight=False)
+
+
+def check_question(question: str, queries: Path | None, output: Path | None) -> None:
+    """Check that there is either a question, or a file of questions and a run file.
+
+    Args:
+        question: Question of the command line.
+        queries: File of questions.
+        output: Run file to write.
+
+    Raises:
+        typer.BadParameter: Anything else was given, or the file does not exist.
+    """
+    if bool(question.strip()) == (queries is not None):
+        raise typer.BadParameter("give a question, or --queries FILE with --out RUN")
+    if (queries is None) != (output is None):
+        raise typer.BadParameter("--queries and --out belong together")
+    if queries is not None and not queries.is_file():
+        raise typer.BadParameter(f"{queries} is not a file")

@@ -1,0 +1,97 @@
+"""Commands that evaluate and decide: eval, review, release."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, home_of, out, print_json
+
+command = partial(app.command, rich_help_panel="Evaluate and decide")
+
+
+class Review(StrEnum):
+    """Action of a reviewer."""
+
+    list = "list"
+    accept = "accept"
+    reject = "reject"
+
+
+@command(name="eval")
+def evaluate(
+    gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
+    usage: Annotated[bool, typer.Option("--usage", help="Report on the query log of this home's servers.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the metrics of the last evaluation, or measure the release on other gold questions."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.evaluate import evaluate_gold, read_report, report_usage
+
+    if usage:
+        figures, text, path = report_usage(home_of(home))
+        if as_json:
+            print_json({"report": path, "figures": figures})
+        else:
+            out.print(text, markup=False, highlight=False)
+        return
+    if gold is not None and not gold.is_file():
+        raise typer.BadParameter(f"{gold} is not a file")
+    report, path = evaluate_gold(home_of(home), gold) if gold is not None else read_report(home_of(home))
+    if as_json:
+        print_json({"report": path, "figures": report.to_dicts()})
+    else:
+        render.figures(report, path=path, out=out)
+
+
+@command()
+def review(
+    action: Annotated[Review, typer.Argument(help="Action.")],
+    chunks: Annotated[list[str] | None, typer.Argument(help="Chunks to accept or reject.")] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Reason for the decision.")] = "",
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the chunks that need review, or accept or reject chunks. The next build applies the decisions.
+
+    An accepted chunk of the semantic chunker can be rejected too: structural chunks then replace it.
+    """
+    from taxkg_assets.defs.store import Store
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.review import decide, list_waiting
+
+    store = Store(home_of(home))
+    if action is Review.list:
+        rows = list_waiting(store)
+        print_json(rows) if as_json else render.waiting(rows, out=out)
+        return
+    if not chunks:
+        raise typer.BadParameter("name the chunks as `taxkg review list` shows them")
+    count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
+    print_json({"decided": count}) if as_json else out.print(
+        f"{count} decisions recorded. Run `taxkg build` to apply them."
+    )
+
+
+@command()
+def release(
+    rollback: Annotated[bool, typer.Option("--rollback", help="Roll back to the previous release.")] = False,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the releases, or roll back to the previous one. Servers follow within a second."""
+    from taxkg_assets.serving import render
+    from taxkg_assets.serving.release import list_releases, withdraw
+
+    if rollback:
+        withdraw(home_of(home))
+    rows = list_releases(home_of(home))
+    if as_json:
+        print_json(rows)
+    else:
+        render.releases(rows, out=out)

@@ -1,0 +1,114 @@
+"""What the figures of the code count, on small trees of their own."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools import code_figures as figures
+
+TERMS: dict[str, Any] = {"dialect": {"twins?": "near-duplicate", "so many": "N"}, "spelling": {}, "kept": ["is_twin"]}
+COMPLETE = '''
+def score(a: int, *, b: str) -> float:
+    """Score a pair.
+
+    Args:
+        a: First, 0-based.
+        b: Second.
+
+    Returns:
+        Score, 0 to 1.
+
+    Raises:
+        ValueError: `a` is negative.
+    """
+    raise ValueError(a)
+'''
+
+
+def read(root: Path, **modules: str) -> list[figures.Module]:
+    for name, text in modules.items():
+        path = root / "taxkg_assets" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf8")
+    for name in ("README.md", "CONTRIBUTING.md"):
+        (root / name).write_text("", encoding="utf8")
+    (root / "docs").mkdir(exist_ok=True)
+    return figures.read_modules(root)
+
+
+def parse(source: str) -> ast.FunctionDef:
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def test_banned_words_are_found_in_names_and_in_prose(tmp_path: Path) -> None:
+    modules = read(
+        tmp_path, one='"""So\nmany words."""\nfind_twins = isTwin = is_twin = entwined = 1\n', two="twin = 1\n"
+    )
+    assert figures.count_banned_words(tmp_path, modules, TERMS) == {"docs": 0, "one": 3, "two": 1}
+
+
+def test_more_banned_words_than_recorded_are_named() -> None:
+    assert figures.find_excess({"graph": 3, "llm": 2}, {"graph": 3}) == ["llm: 2 banned words, 0 recorded"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ("", []),
+        ("        b: Second.\n", ["b"]),
+        ("    Returns:\n        Score, 0 to 1.\n", ["Returns"]),
+        ("    Raises:\n        ValueError: `a` is negative.\n", ["Raises"]),
+    ],
+)
+def test_a_full_docstring_names_arguments_result_and_errors(changed: str, missing: list[str]) -> None:
+    assert figures.missing_docstring_parts(parse(COMPLETE.replace(changed, ""))) == missing
+
+
+def test_a_summary_can_state_the_result() -> None:
+    assert figures.missing_docstring_parts(parse('def one() -> int:\n    """Return 1."""\n    return 1\n')) == []
+    assert figures.missing_docstring_parts(parse('def one() -> int:\n    """The first."""\n    return 1\n')) == [
+        "Returns"
+    ]
+
+
+def test_only_functions_that_other_modules_name_count(tmp_path: Path) -> None:
+    modules = read(
+        tmp_path,
+        one="def used(): ...\n\n\ndef by_module(): ...\n\n\ndef unused(): ...\n",
+        two="from taxkg_assets import one\nfrom taxkg_assets.one import used\n\none.by_module()\n",
+    )
+    found = figures.find_cross_module_functions(modules)
+    assert [node.name for _, node in found] == ["used", "by_module"]
+
+
+def test_rule_lookups_count_directly_and_by_variable(tmp_path: Path) -> None:
+    (module,) = read(
+        tmp_path,
+        one='rules = load_family("a")\n\n\ndef f():\n    limits = load_family("b")["x"]\n    return limits["y"]\n',
+    )
+    assert sorted(figures.find_rule_lookups(module)) == [5, 6]
+
+
+def test_private_names_count_as_imported_and_as_members(tmp_path: Path) -> None:
+    (module,) = read(tmp_path, one="import re\nfrom a._b import c\nfrom d import _e\n\nre._parser\nself._own\n")
+    assert figures.find_private_imports(module) == ["a._b.c", "d._e", "re._parser"]
+
+
+def test_repeated_code_needs_a_run_of_equal_lines(tmp_path: Path) -> None:
+    run = "".join(f"call_{n}()\n" for n in range(figures.REPEATED_LINES))
+    modules = read(tmp_path, one=f"first()\n{run}", two=run, three=run.replace("call_3", "other"))
+    found = figures.find_repeated_lines(modules)
+    assert found == {("taxkg_assets.one", n) for n in range(2, 8)} | {("taxkg_assets.two", n) for n in range(1, 7)}
+
+
+def test_the_options_of_a_command_are_no_arguments() -> None:
+    command = parse("@app.command()\ndef search(a, b, c, d, e, f, g, h): ...\n")
+    assert figures.is_command(command)
+    assert not figures.is_command(parse("def search(a): ...\n"))
+    assert figures.count_arguments(parse("def search(self, a, *, b): ...\n")) == 2

@@ -1,0 +1,1 @@
+"""Programs for those who work on taxkg: figures of the code, checked by `make check`."""
