@@ -14,7 +14,7 @@ from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
 
 PAGE_ZOOM = 2.0
-"""Pixels a point of a page's picture, unless another zoom is asked for."""
+"""Pixels a point of a page's picture, unless the request names another zoom."""
 
 
 KEYS_SHOWN = 2

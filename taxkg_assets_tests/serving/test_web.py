@@ -69,7 +69,7 @@ def test_a_document_is_listed_and_described(client: TestClient) -> None:
     detail = client.get(f"/v1/documents/{form['document']}").json()
     assert detail["pages"] == form["pages"]
     assert form["document"] in detail["revisions"]
-    assert [heading["level"] for heading in detail["outline"]][0] == 1
+    assert next(heading["level"] for heading in detail["outline"]) == 1
     assert all(1 <= heading["page"] <= detail["pages"] for heading in detail["outline"])
 
 
