@@ -60,12 +60,25 @@ const passageCard = (row, known, onShow) => {
 const citationButton = (number, results, onCite) =>
   el("button", { class: "cite", type: "button", "aria-label": `Show passage ${number}: ${results[number - 1].form || results[number - 1].document}`, onclick: () => onCite(number) }, `${number}`);
 
-const answerLine = (line, results, onCite) => {
-  const parts = line.split(/(\[\d+\])/).map(part => {
-    const number = Number(/^\[(\d+)\]$/.exec(part)?.[1]);
-    return number && results[number - 1] ? citationButton(number, results, onCite) : part;
-  });
-  return el("p", {}, parts);
+const answerParts = (line, results, onCite) => line.split(/(\[\d+\])/).map(part => {
+  const number = Number(/^\[(\d+)\]$/.exec(part)?.[1]);
+  return number && results[number - 1] ? citationButton(number, results, onCite) : part;
+});
+
+const BULLET = "• ";
+
+// Lines of an answer as paragraphs; lines that begin with a bullet as one list.
+const answerBlocks = (found, onCite) => {
+  const blocks = [];
+  for (const line of found.answer.split("\n")) {
+    if (!line.startsWith(BULLET)) {
+      blocks.push(el("p", {}, answerParts(line, found.results, onCite)));
+      continue;
+    }
+    if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
+    blocks.at(-1).append(el("li", {}, answerParts(line.slice(BULLET.length), found.results, onCite)));
+  }
+  return blocks;
 };
 
 const confidenceMeter = confidence => {
@@ -83,7 +96,7 @@ const answerCard = (found, onCite) => {
   if (mode === "silence") {
     card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."));
   } else {
-    card.append(...found.answer.split("\n").map(line => answerLine(line, found.results, onCite)));
+    card.append(...answerBlocks(found, onCite));
   }
   if (found.quality?.length) {
     card.append(el("p", { class: "note" }, "Check the source: ", found.quality.map(flag => `${flag.document}: ${flag.message}`).join(" ")));
@@ -141,11 +154,13 @@ export const showAsk = async (view, params, { signal, retry }) => {
   if (found.results.length && !isNarrow() && !isSilent) showRow(found.results[first - 1] ?? found.results[0]);
 };
 
-// Rectangles of the answer's own words in a passage.
-const exactBoxes = (found, row) =>
-  (found.units ?? []).filter(unit => unit.rank === row.rank)
+// Rectangles of the answer's own words in a passage, each once: two sentences can share a line.
+const exactBoxes = (found, row) => {
+  const boxes = (found.units ?? []).filter(unit => unit.rank === row.rank)
     .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"))
     .flatMap(piece => piece.bboxes);
+  return [...new Map(boxes.map(box => [JSON.stringify(box), box])).values()];
+};
 
 export const showFailure = (view, error, retry) => {
   const canRetry = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
