@@ -34,7 +34,6 @@ _PACKAGES = {
     "pymupdf": "pymupdf",
     "polars": "polars",
     "lancedb": "lancedb",
-    "bm25s": "bm25s",
     "sentence_transformers": "sentence-transformers",
 }
 """Packages that shape tables, by the name that they are imported under."""

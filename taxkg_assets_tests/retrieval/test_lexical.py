@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bm25s
+import numpy as np
 import pytest
 
 from taxkg_assets.retrieval.lexical import build_lexical, find_terms, stem
+from taxkg_assets.rules.loader import load_family
 
 
 @pytest.mark.parametrize(
@@ -59,3 +62,19 @@ def test_expansions_count_less_than_the_question() -> None:
 def test_no_rows_have_no_terms() -> None:
     empty = build_lexical([])
     assert (empty.row_count, empty.starts.tolist(), empty.score_rows(["box"]).tolist()) == (0, [0], [])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_scores_are_those_of_an_index_made_elsewhere(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    rows = [[f"term{number}" for number in draw.zipf(1.3, draw.integers(0, 60)) % 500] for _ in range(300)]
+    settings = load_family("lexical")["bm25"]
+    own = build_lexical(rows)
+    order = sorted({term for row in rows for term in row or ["∅"]})
+    number = {term: place for place, term in enumerate(order)}
+    other = bm25s.BM25(k1=settings["k1"], b=settings["b"])
+    other.index(([[number[term] for term in row or ["∅"]] for row in rows], number), show_progress=False)
+    assert own.vocabulary.terms.to_list() == order
+    assert own.starts.tolist() == other.scores["indptr"].tolist()[: len(order) + 1]
+    assert own.rows.tolist() == other.scores["indices"].tolist()
+    assert own.scores.tobytes() == other.scores["data"].astype(np.float32).tobytes()

@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.encoder import SentenceEncoder
 from taxkg_assets.retrieval.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 
-FORBIDDEN = {"torch", "transformers", "sentence_transformers", "dagster", "lancedb", "bm25s", "pymupdf", "mcp"}
+FORBIDDEN = {"torch", "transformers", "sentence_transformers", "dagster", "lancedb", "pymupdf", "mcp"}
 PROGRAM = """
 import sys
 from taxkg_assets.serving import cli
