@@ -56,7 +56,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
         "opening": each(lambda own: own.passage == 0 and own.is_opening),
         "pointer": each(lambda own: own.is_pointer),
         "fragment": each(lambda own: own.is_fragment),
-        "figures": each(lambda own: own.is_figures),
+        "figures": each(lambda own: own.is_figures and not ranking.route.wants_amount),
         "example": each(lambda own: own.is_example),
     }
 
@@ -93,7 +93,7 @@ def rank_statements(
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
-    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or row beside it."""
+    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
     least = load_family("answers")["same_share"]
     terms = own.terms - own.around
     return (
