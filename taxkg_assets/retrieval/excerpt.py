@@ -41,7 +41,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         statements = [own for own in statements if not own.line.is_table]
     if not statements:
         return cell or [_quote_whole(results[0])]
-    worth = score_statements(question, statements, encoder=searcher.encoder, ranking=ranking)
+    worth = score_statements(statements, encoder=searcher.encoder, ranking=ranking)
     first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
     if is_compared:
         first += find_sides(
@@ -113,7 +113,7 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
         pieces: list[Piece] = []
         found = find_statements([result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.wanted))
         if found:
-            worth = score_statements(question, found, encoder=searcher.encoder, ranking=ranking)
+            worth = score_statements(found, encoder=searcher.encoder, ranking=ranking)
             best = max(worth, key=lambda place: (worth[place], -place))
             pieces = finish_unit(draft_unit(found[best], worth=worth[best]), rank=result.rank).pieces
         units.append(Unit(rank=result.rank, label=title, pieces=[Piece(role="label", text=title), *pieces]))

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taxkg_assets.retrieval.answering.lines import Line, Stretch, open_stretches
-from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers
+from taxkg_assets.retrieval.answering.lines import CELLS, Line, Stretch, open_stretches
+from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import OTHER_FORM, score_form
@@ -135,7 +135,7 @@ def read_row(
             opens=listed or opened,
             is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
-            is_figures=line.is_table or _is_of_figures(text),
+            is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
             is_example=_tells_example(text, stretch.heading(row)),
             is_opening=(line.place, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
@@ -163,7 +163,7 @@ def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
 def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
     """What some lines state: sentences and items; a heading, a caption and the headers of a table name them."""
     for line in lines:
-        if not (line.is_heading or (line.is_table and find_headers(lines, line) is None)):
+        if not line.is_heading and (not line.is_table or states_something(lines, line)):
             yield from ((line, sentence) for sentence in range(len(line.sentences)))
 
 
@@ -171,7 +171,7 @@ def _is_readable(line: Line, sentence: int) -> bool:
     """Whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor endless."""
     limits = load_family("answers")
     text = line.read(sentence)
-    if text[:1].islower() and not line.mark:
+    if text[:1].islower() and not (line.mark or line.is_table):
         return False
     if any(rule.pattern.search(line.text) for rule in load_rules("answers", "furniture")):
         return False

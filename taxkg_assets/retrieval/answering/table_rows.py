@@ -32,6 +32,14 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
     return headers if len(headers) == width else ("",) * width
 
 
+def states_something(lines: Sequence[Line], line: Line) -> bool:
+    """Whether a line of a table is a row of it, or a note: what stands before the first row only names them."""
+    if CELLS in line.text:
+        return find_headers(lines, line) is not None
+    captions = find_captions(lines)
+    return line.text not in (captions if len(captions) < len(lines) else captions[:1])
+
+
 def read_row(headers: Sequence[str], text: str) -> str:
     """A row with the header before each cell that has one: "Filing status: single; Rate: 12%"."""
     cells = split_cells(text)

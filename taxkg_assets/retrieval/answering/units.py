@@ -193,8 +193,11 @@ def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
 
 
 def _read_table_row(stretch: Stretch, line: Line) -> str:
+    """A row with the caption and its headers, a note of a table with the caption."""
     lines = stretch.of_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
+    if headers is None:
+        captions = captions[:1] if line.text not in captions[:1] else []
     row = read_row(headers, line.text) if headers is not None else line.text
     return " — ".join([*captions[-1:], row])
 

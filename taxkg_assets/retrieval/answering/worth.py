@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.facts import Floats
-from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
 
 
-def score_statements(
-    question: str, statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking
-) -> dict[int, float]:
+def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking) -> dict[int, float]:
     """What each of the likeliest statements is worth, by its place in the list."""
     limits = load_family("answers")
-    flags = find_signals(question, statements, ranking=ranking)
+    flags = find_signals(statements, ranking=ranking)
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
@@ -43,37 +39,26 @@ def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
     return order
 
 
-def find_signals(question: str, statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
+def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
     """What speaks for and against each statement, meaning aside."""
     wanted, limits = ranking.wanted, load_family("answers")
     scores = {candidate.row: candidate.score for candidate in ranking.candidates}
     top, reach = max(scores.values(), default=0.0), limits["liked_reach"]
-    pairs = set(pairwise(find_terms(question)))
 
     def each(read: Callable[[Statement], float]) -> Floats:
         return np.array([float(read(own)) for own in statements])
 
     return {
         "terms": each(lambda own: score_overlap(wanted, own.terms | own.around)),
-        "own_terms": each(lambda own: score_overlap(wanted, own.terms)),
-        "pairs": each(lambda own: len(pairs & set(pairwise(find_terms(own.text)))) / max(1, len(pairs))),
         "rank": each(lambda own: 1.0 / (1 + own.passage)),
         "hit": each(lambda own: own.is_hit),
         "liked": each(lambda own: max(0.0, 1.0 - (top - scores.get(own.row, -np.inf)) / reach)),
         "opening": each(lambda own: own.passage == 0 and own.is_opening),
         "pointer": each(lambda own: own.is_pointer),
         "fragment": each(lambda own: own.is_fragment),
-        "figures": each(lambda own: own.is_figures),
+        "figures": each(lambda own: own.is_figures and not ranking.route.wants_amount),
         "example": each(lambda own: own.is_example),
-        "item": each(lambda own: own.line.is_item),
-        "first": each(lambda own: own.sentence == 0),
-        "length": each(lambda own: min(1.0, len(own.text.split()) / limits["full_words"])),
-        "amount": each(lambda own: ranking.route.wants_amount and _prints_figure(own.text)),
     }
-
-
-def _prints_figure(text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("ranking", "figures"))
 
 
 def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
@@ -108,7 +93,7 @@ def rank_statements(
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
-    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or row beside it."""
+    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
     least = load_family("answers")["same_share"]
     terms = own.terms - own.around
     return (

@@ -75,6 +75,15 @@ def test_a_row_of_a_table_is_told_with_its_headers() -> None:
     assert quote(facts, "20 feet").quote() == "Table 1. Rent — Length: 20 feet; Rent: $60 [1]"
 
 
+def test_a_note_of_a_table_is_told_under_its_caption() -> None:
+    facts = make_facts(
+        ("Rates", ["Table 1. Rent", "Length| Rent", "12 feet| $40", "Half of it in May."]), level="table"
+    )
+    assert quote(facts, "Half of it").quote() == "Table 1. Rent — Half of it in May. [1]"
+    without_cells = make_facts(("Rates", ["Table 1. Rent", "$0 – $40 for boats that are free in May;"]), level="table")
+    assert quote(without_cells, "$0").quote() == "Table 1. Rent — $0 – $40 for boats that are free in May; [1]"
+
+
 def test_long_lists_take_a_line_for_each_item() -> None:
     facts = make_facts(("Rent", ["Do not include:", "• Barns,", "• Stalls,", "• Boats."]))
     assert quote(facts, "• Stalls").quote().splitlines() == [
