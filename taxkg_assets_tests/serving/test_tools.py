@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 async def use_every_tool(client: Client) -> None:
     tools = {tool.name for tool in (await client.list_tools()).tools}
-    assert {"search", "ask", "box", "table", "diff", "evidence"} <= tools
+    assert {"search", "ask", "box", "table", "diff", "documents", "fields", "evidence"} <= tools
     answer = await client.call_tool("ask", {"question": "Is section 897 gain part of ordinary dividends?"})
     assert answer.structured_content is not None
     assert answer.structured_content["results"]
@@ -43,6 +43,36 @@ def test_tools_in_memory(built_samples: Path) -> None:
     async def run() -> None:
         async with Client(create_tools(Service(str(built_samples)))) as client:
             await use_every_tool(client)
+
+    anyio.run(run)
+
+
+def test_every_parameter_of_a_tool_is_described(built_samples: Path) -> None:
+    async def run() -> None:
+        async with Client(create_tools(Service(str(built_samples)))) as client:
+            for tool in (await client.list_tools()).tools:
+                assert tool.description
+                for name, schema in tool.input_schema.get("properties", {}).items():
+                    assert schema.get("description"), f"{tool.name}.{name}"
+
+    anyio.run(run)
+
+
+def test_an_agent_finds_a_form_its_fields_and_its_changes(built_samples: Path) -> None:
+    async def run() -> None:
+        async with Client(create_tools(Service(str(built_samples)))) as client:
+            listed = await client.call_tool("documents", {"words": "form 1099-DIV 2026"})
+            rows = listed.structured_content["result"]
+            assert {row["form"] for row in rows} == {"1099-DIV"}
+            form = next(row for row in rows if row["doc_type"] == "form")
+            told = await client.call_tool("fields", {"document": form["document"], "k": 3})
+            fields = told.structured_content["result"]
+            assert fields[0]["key"] == "box_1a"
+            assert len(fields) == 3
+            changed = await client.call_tool("diff", {"name": "f1099div", "k": 2})
+            changes = changed.structured_content["result"]
+            assert len(changes) == 2
+            assert not any(row["is_routine"] for row in changes)
 
     anyio.run(run)
 
