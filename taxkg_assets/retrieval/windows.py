@@ -99,15 +99,16 @@ class Windows:
                     following += step
 
     def _print(self, rows: Sequence[int], *, hit: int) -> Iterator[str]:
-        """The rows' texts in reading order, the heading before what stands under another one than the hit."""
+        """The rows' texts in reading order, each new heading before them unless the text itself begins with it."""
         anchors, columns = self.facts.anchor_number, self.facts.columns
         before = anchors[hit]
         for row in rows:
-            heading = columns["heading_path"][row].rpartition(" > ")[2]
-            if self.level == "auto" and anchors[row] not in (before, anchors[hit]) and heading:
+            heading, text = columns["heading_path"][row].rpartition(" > ")[2], columns["text"][row]
+            is_new = self.level == "auto" and anchors[row] not in (before, anchors[hit])
+            if is_new and heading and heading not in text.partition("\n")[0]:
                 yield heading
             before = anchors[row]
-            yield columns["text"][row]
+            yield text
 
     def _scopes(self, row: int) -> tuple[str, ...]:
         if self.facts.is_table[row] or self.level in ("paragraph", "table"):

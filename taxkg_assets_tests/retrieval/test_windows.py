@@ -9,14 +9,16 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.windows import Windows
 
 
-@pytest.fixture
-def facts() -> PassageFacts:
-    """Eight paragraphs of forty words each under four sibling headings, two apiece."""
+def _make_facts(opening: str = "") -> PassageFacts:
+    """Eight paragraphs of forty words each under four sibling headings, two apiece.
+
+    Args: opening: what each text begins with; `{}` is the number of its heading.
+    """
     return PassageFacts(
         pl.DataFrame(
             [
                 {
-                    "text": f"{number} " + "quay " * 39,
+                    "text": opening.format(number // 2) + f"{number} " + "quay " * 39,
                     "terms": "quay",
                     "anchor_key": None,
                     "anchor_id": f"anchor-{number // 2}",
@@ -34,6 +36,11 @@ def facts() -> PassageFacts:
     )
 
 
+@pytest.fixture
+def facts() -> PassageFacts:
+    return _make_facts()
+
+
 def _numbers(windows: Windows, row: int) -> list[str]:
     window = windows.grow(row)
     assert window is not None
@@ -42,6 +49,13 @@ def _numbers(windows: Windows, row: int) -> list[str]:
 
 def test_what_was_found_elsewhere_under_the_heading_above_comes_along_with_its_heading(facts: PassageFacts) -> None:
     assert _numbers(Windows(facts, ranked=[0, 7]), 0)[-2:] == ["Berth", "7"]
+
+
+@pytest.mark.parametrize("opening", ["Berth {}\n", "4 Berth {} and its dues\n"])
+def test_a_heading_that_the_text_begins_with_is_printed_once(opening: str) -> None:
+    window = Windows(_make_facts(opening), ranked=[0, 7]).grow(0)
+    assert window is not None
+    assert window.text.count("Berth 3") == 1
 
 
 def test_neighbours_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
