@@ -23,6 +23,7 @@ from benchmarks.documents import CorpusError
 BENCHMARKS = (
     "accuracy",
     "answers",
+    "asked",
     "authored",
     "chunking",
     "claims",

@@ -1,0 +1,101 @@
+"""Asked as on a forum: what answers say to questions over a library, and whether they are as sure as right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.documents import CorpusError
+from taxkg_assets.evaluation.answer_metrics import Reply, find_outcomes, score_answers, score_calibration_error
+from taxkg_assets.evaluation.sealed_quotes import open_question
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.serving.released import NotReleasedError, open_release
+from taxkg_assets.settings import Settings
+
+HALVES = ("development", "check")
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Figures of one half of the families; `skipped` are the reasons of the questions left out."""
+
+    figures: list[dict[str, Any]]
+    calibration_error: float | None
+    skipped: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Figures by half."""
+
+    halves: dict[str, Half]
+
+    def write(self, folder: Path) -> str:
+        """Write `asked.json` and `asked.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = ["# asked", "", "| half | kind | metric | mean | interval | questions |", "|---|---|---|---|---|---|"]
+        for name, half in self.halves.items():
+            lines += [_write_row(name, row) for row in half.figures]
+            error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
+            lines += [f"| {name} | all | calibration_error | {error} | | |"]
+            lines += [f"| {name} | all | skipped | {len(half.skipped)} | | |"]
+        text = "\n".join(lines) + "\n"
+        (folder / "asked.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "asked.md").write_text(text, encoding="utf8")
+        return text
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Ask the release of TAXKG_HOME the questions of both halves as it is set; no repetitions."""
+    settings = Settings()
+    try:
+        released = open_release(settings.home)
+    except NotReleasedError as missing:
+        raise CorpusError(str(missing)) from missing
+    texts = _group_texts(released.table("sections"))
+    return Report({half: _score_half(half, released.searcher, texts, settings=settings) for half in HALVES})
+
+
+def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
+    texts: dict[str, list[tuple[int, str]]] = {}
+    for document, page, text in sections.select("document_id", "page", "text").iter_rows():
+        texts.setdefault(document, []).append((page, text))
+    return texts
+
+
+def _score_half(half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings) -> Half:
+    lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf8").splitlines()
+    opened = [open_question(json.loads(line), texts) for line in lines]
+    asked = [question for question, reason in opened if not reason]
+    if not any(question["gold"] for question in asked):
+        return Half([], None, [reason for _, reason in opened if reason])
+    replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in asked}
+    figures = score_answers(asked, replies, families={question["id"]: find_family(question) for question in asked})
+    error = score_calibration_error(find_outcomes(asked, replies))
+    return Half(figures.rows(named=True), error, [reason for _, reason in opened if reason])
+
+
+def _reply(searcher: Searcher, query: str, *, settings: Settings) -> Reply:
+    answer = ask(searcher, query, settings=settings)
+    return Reply(text=answer.answer, confidence=answer.confidence, is_abstained=answer.abstained)
+
+
+def find_family(question: dict[str, Any]) -> str:
+    """Name of the form or publication that answers a question, a form and its instructions being one."""
+    gold: Sequence[dict[str, Any]] = question["gold"]
+    if not gold:
+        return f"question {question['id']}"
+    stem = str(gold[0]["document"]).split("--")[0]
+    return stem[1:] if stem[0] in "fi" else stem
+
+
+def _write_row(half: str, row: dict[str, Any]) -> str:
+    interval = "" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
+    return f"| {half} | {row['slice']} | {row['metric']} | {row['value']:.3f} | {interval} | {row['n']} |"

@@ -1,0 +1,145 @@
+"""Answers to numbers: does an answer contain what is needed, how much does it say beside that, is it as sure as right?
+
+Rankings are measured in `metrics`. Here only the words that a person reads count, by the same rule for quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.evaluation.matching import find_words, is_quoted
+from taxkg_assets.evaluation.metrics import find_required
+from taxkg_assets.evaluation.significance import score_interval
+
+ANSWER_METRICS = (
+    "contains_needed",
+    "contains_all",
+    "value_correct",
+    "off_point",
+    "abstains_on_unanswerable",
+    "abstains_on_answerable",
+)
+BINS = 10
+RUN = 3
+"""So many words in a row make a word of the answer one of the gold passage's."""
+
+_CITATION = re.compile(r"\[\d+\]")
+_SCORES = {
+    "query_id": pl.String,
+    "slice": pl.String,
+    "family": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+_REPORT = {
+    "slice": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a person is given for a question: the answer's words or none, and how sure it claims to be."""
+
+    text: str | None
+    confidence: float
+    is_abstained: bool
+
+
+def score_answer(query: Mapping[str, Any], reply: Reply) -> dict[str, float]:
+    """Every metric that applies to a question; silence contains nothing, and nothing in it is off the point."""
+    is_unanswerable = query["type"] == "unanswerable"
+    scores = {"abstains_on_unanswerable" if is_unanswerable else "abstains_on_answerable": float(reply.is_abstained)}
+    required = find_required(query)
+    if not required:
+        return scores
+    text = _CITATION.sub(" ", reply.text or "")
+    is_row = query["type"] == "table_value"
+    found = [is_quoted(passage["quote"], text, is_row=is_row) for passage in required]
+    scores |= {"contains_needed": float(any(found)), "contains_all": float(all(found))}
+    if is_row:
+        scores["value_correct"] = float(all(found))
+    if words := find_words(text):
+        scores["off_point"] = _score_off_point(words, [passage["quote"] for passage in query["gold"]])
+    return scores
+
+
+def _score_off_point(words: Sequence[str], quotes: Sequence[str]) -> float:
+    """Share of words in no run of `RUN` words that a gold quote has too."""
+    runs = {run for quote in quotes for run in _find_runs(find_words(quote))}
+    shared = {ix for start, run in enumerate(_find_runs(words)) if run in runs for ix in range(start, start + RUN)}
+    return 1 - len(shared) / len(words)
+
+
+def _find_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[start : start + RUN]) for start in range(len(words) - RUN + 1)]
+
+
+def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> float | None:
+    """Expected calibration error: mean distance of confidence from the share that is right, over bins of equal width.
+
+    Args:     pairs: stated confidence and whether the answer contains a needed passage, for each answer given.
+    Returns:  None without pairs.
+    Source:   Naeini, Cooper and Hauskrecht, AAAI 2015.
+    """
+    if not pairs:
+        return None
+    held: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, is_right in pairs:
+        held.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
+    gaps = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in held.values())
+    return sum(gaps) / len(pairs)
+
+
+def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
+    """Confidence and rightness of each answer given; an answer to an unanswerable question is never right."""
+    pairs = []
+    for query in queries:
+        reply = replies[str(query["id"])]
+        if not reply.is_abstained:
+            pairs.append((reply.confidence, bool(score_answer(query, reply).get("contains_needed"))))
+    return pairs
+
+
+def score_risk_coverage(
+    queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]
+) -> list[tuple[float, float, float]]:
+    """Bound on confidence, share of all questions answered at or above it, and share of those answered wrongly."""
+    pairs = find_outcomes(queries, replies)
+    curve = []
+    for bound in sorted({confidence for confidence, _ in pairs}, reverse=True):
+        kept = [is_right for confidence, is_right in pairs if confidence >= bound]
+        curve.append((bound, len(kept) / len(queries), 1 - sum(kept) / len(kept)))
+    return curve
+
+
+def score_answers(
+    queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
+) -> pl.DataFrame:
+    """Average every metric over all questions and over each kind, with bootstrap intervals over document families.
+
+    Args: replies, families: by the question's id; a question that is missing in replies is an error.
+    """
+    rows = [
+        (str(query["id"]), piece, families[str(query["id"])], metric, value)
+        for query in queries
+        for metric, value in score_answer(query, replies[str(query["id"])]).items()
+        for piece in ("all", query["type"])
+    ]
+    scores = pl.DataFrame(rows, schema=_SCORES, orient="row")
+    report = []
+    for (piece, metric), cell in scores.partition_by("slice", "metric", as_dict=True, maintain_order=True).items():
+        own = cell.sort("query_id")
+        stream = (str(piece), str(metric))
+        mean = score_interval(own["value"].to_list(), own["family"].to_list(), seed=seed, stream=stream)
+        report.append((piece, metric, mean.value, mean.low, mean.high, own.height))
+    return pl.DataFrame(report, schema=_REPORT, orient="row")

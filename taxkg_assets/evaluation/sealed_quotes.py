@@ -1,0 +1,59 @@
+"""Gold quotes kept without their words: a digest says which stretch of a library's text is meant.
+
+Questions over documents that cannot be copied name a document, a page, and the digest and size of the quote's letters.
+Where a home holds the document, the quote is found again in its text; where it does not, the question is skipped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from taxkg_assets.evaluation.matching import squash
+
+Row = Mapping[str, Any]
+
+
+def seal_passage(passage: Row) -> dict[str, Any]:
+    """Replace the quote of a gold passage by the digest and the number of its letters."""
+    letters = squash(passage["quote"])
+    kept = {name: value for name, value in passage.items() if name != "quote"}
+    return {**kept, "letters": len(letters), "digest": _digest(letters)}
+
+
+def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]]) -> tuple[dict[str, Any], str]:
+    """Put the quotes back into a question.
+
+    Args:     texts: page and text of every paragraph by document, as a home's `sections` has them.
+    Returns:  the question with the quotes that were found, and why it has to be skipped, empty where it need not be.
+    """
+    opened, failed = [], []
+    for passage in question["gold"]:
+        document, page = passage["document"], passage["page"]
+        if document not in texts:
+            failed.append(f"not in the library: {document}")
+            continue
+        near = [text for own, text in texts[document] if page - 1 <= own <= page]
+        quote = find_quote(near, letters=passage["letters"], digest=passage["digest"])
+        if quote is None:
+            failed.append(f"no text of {document}, page {page}, has the digest {passage['digest'][:8]}")
+        else:
+            kept = {name: value for name, value in passage.items() if name not in ("letters", "digest")}
+            opened.append({**kept, "quote": quote})
+    return {**question, "gold": opened}, "; ".join(dict.fromkeys(failed))
+
+
+def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None:
+    """First stretch of a text with as many letters and their digest, as it is printed."""
+    for text in texts:
+        found = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
+        line = "".join(letter for _, letter in found)
+        for start in range(len(line) - letters + 1):
+            if _digest(line[start : start + letters]) == digest:
+                return text[found[start][0] : found[start + letters - 1][0] + 1]
+    return None
+
+
+def _digest(letters: str) -> str:
+    return hashlib.sha256(letters.encode()).hexdigest()
