@@ -1,4 +1,4 @@
-"""Answers to numbers: does an answer contain what is needed, how much does it say beside that, is it as sure as right?
+"""Answer metrics: does an answer contain what is needed, how much else does it say, and is its confidence right?
 
 Rankings are measured in `metrics`. Here only the words that a person reads count, by the same rule for quotes.
 """
@@ -93,10 +93,10 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
     """
     if not pairs:
         return None
-    held: dict[int, list[tuple[float, bool]]] = {}
+    by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in pairs:
-        held.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
-    gaps = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in held.values())
+        by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
+    gaps = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in by_bin.values())
     return sum(gaps) / len(pairs)
 
 
