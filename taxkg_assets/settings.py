@@ -225,6 +225,7 @@ _OPERATIONAL = (
     "withheld_share",
     "withheld_least",
     "tables_in_memory_mb",
+    "step_process_rows",
     "tiers",
     "watch",
     "inbox",
