@@ -26,7 +26,7 @@ ANSWER_METRICS = (
 )
 BINS = 10
 RUN = 3
-"""So many words in a row make a word of the answer one of the gold passage's."""
+"""Length in words of a run that must also be in the gold passage for a word of the answer to count as on the point."""
 
 _CITATION = re.compile(r"\[\d+\]")
 _SCORES = {
