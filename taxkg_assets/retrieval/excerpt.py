@@ -14,7 +14,8 @@ from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
@@ -41,6 +42,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         statements = [own for own in statements if not own.line.is_table]
     if not statements:
         return cell or [_quote_whole(results[0])]
+    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
+        return codes
     worth = score_statements(statements, encoder=searcher.encoder, ranking=ranking)
     first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
     if is_compared:
@@ -54,8 +57,6 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         )
     first = list(dict.fromkeys(first))
     order = rank_statements(statements, worth, openings=first)
-    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
-        return codes
     drafts = choose_units(statements, worth, order=order, openings=first)
     told = [(draft, results[draft.passage]) for draft in drafts]
     editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in told]
@@ -135,7 +136,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
 def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
     """The cell that leads the ranking, if any; who asks for a figure is told no other value."""
     value = ranking.cell.rpartition(": ")[2]
-    prints_figure = any(rule.pattern.search(value) for rule in load_rules("answers", "values"))
+    prints_figure = matches_any("answers", "values", value)
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
         return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
+
+from taxkg_assets.rules.loader import load_rules
 
 # The parser of the standard library has no public name since Python 3.11.
 _PARSER: Any = import_module("re._parser")
@@ -16,6 +19,19 @@ _PARSER: Any = import_module("re._parser")
 _FAR_BACK = 60
 
 Search = Callable[[str], "re.Match[str] | None"]
+
+
+def matches_any(name: str, group: str, text: str) -> bool:
+    """Decide whether a text contains a match of any pattern in the list `group` of `rules/<name>.yaml`."""
+    for search in _searches(name, group):  # noqa: SIM110 - a generator costs as much as the search
+        if search(text):
+            return True
+    return False
+
+
+@cache
+def _searches(name: str, group: str) -> tuple[Search, ...]:
+    return tuple(find_search(rule.pattern) for rule in load_rules(name, group))
 
 
 def find_search(pattern: re.Pattern[str]) -> Search:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_family, load_rules
 
 _BULLETS = " \t\n•▶◦·"
@@ -29,28 +29,18 @@ def _find_ends(text: str) -> list[int]:
     for rule in load_rules("sentences", "ends"):
         for match in rule.pattern.finditer(text):
             before = text[max(ends[-1] if ends else 0, match.end() - _LOOK_BACK) : match.end()]
-            if not _matches("abbreviations", before) or _closes(text, before, at=match.end(), opening=opening):
+            if not matches_any("sentences", "abbreviations", before) or _closes(
+                text, before, at=match.end(), opening=opening
+            ):
                 ends.append(match.end())
     return ends
 
 
 def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
     """Decide whether a sentence ends at an abbreviation."""
-    if _matches("labelled_letters", before):
+    if matches_any("sentences", "labelled_letters", before):
         return True
-    return _matches("ends_anyway", before) and opening.match(text, at) is not None
-
-
-def _matches(group: str, before: str) -> bool:
-    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the searches
-        if search(before):
-            return True
-    return False
-
-
-@cache
-def _searches(group: str) -> tuple[Search, ...]:
-    return tuple(find_search(rule.pattern) for rule in load_rules("sentences", group))
+    return matches_any("sentences", "ends_anyway", before) and opening.match(text, at) is not None
 
 
 @cache

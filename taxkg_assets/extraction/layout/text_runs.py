@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -66,7 +65,7 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
         text = span.text
         stripped = text.strip()
         # No leader begins with a letter, as nearly all spans do.
-        if not stripped or (not stripped[0].isalnum() and _matches("leaders", text)):
+        if not stripped or (not stripped[0].isalnum() and matches_any("tables", "leaders", text)):
             # Blanks inside a line keep the run open, a leader ends it.
             is_open = is_open and not stripped
             continue
@@ -92,32 +91,32 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
 def is_amount(text: str) -> bool:
     """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
     # None begins with a letter, as nearly all texts do.
-    return not text[:1].isalpha() and _matches("amounts", text)
+    return not text[:1].isalpha() and matches_any("tables", "amounts", text)
 
 
 def is_numbered(text: str) -> bool:
     """Decide whether a line begins with the number of a worksheet line."""
-    return _matches("worksheet_lines", text)
+    return matches_any("tables", "worksheet_lines", text)
 
 
 def is_line_number(text: str) -> bool:
     """Decide whether a text is the number or letter of a worksheet line and nothing else."""
-    return _matches("line_numbers", text)
+    return matches_any("tables", "line_numbers", text)
 
 
 def is_year(text: str) -> bool:
     """Decide whether a text is a year and nothing else."""
-    return _matches("years", text)
+    return matches_any("tables", "years", text)
 
 
 def is_note(text: str) -> bool:
     """Decide whether a line begins like a footnote or a note."""
-    return _matches("notes", text)
+    return matches_any("tables", "notes", text)
 
 
 def is_filing_note(text: str) -> bool:
     """Decide whether a line is the note beside a worksheet's caption."""
-    return _matches("filing_notes", text)
+    return matches_any("tables", "filing_notes", text)
 
 
 def is_caption(text: str) -> bool:
@@ -155,19 +154,6 @@ def join_text(runs: Iterable[Run]) -> str:
         else:
             text = f"{text} {part}" if text else part
     return " ".join(text.split())
-
-
-def _matches(group: str, text: str) -> bool:
-    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the search
-        if search(text):
-            return True
-    return False
-
-
-@cache
-def _searches(group: str) -> tuple[Search, ...]:
-    """Give the searches of a group of rules: they are asked about every span of a page."""
-    return tuple(find_search(rule.pattern) for rule in load_rules("tables", group))
 
 
 def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
@@ -214,7 +200,7 @@ def _with_marks_joined(runs: list[Run]) -> list[Run]:
             last is not None
             and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
             and abs(last.middle - run.middle) <= 3.0
-            and _matches("bullets", last.text)
+            and matches_any("tables", "bullets", last.text)
         ):
             joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
         else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from taxkg_assets.extraction.references.clauses import SCREENED
 from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
 from taxkg_assets.extraction.regex_prefilter import open_screen
-from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
 
 AMOUNT_KINDS = ("box", "line", "form", "irc_section", "statute_section", "section")
 LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
@@ -110,16 +109,8 @@ def match_cue(group: str, view: View) -> Relation | None:
 
 
 def matches(group: str, text: str) -> bool:
-    """Decide whether a text shows any of the patterns of a group."""
-    for search in _searches(group):  # noqa: SIM110 - a generator costs as much as the search
-        if search(text):
-            return True
-    return False
-
-
-@cache
-def _searches(group: str) -> tuple[Search, ...]:
-    return tuple(find_search(rule.pattern) for rule in load_rules("relations", group))
+    """Decide whether a text contains a match of any pattern in a group of the relation rules."""
+    return matches_any("relations", group, text)
 
 
 def is_label(view: View) -> bool:

@@ -11,6 +11,7 @@ from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.router import covers_key
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -64,7 +65,7 @@ def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) ->
 
 def asks_for_box(question: str) -> bool:
     """Whether a question is for the box that something is shown or entered in."""
-    return any(rule.pattern.search(question) for rule in load_rules("answers", "box_questions"))
+    return matches_any("answers", "box_questions", question)
 
 
 def _frame_words(question: str, forms: tuple[str, ...]) -> frozenset[str]:

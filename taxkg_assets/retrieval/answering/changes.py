@@ -15,6 +15,7 @@ from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Route, covers_key
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentences
@@ -25,7 +26,7 @@ _PLACE = re.compile(r":\d+-\d+$")
 
 def asks_for_changes(question: str, route: Route) -> bool:
     """Whether a question is after what changed in a form that it names."""
-    return bool(route.forms) and any(rule.pattern.search(question) for rule in load_rules("answers", "changes"))
+    return bool(route.forms) and matches_any("answers", "changes", question)
 
 
 def answer_changes(
@@ -105,7 +106,7 @@ def _terms_of(row: Row) -> frozenset[str]:
 
 def _is_printed_everywhere(row: Row) -> bool:
     headings = row["heading_path"].split(" > ")
-    return any(rule.pattern.search(heading) for rule in load_rules("answers", "unasked") for heading in headings)
+    return any(matches_any("answers", "unasked", heading) for heading in headings)
 
 
 def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:

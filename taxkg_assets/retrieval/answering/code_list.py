@@ -10,6 +10,7 @@ from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.router import Route, covers_key, find_kind
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -20,7 +21,7 @@ _DASH = re.compile("[—–]")
 def list_codes(question: str, results: Sequence[Result], *, route: Route, facts: PassageFacts) -> list[Unit]:
     """The codes of the box that a question asks for, in the order of the booklet; none where it lists none."""
     boxes = [key for key in route.keys if find_kind(key) == "box"]
-    if len(boxes) != 1 or not any(rule.pattern.search(question) for rule in load_rules("answers", "code_questions")):
+    if len(boxes) != 1 or not matches_any("answers", "code_questions", question):
         return []
     limits = load_family("answers")["codes"]
     for result in results:

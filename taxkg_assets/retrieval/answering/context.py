@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from taxkg_assets.retrieval.answering.lines import Line, Stretch
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import load_family
 
 Spot = tuple[int, int]
 """A line of a stretch and a sentence of it."""
@@ -40,7 +41,7 @@ def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
     for place in stretch.lines[spot[0]].leads:
         line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
         found.add((place, last))
-        if last > 0 and any(rule.pattern.search(line.read(last)) for rule in load_rules("answers", "pointers")):
+        if last > 0 and matches_any("answers", "pointers", line.read(last)):
             found.add((place, last - 1))
     return found
 
@@ -49,7 +50,7 @@ def leans_back(stretch: Stretch, spot: Spot) -> bool:
     if _is_rest(stretch, spot):
         return True
     text = stretch.lines[spot[0]].read(spot[1])
-    return any(rule.pattern.search(text) for rule in load_rules("answers", "leaning"))
+    return matches_any("answers", "leaning", text)
 
 
 def _is_rest(stretch: Stretch, spot: Spot) -> bool:
@@ -87,11 +88,7 @@ def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
         return set()
     text = stretch.lines[after[0]].read(after[1])
     is_short = len(text.split()) <= load_family("answers")["exception_words"]
-    return (
-        {after}
-        if is_short and any(rule.pattern.search(text) for rule in load_rules("answers", "exceptions"))
-        else set()
-    )
+    return {after} if is_short and matches_any("answers", "exceptions", text) else set()
 
 
 def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
@@ -166,4 +163,4 @@ def _stand_together(stretch: Stretch, items: Sequence[Line]) -> bool:
     lead = stretch.lines[items[0].leads[-1]]
     ends = lead.read(len(lead.sentences) - 1)
     said = [ends, *(item.text for item in items)]
-    return any(rule.pattern.search(text) for rule in load_rules("answers", "wholes") for text in said)
+    return any(matches_any("answers", "wholes", text) for text in said)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -180,9 +181,7 @@ class Stretch:
         anchors = self.facts.anchor_number
         if last.is_table:
             return lead >= 0 and bool(anchors[before[lead].row] == anchors[row])
-        return not last.opens_list and not any(
-            rule.pattern.search(last.text) for rule in load_rules("answers", "lead_ins")
-        )
+        return not last.opens_list and not matches_any("answers", "lead_ins", last.text)
 
     def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
         """Keep the lists that are open at a line without a mark; gives its mark where it is an item all the same."""

@@ -18,6 +18,7 @@ from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.router import Route, covers_key, find_kind, find_listed_codes
+from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_family, load_rules
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
@@ -133,7 +134,7 @@ def read_row(
             or (asks_for_code and bool(codes) and not listed)
             or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
-            is_pointer=any(rule.pattern.search(text) for rule in load_rules("answers", "pointers")),
+            is_pointer=matches_any("answers", "pointers", text),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
             is_example=_tells_example(text, stretch.heading(row)),
@@ -173,7 +174,7 @@ def _is_readable(line: Line, sentence: int) -> bool:
     text = line.read(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):
         return False
-    if any(rule.pattern.search(line.text) for rule in load_rules("answers", "furniture")):
+    if matches_any("answers", "furniture", line.text):
         return False
     least = 2 if line.leads or line.is_table else limits["least_words"]
     return bool(least <= len(text.split()) <= limits["most_words"])
@@ -186,8 +187,7 @@ def _is_of_figures(text: str) -> bool:
 
 
 def _tells_example(text: str, heading: str) -> bool:
-    rules = load_rules("answers", "examples")
-    return any(rule.pattern.search(text) or rule.pattern.search(heading) for rule in rules)
+    return matches_any("answers", "examples", text) or matches_any("answers", "examples", heading)
 
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:

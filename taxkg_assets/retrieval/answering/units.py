@@ -28,7 +28,8 @@ from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Box
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import load_family
 
 Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
 
@@ -216,5 +217,5 @@ def _needs_heading(stretch: Stretch, first: Spot) -> bool:
     line = stretch.lines[first[0]]
     key = stretch.facts.columns["anchor_key"][line.row]
     heading = stretch.heading(line.row)
-    is_denied = any(rule.pattern.search(heading) for rule in load_rules("answers", "denials"))
+    is_denied = matches_any("answers", "denials", heading)
     return bool(key) or is_denied or line.is_item or (leans_back(stretch, first) and first[1] == 0)
