@@ -29,14 +29,22 @@ def create_browse_router(service: Service) -> APIRouter:
     def document_detail(document: DocumentId) -> DocumentDetail:
         return library.describe_document(service.current, document)
 
-    @router.get("/documents/{document}/pages/{page}.png", summary="A page as a picture, without marks")
+    @router.get(
+        "/documents/{document}/pages/{page}.png",
+        summary="A page as a picture, without marks; headers give its size in points",
+    )
     def page_picture(
         document: DocumentId,
         page: PageNumber,
-        zoom: Annotated[float, Query(ge=0.5, le=4.0, description="pixels a point")] = library.PAGE_ZOOM,
+        zoom: Annotated[float, Query(ge=0.5, le=4.0, description="pixels per point")] = library.PAGE_ZOOM,
     ) -> Response:
         picture = library.draw_plain_page(service.current, document, page, zoom=zoom)
-        return Response(picture, media_type="image/png", headers={"Cache-Control": PICTURE_CACHE})
+        headers = {
+            "Cache-Control": PICTURE_CACHE,
+            "X-Page-Width": f"{picture.width:g}",
+            "X-Page-Height": f"{picture.height:g}",
+        }
+        return Response(picture.png, media_type="image/png", headers=headers)
 
     @router.get("/documents/{document}/pages/{page}", summary="What a page says: paragraphs, tables, fields")
     def page_detail(document: DocumentId, page: PageNumber) -> PageDetail:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
 
 PAGE_ZOOM = 2.0
-"""Pixels a point of a page's picture, unless the request names another zoom."""
+"""Pixels per point of a page's picture, unless the request names another zoom."""
 
 
 KEYS_SHOWN = 2
@@ -202,15 +203,24 @@ def read_page(released: Released, document: str, page: int) -> PageDetail:
     )
 
 
-def draw_plain_page(released: Released, document: str, page: int, *, zoom: float = PAGE_ZOOM) -> bytes:
-    """A page as a PNG, without marks.
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page drawn as a PNG, and the size of the page in points."""
 
-    Args:   zoom: pixels a point.
+    png: bytes
+    width: float
+    height: float
+
+
+def draw_plain_page(released: Released, document: str, page: int, *, zoom: float = PAGE_ZOOM) -> PagePicture:
+    """Draw a page without marks.
+
+    Args:   zoom: pixels per point.
     Raises: PageNotFoundError if there is no such page, or its file is gone or has changed.
     """
     with opened_page(_document(released, document, page=page), page) as sheet:
-        picture: bytes = draw_sheet(sheet, zoom=zoom).tobytes("png")
-    return picture
+        png = draw_sheet(sheet, zoom=zoom).tobytes("png")
+        return PagePicture(png, float(sheet.rect.width), float(sheet.rect.height))
 
 
 def list_forms(released: Released) -> list[FormEntry]:
@@ -321,24 +331,10 @@ def _page_table(row: dict[str, Any]) -> PageTable:
 
 
 def _field(row: dict[str, Any]) -> FormField:
+    same = FormField.model_fields.keys() & row.keys() - {"bbox"}
     return FormField(
         document=row["document_id"],
         copy_name=row["copy"],
         bbox=_box(row["bbox"], row["page"]),
-        **{name: row[name] for name in _FIELD_COLUMNS},
+        **{name: row[name] for name in same},
     )
-
-
-_FIELD_COLUMNS: Sequence[str] = (
-    "page",
-    "key",
-    "label",
-    "part",
-    "section",
-    "column",
-    "row",
-    "name",
-    "kind",
-    "spoken",
-    "formula",
-)

@@ -85,6 +85,7 @@ def test_a_page_tells_its_paragraphs_tables_and_size(client: TestClient) -> None
         assert all(0 <= box["x0"] < box["x1"] <= page["width"] and box["y1"] <= page["height"] for box in boxes)
     picture = client.get(f"/v1/documents/{booklet['document']}/pages/1.png?zoom=1")
     assert abs(pymupdf.Pixmap(picture.content).width - pages[0]["width"]) <= 1
+    assert float(picture.headers["x-page-width"]) == pytest.approx(pages[0]["width"], abs=0.1)
 
 
 def test_a_form_lists_its_fields_where_they_are_printed(client: TestClient) -> None:

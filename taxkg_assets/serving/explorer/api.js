@@ -1,4 +1,6 @@
 // Calls the API of the server that sent this page.
+import { el } from "./dom.js";
+
 export class ApiError extends Error {
   constructor(message, status = 0) {
     super(message);
@@ -7,11 +9,17 @@ export class ApiError extends Error {
 }
 
 const askForKey = () => new Promise(resolve => {
-  const dialog = document.getElementById("key-dialog");
-  const field = document.getElementById("key");
-  field.value = "";
-  dialog.returnValue = "";
-  dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? field.value : ""), { once: true });
+  const field = el("input", { type: "password", autocomplete: "off" });
+  const dialog = el("dialog", { "aria-labelledby": "key-title" }, el("form", { method: "dialog" },
+    el("h2", { id: "key-title" }, "This server needs a key"),
+    el("label", {}, "API key", field),
+    el("p", { class: "actions" },
+      el("button", { value: "ok" }, "Use this key"), el("button", { value: "", class: "quiet" }, "Cancel"))));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    resolve(dialog.returnValue === "ok" ? field.value : "");
+  }, { once: true });
+  document.body.append(dialog);
   dialog.showModal();
 });
 
@@ -49,7 +57,12 @@ const readProblem = async reply => {
 
 export const getJson = async (path, signal) => (await call(path, { signal })).json();
 
-export const getImage = async (path, signal) => URL.createObjectURL(await (await call(path, { signal })).blob());
+// A page's picture and the page's size in points.
+export const getPagePicture = async (path, signal) => {
+  const reply = await call(path, { signal });
+  const size = { width: Number(reply.headers.get("x-page-width")), height: Number(reply.headers.get("x-page-height")) };
+  return { source: URL.createObjectURL(await reply.blob()), size };
+};
 
 export const postJson = async (path, body, signal) => (await call(path, {
   method: "POST",

@@ -1,4 +1,8 @@
 // Builds elements. Text of documents is always set as text, never as HTML.
+
+// Children are given as `condition && element`; what a failed condition leaves is not shown.
+const shownOf = children => children.flat().filter(child => child !== null && child !== undefined && child !== false);
+
 export const el = (tag, props = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -7,12 +11,12 @@ export const el = (tag, props = {}, ...children) => {
     else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  element.append(...shownOf(children));
   return element;
 };
 
 export const fill = (element, ...children) => {
-  element.replaceChildren(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...shownOf(children));
 };
 
 export const link = (params, ...children) => el("a", { href: address(params), "data-route": true }, ...children);

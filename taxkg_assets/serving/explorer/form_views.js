@@ -59,7 +59,7 @@ const explanation = async (entry, form, signal) => {
       return [];
     });
     const passages = rows.flatMap(row => row.document_id === entry.document ? row.passages : []);
-    const byReader = Map.groupBy ? Map.groupBy(passages, own => own.perspective) : groupBy(passages, own => own.perspective);
+    const byReader = groupBy(passages, own => own.perspective);
     if (passages.length) {
       return [...byReader].map(([reader, own]) => el("section", {}, el("h3", {}, readerName(reader)), own.map(passage =>
         el("div", { class: "text" }, textBlock(passage.text), " ",

@@ -1,6 +1,6 @@
 // The start page, the list of documents, and one document with its outline and pages.
 import { documentPath, getDocuments, getJson } from "./api.js";
-import { el, fill, keyName, link, plural, words } from "./dom.js";
+import { el, fill, link, plural, words } from "./dom.js";
 import { createPageViewer } from "./page_viewer.js";
 import { cellTable, textBlock } from "./text.js";
 
@@ -129,9 +129,9 @@ export const showDocument = async (view, params, { signal, navigate }) => {
 const outlineOf = found => {
   if (!found.outline.length) return el("p", { class: "soft" }, "No headings were found.");
   return el("ol", { class: "outline", tabindex: 0, "aria-label": "Outline" }, found.outline.map(heading => {
-    const row = el("li", {}, link({ view: "document", document: found.document, page: heading.page },
-      heading.key && !heading.text.toLowerCase().startsWith(words(heading.key)) && heading.level < 2 ? `${keyName(heading.key)} ${heading.text}` : heading.text),
-    " ", el("span", { class: "page" }, `p. ${heading.page}`));
+    const row = el("li", {},
+      link({ view: "document", document: found.document, page: heading.page }, heading.text),
+      " ", el("span", { class: "page" }, `p. ${heading.page}`));
     row.style.setProperty("padding-left", `${(Math.min(heading.level, 6) - 1) * 1.1}rem`);
     return row;
   }));

@@ -1,5 +1,5 @@
 // The picture of a page with marked rectangles or clickable fields.
-import { documentPath, getDocuments, getImage, getJson } from "./api.js";
+import { documentPath, getDocuments, getPagePicture } from "./api.js";
 import { el, link } from "./dom.js";
 
 const ZOOMS = [1, 1.5, 2, 3];
@@ -66,9 +66,8 @@ export const createPageViewer = ({
     : null;
   const load = async () => {
     try {
-      const path = documentPath(documentId, page);
-      const [source, size, known] = await Promise.all([
-        getImage(`${path}.png`, signal), getJson(path, signal), getDocuments(),
+      const [{ source, size }, known] = await Promise.all([
+        getPagePicture(`${documentPath(documentId, page)}.png`, signal), getDocuments(),
       ]);
       const image = el("img", { src: source, alt: `Page ${page} of ${documentId}${here.length ? " with the passage highlighted" : ""}` });
       image.addEventListener("load", () => { URL.revokeObjectURL(source); scrollToMark(); }, { once: true });
