@@ -1,8 +1,8 @@
-"""Gates that are evaluated while the build goes on: those of a table in two processes, from when it is written.
+"""Evaluates gates in the background while the build continues: the gates of a table start once it is written.
 
-A gate binds when its check comes up in the run, as ever: what was found before is taken there if it was found of the
-very versions that lie there then. One process at a time is at work beside the build's own step; what it has not begun
-when it is asked for is evaluated by the one who asks.
+A gate still takes effect when its check runs. The check uses the early verdict if it is for the same table versions.
+One background process works at a time, next to the build's own step. If a check comes before its batch has started,
+the check evaluates the batch itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Batch:
     found: Mapping[str, Found] | None = None
 
     def wait(self) -> Mapping[str, Found]:
-        """What they say; evaluated here if nobody has begun."""
+        """What they say; evaluated here if it has not started."""
         if self.found is None:
             self.found = self.work() if self.begun.cancel() else self.begun.result()
         return self.found
@@ -63,7 +63,7 @@ class EarlyGates:
         self.batches |= {(table, name): batch for name in names}
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """What a gate has said of these versions; None where it was not asked, or of others.
+        """What a gate has said of these versions; None if it was not evaluated, or for other versions.
 
         Raises: what the gate raised.
         """
@@ -95,13 +95,13 @@ def note_written(home: Home, table: str) -> None:
 
 
 def begin_gates() -> None:
-    """A step begins: all that was written before it may be looked at."""
+    """A step begins: all tables written before it can be checked."""
     if _running:
         _running[-1].begin()
 
 
 def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-    """What a gate has said early of these versions of its tables, if it was asked."""
+    """The early verdict of a gate for these table versions, if there is one."""
     return _running[-1].take(table, name, versions=versions) if _running else None
 
 

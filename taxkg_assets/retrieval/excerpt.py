@@ -1,4 +1,4 @@
-"""An answer in the documents' own words: which statements of the first passages speak to the question."""
+"""An answer in the documents' own words: which statements of the first passages answer the question."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The statements that speak to the question and add something, each with what it needs to be understood.
+    """The statements that answer the question and add something, each with the context that it needs.
 
-    The cell of a table that leads the ranking comes first: its headers and what it holds. Who asks for a figure wants
-    nothing else.
+    A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else.
     """
     cell = _quote_cell(ranking, results[0])
     if cell and ranking.route.wants_amount and _covers_question(ranking):
@@ -38,7 +37,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         others=find_other_editions(shown, ranking.route, searcher.facts),
     )
     statements = [own for own in found if not own.is_foreign] or found
-    if cell:  # rows beside the cell that is asked for are other answers
+    if cell:  # the other rows of its table answer other questions
         statements = [own for own in statements if not own.line.is_table]
     if not statements:
         return cell or [_quote_whole(results[0])]
@@ -58,14 +57,14 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     first = list(dict.fromkeys(first))
     order = rank_statements(statements, worth, openings=first)
     drafts = choose_units(statements, worth, order=order, openings=first)
-    told = [(draft, results[draft.passage]) for draft in drafts]
-    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in told]
-    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(told, editions, strict=True)]
+    quoted = [(draft, results[draft.passage]) for draft in drafts]
+    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]
+    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
     return [*cell, *say_headings_once(units)]
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
-    """Units without the heading that the unit before them already said, or stood under."""
+    """Units without a heading that the unit before them already has."""
     found: list[Unit] = []
     for before, unit in zip([None, *units], units, strict=False):
         is_same = before is not None and (before.rank, before.label) == (unit.rank, unit.label)
@@ -79,7 +78,7 @@ def choose_units(
 ) -> list[Draft]:
     """The units of the best statements as far as there is room, passage by passage, the best passage first.
 
-    Args: openings: statements that are told whatever others say.
+    Args: openings: statements that are included whatever the others say.
     """
     limits = load_family("answers")
     drafts: list[Draft] = []
@@ -99,12 +98,15 @@ def choose_units(
 def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
     """Whether other passages have said what a draft says, as booklets on one subject do."""
     least = load_family("answers")["same_unit_share"]
-    terms, held = own.terms, frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage))
-    return bool(len(terms & held) >= least * max(1, len(terms)))
+    terms, covered = (
+        own.terms,
+        frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage)),
+    )
+    return bool(len(terms & covered) >= least * max(1, len(terms)))
 
 
 def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The documents that speak of what is asked for: the title of each, and the statement that says most of it."""
+    """The documents on the subject: the title of each, and its best statement."""
     most = max(float(result.via["coverage"]) for result in results)
     units: list[Unit] = []
     for result in results:
@@ -122,7 +124,7 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The sentences that sum up the first document; where none do, those that speak to the question."""
+    """The sentences that sum up the first document; if there are none, the statements that answer the question."""
     level = searcher.gathered.levels["document"]
     summary = level.read(results[0].via["unit"]) if level is not None else ""
     title = results[0].heading_path.split(" > ")[0]
@@ -134,7 +136,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
 
 
 def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """The cell that leads the ranking, if any; who asks for a figure is told no other value."""
+    """The cell that leads the ranking, if any; a question for a figure gets no other value."""
     value = ranking.cell.rpartition(": ")[2]
     prints_figure = matches_any("answers", "values", value)
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):

@@ -1,4 +1,4 @@
-"""Which box a question is after that describes one and names none: by the labels that faces of forms print."""
+"""The box that a question describes without naming it, found by the labels printed on forms."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
 
 
 def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) -> list[Unit]:
-    """The units with the box named by form, key and label in the first that stands under it."""
+    """The units with the box named by form, key and label in the first unit that is about it."""
     named = list(units)
     for number, unit in enumerate(units):
         if covers_key(results[unit.rank - 1].anchor_key, (box.key,)):

@@ -56,9 +56,9 @@ def answer_changes(
 def find_changes(
     revisions: pl.DataFrame, route: Route, *, wanted: Mapping[str, float], document: str | None = None
 ) -> list[Row]:
-    """The changes of a form that somebody has to act on, between the years asked for or else the two newest editions.
+    """The changes of a form that need action, between the years in the question or else the two newest editions.
 
-    Those of the boxes asked for and those that hold most of the question's other words come first.
+    Changes of boxes in the question, and those with most of its other words, come first.
     """
     forms = set(route.forms)
     known = [row for row in revisions.select("form").unique().to_series() if forms & set(split_forms(row))]
@@ -84,7 +84,7 @@ def find_changes(
 
 
 def _is_of_years(row: Row, route: Route) -> bool:
-    """Whether a change falls between the years asked for; of one year, those that its edition brought."""
+    """Whether a change falls between the years in the question; for one year, a change that its edition made."""
     if not route.years:
         return True
     older, newer = int(row["from_revision"][:4]), int(row["to_revision"][:4])
@@ -94,7 +94,7 @@ def _is_of_years(row: Row, route: Route) -> bool:
 
 
 def _frame_words(question: str, route: Route) -> frozenset[str]:
-    """Terms that only ask for changes, or name the form and the years."""
+    """Terms of the question that only request changes, or name the form and the years."""
     found = [match.group() for rule in load_rules("answers", "changes") for match in rule.pattern.finditer(question)]
     named = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
     return frozenset(find_terms(" ".join([*found, *named])))

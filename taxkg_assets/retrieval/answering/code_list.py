@@ -47,12 +47,12 @@ def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
     for match in (match for rule in load_rules("answers", "codes_within") for match in rule.pattern.finditer(text)):
         line = text[match.start() :].splitlines()[0]
         start, end = find_sentences(line)[0]
-        told = heading if line.startswith(heading) else line[start:end]
-        yield Piece(role="item", text=told, chunk_id=facts.columns["chunk_id"][row])
+        quoted = heading if line.startswith(heading) else line[start:end]
+        yield Piece(role="item", text=quoted, chunk_id=facts.columns["chunk_id"][row])
 
 
 def _find_box_path(result: Result, key: str) -> str | None:
-    """The headings down to the box that a passage stands under."""
+    """The heading path down to the box that contains a passage."""
     parts = result.heading_path.split(" > ")
     for number in range(len(parts) - 1, -1, -1):
         if parts[number].casefold().startswith(key.replace("_", " ")):

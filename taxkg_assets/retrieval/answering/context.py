@@ -1,4 +1,4 @@
-"""What a sentence needs beside it to be understood: the lead-in of its list, what it leans on, what limits it."""
+"""The context that a sentence needs: the lead-in of its list, the sentences it refers back to, and its exceptions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
     found = _lead_in_only(stretch, spot)
     found |= {other for own in found for other in look_back(stretch, own, depth=1)}
     if spot[1] > 0 and stretch.lines[spot[0]].is_item:
-        found.add((spot[0], 0))  # the first sentence of a long item names what the others speak of
+        found.add((spot[0], 0))  # the first sentence of a long item names its subject
     return found
 
 
 def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
-    """The sentences before one that leans on them: "However, …", "This …", "In that case, …"."""
+    """The sentences that one refers back to: "However, …", "This …", "In that case, …"."""
     found: set[Spot] = set()
     while depth > 0 and leans_back(stretch, spot):
         before = _spot_before(stretch, spot)
@@ -36,7 +36,7 @@ def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
 
 
 def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """Of each line that leads in the last sentence, with the one before where the last sends the reader elsewhere."""
+    """The last sentence of each lead-in line, and the one before it if the last only points to another place."""
     found: set[Spot] = set()
     for place in stretch.lines[spot[0]].leads:
         line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
@@ -47,6 +47,7 @@ def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def leans_back(stretch: Stretch, spot: Spot) -> bool:
+    """Whether a sentence refers to the one before it, or is the rest of one."""
     if _is_rest(stretch, spot):
         return True
     text = stretch.lines[spot[0]].read(spot[1])
@@ -92,7 +93,7 @@ def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The whole paragraph of a sentence, where it is short: what limits a rule stands beside it."""
+    """The whole paragraph of a sentence if it is short: a rule and its limits are often in one paragraph."""
     line = stretch.lines[spot[0]]
     if len(line.text.split()) > load_family("answers")["paragraph_words"]:
         return set()
@@ -100,7 +101,7 @@ def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """All that stands under the heading of a sentence, as far as it is short: what a box is for, and what is not."""
+    """The text under the heading of a sentence, up to a limit: what a box includes and what it excludes."""
     own, left = stretch.lines[spot[0]], load_family("answers")["section_words"]
     found: set[Spot] = set()
     for line in stretch.lines[spot[0] :]:
@@ -112,7 +113,7 @@ def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
-    """Sentences with, between two of a paragraph, what would leave a hole of a few words."""
+    """The spots, and short gaps between two sentences of one paragraph filled."""
     most, found = load_family("answers")["gap_words"], set(spots)
     for (place, one), (other_place, other) in pairwise(sorted(spots)):
         between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
@@ -133,7 +134,7 @@ def _share_heading(stretch: Stretch, one: Line, other: Line) -> bool:
 
 
 def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The items that a line leads in, and those beside an item, as far as they are few or stand or fall together."""
+    """The items that a line leads in, and an item's siblings if they are few or only make sense together."""
     line = stretch.lines[spot[0]]
     if line.is_table:
         return set()
@@ -141,9 +142,9 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     items = stretch.hanging_on(line.place) if is_lead else []
     if sum(own.text.strip(" $").isdigit() for own in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
-    beside = stretch.items_of(line) if line.is_item and line.leads else []
+    siblings = stretch.items_of(line) if line.is_item and line.leads else []
     limits, found = load_family("answers")["lists"], set[Spot]()
-    for group, is_led in ((items, True), (beside, False)):
+    for group, is_led in ((items, True), (siblings, False)):
         most = limits["whole_words"] if is_led or _stand_together(stretch, group) else limits["beside_words"]
         most = limits["code_words"] if group and group[0].mark == "code" and is_led else most
         words = 0

@@ -1,4 +1,4 @@
-"""Documents among the passages that an answer does not speak from: of other years than asked for, older editions."""
+"""Documents that an answer does not quote: of other years than the question names, or older editions."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from taxkg_assets.retrieval.router import Route
 
 
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
-    """The documents of some passages that another edition among them speaks for.
+    """The documents that another edition among the results replaces.
 
-    With years asked for, that is any edition of these years; without, a newer one, and any product of a recent year
-    for one of a year long past. Where none speaks for it, a document is kept: a rule of another year is better than
-    none.
+    If the question names years, an edition of those years replaces the others. If it names none, a newer edition
+    replaces an older one, and documents of years long past give way to any others. A document that nothing replaces
+    is kept: a rule of another year is better than none.
     """
     found = {result.document for result in results}
-    held = [row for row in documents.documents if row["document_id"] in found]
-    dated = {row["document_id"] for row in held if documents.is_dated(row) and not route.years}
-    others = {row["document_id"] for row in held if any(_speaks_for(other, row, route) for other in held)}
+    rows = [row for row in documents.documents if row["document_id"] in found]
+    dated = {row["document_id"] for row in rows if documents.is_dated(row) and not route.years}
+    others = {row["document_id"] for row in rows if any(_replaces(other, row, route) for other in rows)}
     return frozenset(others | dated if dated != found else others)
 
 
-def _speaks_for(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) -> bool:
+def _replaces(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) -> bool:
     if other["family"] != row["family"] or other["document_id"] == row["document_id"]:
         return False
     if route.revisions:
         return bool(other["revision"] in route.revisions and row["revision"] not in route.revisions)
     if route.years:
-        asked = set(route.years)
-        return bool(other["years"] & asked and not row["years"] & asked)
+        years = set(route.years)
+        return bool(other["years"] & years and not row["years"] & years)
     if route.wants_draft:
         return False
     return bool(row["is_stale"] and other["revision"] > row["revision"] and not other["is_draft"])

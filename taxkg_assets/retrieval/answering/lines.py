@@ -88,17 +88,17 @@ class Stretch:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the document goes on after the last row."""
+        """Whether the document continues after the last row."""
         documents, last = self.facts.document_number, self.rows[-1]
         return bool(last + 1 < len(documents) and documents[last + 1] == documents[last])
 
     def heading(self, row: int) -> str:
-        """The heading that a row stands under."""
+        """The heading above a row."""
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
 
     def chunk(self, line: Line) -> str:
-        """The id of the passage that a line stands in."""
+        """The id of the passage that contains a line."""
         return str(self.facts.columns["chunk_id"][line.row])
 
     def node(self, line: Line) -> str:
@@ -123,7 +123,7 @@ class Stretch:
         return [own for own in self.lines if own.leads and own.leads[-1] == place]
 
     def _near(self, one: Line, other: Line) -> bool:
-        """Whether no line of prose stands between two items."""
+        """Whether no line of prose is between two items."""
         low, high = sorted((one.place, other.place))
         return bool(one.leads) or all(own.is_item for own in self.lines[low : high + 1])
 
@@ -160,12 +160,12 @@ class Stretch:
         return ((0, len(text)),) if is_whole else tuple(split_line(text, heading=self.heading(row)))
 
     def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
-        """Keep the lists that are open at an item: it goes on with one of them, or begins one of its own."""
+        """Update the open lists at an item: it continues one of them or begins a new one."""
         last = before[-1] if before else None
-        if not self._open and last is not None and self._goes_on(text, mark, row, before=before):
+        if not self._open and last is not None and self._continues(text, mark, row, before=before):
             self._open[:] = self._left
         kinds = [kind for kind, _ in self._open]
-        is_nested = last is not None and last.opens_list and last.mark == mark and starts_anew(text)
+        is_nested = last is not None and last.opens_list and last.mark == mark and starts_list(text)
         if mark in kinds and not is_nested:
             del self._open[kinds.index(mark) + 1 :]
         elif last is None or last.is_heading or last.is_table:
@@ -173,10 +173,10 @@ class Stretch:
         else:
             self._open.append((mark, last.place))
 
-    def _goes_on(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
+    def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
         """Whether an item after a paragraph or a table belongs to the list before it, not to one that opens there."""
         last, lead = before[-1], next((place for kind, place in self._left if kind == mark), None)
-        if lead is None or starts_anew(text):
+        if lead is None or starts_list(text):
             return False
         anchors = self.facts.anchor_number
         if last.is_table:
@@ -201,12 +201,12 @@ class Stretch:
             return ""
         if last.opens_list:
             return _PLAIN
-        goes_on = last.mark == _PLAIN and not _CLOSED.search(last.text.rstrip())
-        return _PLAIN if goes_on else ""
+        continues = last.mark == _PLAIN and not _CLOSED.search(last.text.rstrip())
+        return _PLAIN if continues else ""
 
 
 def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretch]:
-    """The stretch that each row stands in: with what stands before it, where a list may begin, and after it."""
+    """The stretch that contains each row: also rows before it, where its list may begin, and rows after it."""
     limits = load_family("answers")["lists"]
     documents = facts.document_number
     wanted: set[int] = set()
@@ -227,7 +227,7 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
 
 
 def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
-    """Rows with those that lead in a list which begins before them: no passage opens with an item of who knows what."""
+    """The rows, and the rows with the lead-ins of lists that began before them: no passage opens with a bare item."""
     texts = facts.columns["text"]
     torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
     if not torn:
@@ -247,7 +247,7 @@ def is_short_item(text: str) -> bool:
     return bool(len(text.split()) <= load_family("answers")["lists"]["item_words"])
 
 
-def starts_anew(text: str) -> bool:
+def starts_list(text: str) -> bool:
     """Whether an item is the first of a numbered list."""
     return any(rule.pattern.match(text) for rule in load_rules("answers", "first_marks"))
 

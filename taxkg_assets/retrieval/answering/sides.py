@@ -1,4 +1,4 @@
-"""Comparisons: an answer tells of each side, and says which it tells of."""
+"""Comparisons: an answer covers each side and names it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taxkg_assets.retrieval.router import Route
 from taxkg_assets.rules.forms import split_forms
 
 COMPARISON = "comparison"
-"""The intent of a question for what tells two things apart."""
+"""The intent of a question that compares two things."""
 
 
 def find_sides(
@@ -26,7 +26,7 @@ def find_sides(
     """The best statement of each form, or of each year, that a comparison names; none where it names fewer than two."""
     years_of = {row["document_id"]: row["years"] for row in documents.documents}
 
-    def tells(own: Statement, side: object) -> bool:
+    def covers(own: Statement, side: object) -> bool:
         if isinstance(side, int):
             return side in years_of.get(results[own.passage].document, ())
         return side in split_forms(facts.forms[facts.form_number[own.row]])
@@ -34,6 +34,6 @@ def find_sides(
     sides: Sequence[object] = route.forms if len(route.forms) > 1 else route.years
     if len(sides) < 2:
         return []
-    found = [[place for place in worth if tells(statements[place], side)] for side in sides]
+    found = [[place for place in worth if covers(statements[place], side)] for side in sides]
     best = [max(places, key=lambda place: (worth[place], -place)) for places in found if places]
     return list(dict.fromkeys(best))

@@ -1,8 +1,8 @@
 """Statements of passages: whole sentences, items with what leads them in, rows of tables with their headers.
 
-A passage gathers what was found under one heading, its neighbor boxes among it, and a sentence alone does not tell what
-it is about. So a statement of another form than the one asked for is foreign, and one of another box, line or code
-(where none is asked for: than the one that was hit) as well, unless it names what is asked for.
+A passage collects text under one heading, neighboring boxes included, and a sentence alone does not say which box it is
+about. So a statement is foreign if it belongs to a form other than the one in the question, or to a box, line or code
+other than the one in the question (or, if the question names none, than that of the hit), unless it names it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Statement:
     """A sentence, an item or a table row of a passage, in the order of reading.
 
     Attributes: place, sentence: the line of `stretch` and the sentence of it. passage: number of its passage, from 0.
-                around: terms of the headings and lead-ins that it hangs on. is_hit: it stands in the very chunk that
-                was found, not in what was gathered around. is_foreign: it is of another form, box, line or code.
-                opens: keys asked for that it explains first. is_pointer: it sends the reader elsewhere. is_fragment:
-                no whole sentence. is_figures: a row of figures. is_example: it tells an example.
-                is_opening: it begins what is said under the heading of what was found.
+                around: terms of its headings and lead-ins. is_hit: it is in the chunk that was found, not in its
+                surroundings. is_foreign: it is of another form, box, line or code.
+                opens: keys of the question that it explains first. is_pointer: it sends the reader elsewhere.
+                is_fragment: no whole sentence. is_figures: a row of figures. is_example: it is part of an example.
+                is_opening: it is the first statement under the heading of the hit.
     """
 
     stretch: Stretch
@@ -57,7 +57,7 @@ class Statement:
 
     @property
     def line(self) -> Line:
-        """The line that it stands in."""
+        """The line that contains it."""
         return self.stretch.lines[self.place]
 
 
@@ -69,10 +69,10 @@ def find_statements(
     wanted: frozenset[str] = frozenset(),
     others: frozenset[str] = frozenset(),
 ) -> list[Statement]:
-    """All that some passages state, each once.
+    """The statements of some passages, each once.
 
-    Args: route: what the question asks for. wanted: its terms; what no reader asks for is left out unless they ask.
-          others: documents of other editions than the one asked for.
+    Args: route: what the question asks for. wanted: its terms; boilerplate sections are foreign unless it names them.
+          others: documents of other editions than the one in the question.
     """
     number_of = facts.row_of_chunk
     rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
@@ -137,7 +137,7 @@ def read_row(
             is_pointer=matches_any("answers", "pointers", text),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
-            is_example=_tells_example(text, stretch.heading(row)),
+            is_example=_is_example(text, stretch.heading(row)),
             is_opening=(line.place, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
         )
@@ -145,7 +145,7 @@ def read_row(
 
 
 def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, wanted: frozenset[str]) -> bool:
-    """Whether a row is of another form or side than the one asked for, or what every product prints."""
+    """Whether a row is of another form or reader than the question's, or boilerplate that every document prints."""
     if score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(row, route, facts):
         return True
     is_asked = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
@@ -186,12 +186,12 @@ def _is_of_figures(text: str) -> bool:
     return bool(figures > load_family("answers")["most_figures"] * len(words))
 
 
-def _tells_example(text: str, heading: str) -> bool:
+def _is_example(text: str, heading: str) -> bool:
     return matches_any("answers", "examples", text) or matches_any("answers", "examples", heading)
 
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
-    """Whether a text stands under a heading that documents print for their own sake, and the question is not of it."""
+    """Whether a text is under a boilerplate heading, such as "Future Developments", that the question does not name."""
     headings = path.split(" > ")[1:]
     for rule in load_rules("answers", "unasked"):
         for number, heading in enumerate(headings):
@@ -227,7 +227,7 @@ def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[
 
 
 def names_key(text: str, keys: Sequence[str]) -> bool:
-    """Whether a text speaks of a box, line or code asked for: "amounts of box 2a", "boxes 1a and 2a"."""
+    """Whether a text names a box, line or code of the question: "amounts of box 2a", "boxes 1a and 2a"."""
     words = text.casefold().replace("(", " ").replace(")", " ").replace(",", " ").rstrip(".").split()
     return any(
         value.casefold() in words and any(word.startswith(kind) for word in words)

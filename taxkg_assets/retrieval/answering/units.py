@@ -1,6 +1,6 @@
 """What an answer is made of: statements with all that is needed to understand them, each piece with its place.
 
-What a sentence needs is told by `context`; which statements answer a question is told elsewhere.
+`context` finds what a sentence needs; `worth` chooses the statements that answer a question.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
 class Piece(BaseModel):
     """Some words of a unit, verbatim but for notes.
 
-    Attributes: role: label is the heading that it stands under; lead_in opens the list of the items after it; cell is
-                a value with the headers of its row and column; note is said by the program.
-                chunk_id, node_id: passage and element that it stands in; empty where that cannot be told.
-                bboxes: its rectangles, where the caller asked for them.
+    Attributes: role: label is the heading above it; lead_in opens the list of the items after it; cell is a value with
+                the headers of its row and column; note is added by the program.
+                chunk_id, node_id: passage and element that contain it; empty if unknown.
+                bboxes: its rectangles, if the caller requested them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,7 +54,7 @@ class Piece(BaseModel):
 class Unit(BaseModel):
     """A statement of a passage with what is needed to understand it.
 
-    Attributes: rank: number of the passage that it stands in. label: the heading that it stands under.
+    Attributes: rank: number of its passage. label: the heading above it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -124,7 +124,7 @@ class Draft:
 def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> Draft:
     """A statement with all that it needs.
 
-    Args: is_whole: with what else its paragraph says, where that is short; of a box asked for all that is said.
+    Args: is_whole: with the rest of a short paragraph; for a box in the question, with its whole section.
     """
     stretch = statement.stretch
     own = (statement.place, statement.sentence)
@@ -189,8 +189,8 @@ def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
             role, text = "row", _read_table_row(stretch, line)
         yield Piece(role=role, text=text, chunk_id=stretch.chunk(line), node_id=stretch.node(line))
         is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
-        if line.leads and is_last and (told := _tell_missing(stretch, line, spots)):
-            yield Piece(role="note", text=told)
+        if line.leads and is_last and (note := _describe_missing(stretch, line, spots)):
+            yield Piece(role="note", text=note)
 
 
 def _read_table_row(stretch: Stretch, line: Line) -> str:
@@ -203,7 +203,7 @@ def _read_table_row(stretch: Stretch, line: Line) -> str:
     return " — ".join([*captions[-1:], row])
 
 
-def _tell_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
+def _describe_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
     """How many items of a list are left out; of one that may go on beyond what was read, that there are more."""
     shown, items = {place for place, _ in spots}, stretch.items_of(line)
     missing = sum(own.place not in shown for own in items)

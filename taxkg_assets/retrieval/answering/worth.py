@@ -27,7 +27,7 @@ def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranki
 
 
 def _shorten(text: str) -> str:
-    """The first words of a statement: what a long one is about stands there, and to read all of it takes long."""
+    """The first words of a statement: they name its subject, and encoding all of a long one is slow."""
     return " ".join(text.split()[: load_family("answers")["full_words"]])
 
 
@@ -40,7 +40,7 @@ def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
 
 
 def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
-    """What speaks for and against each statement, meaning aside."""
+    """The signals of each statement, except the similarity of meaning."""
     wanted, limits = ranking.wanted, load_family("answers")
     scores = {candidate.row: candidate.score for candidate in ranking.candidates}
     top, reach = max(scores.values(), default=0.0), limits["liked_reach"]
@@ -62,7 +62,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
 
 
 def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
-    """For each key asked for, the first statement that explains it: what a box is comes before what is said of it."""
+    """For each key of the question, the first statement that explains it: a definition comes before details."""
     first = (
         next((place for place, own in enumerate(statements) if key in own.opens and not own.is_pointer), None)
         for key in keys
@@ -73,14 +73,14 @@ def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[
 def rank_statements(
     statements: Sequence[Statement], worth: Mapping[int, float], *, openings: Sequence[int]
 ) -> list[int]:
-    """The openings, then by turns the statement that is worth most beside those chosen, as long as it is worth much."""
+    """The openings, then greedily the statement that adds most to those chosen, down to a share of the best score."""
     limits = load_family("answers")
     chosen = list(openings)
-    held: frozenset[str] = frozenset().union(*(statements[place].terms for place in chosen))
+    covered: frozenset[str] = frozenset().union(*(statements[place].terms for place in chosen))
     least = limits["least_share"] * max(worth.values())
     left = {place: own for place, own in worth.items() if place not in chosen}
     while left:
-        gain = {place: own * _share_new(statements[place].terms, held) for place, own in left.items()}
+        gain = {place: own * _share_new(statements[place].terms, covered) for place, own in left.items()}
         best = max(gain, key=lambda place: (gain[place], -place))
         if chosen and left[best] < least:
             break
@@ -88,7 +88,7 @@ def rank_statements(
         if chosen and _adds_nothing(statements[best], [statements[place] for place in chosen]):
             continue
         chosen.append(best)
-        held |= statements[best].terms
+        covered |= statements[best].terms
     return chosen
 
 
@@ -106,6 +106,6 @@ def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
     )
 
 
-def _share_new(terms: frozenset[str], held: frozenset[str]) -> float:
+def _share_new(terms: frozenset[str], covered: frozenset[str]) -> float:
     lost: float = load_family("answers")["new_words"]
-    return 1 - lost + lost * len(terms - held) / max(1, len(terms))
+    return 1 - lost + lost * len(terms - covered) / max(1, len(terms))
