@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.documents import CorpusError
-from taxkg_assets.retrieval.answering.lines import find_mark, open_stretches, starts_anew
+from taxkg_assets.retrieval.answering.lines import find_mark, open_stretches, starts_list
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
 from taxkg_assets.retrieval.facts import PassageFacts
@@ -90,11 +90,11 @@ def find_negated_lists(sections: pl.DataFrame) -> list[tuple[str, list[str]]]:
 def _take_items(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The items of the list that begins with the first row; those of lists within it are no items of its own."""
     first = find_mark(rows[0]["text"]) if rows else ""
-    if not first or (first not in _BULLETS and not starts_anew(rows[0]["text"])):
+    if not first or (first not in _BULLETS and not starts_list(rows[0]["text"])):
         return
     for number, row in enumerate(rows):
         mark = find_mark(row["text"])
-        is_other = number > 0 and mark == first and mark not in _BULLETS and starts_anew(row["text"])
+        is_other = number > 0 and mark == first and mark not in _BULLETS and starts_list(row["text"])
         if row["role"] != _ITEM or not mark or is_other:
             return
         if mark == first:
