@@ -119,8 +119,8 @@ def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
     encoder = corpus.searcher.encoder
     asked = encoder.encode_questions([own.question for own in naive])
     right, other = (encoder.encode_passages([getattr(own, name) for own in naive]) for name in ("positive", "passage"))
-    is_alike = (right * other).sum(axis=1) >= limits["most_likeness"]
-    is_as_near = (asked * other).sum(axis=1) >= limits["of_positive"] * (asked * right).sum(axis=1)
+    is_alike = (right * other).sum(axis=1) >= limits["max_similarity"]
+    is_as_near = (asked * other).sum(axis=1) >= limits["max_share_of_positive"] * (asked * right).sum(axis=1)
     left_out = {"none": is_alike & False, "absolute": is_alike, "relative": is_as_near, "both": is_alike | is_as_near}
     found = []
     for name, left in left_out.items():

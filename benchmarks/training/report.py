@@ -18,7 +18,7 @@ from benchmarks.training.summary import (
 from taxkg_assets.evaluation.gains import find_worse_types
 from taxkg_assets.evaluation.near_misses import KINDS, Accuracy
 from taxkg_assets.evaluation.significance import Interval
-from taxkg_assets.training.gain import WORST
+from taxkg_assets.training.promotion import MIN_KIND_GAIN
 
 IN_SHORT = {
     "dense": ("dense base", "dense tuned", "dense tuned + rerank"),
@@ -84,9 +84,9 @@ def _tell_worse(gains: pl.DataFrame, *, steps: Sequence[tuple[str, str]], metric
         worse = [
             f"{row['slice']} ({metric} {row['gain']:+.3f}, n {row['n']})"
             for metric in metrics
-            for row in find_worse_types(own, metric=metric, allowed=-WORST).iter_rows(named=True)
+            for row in find_worse_types(own, metric=metric, allowed=-MIN_KIND_GAIN).iter_rows(named=True)
         ]
-        said.append(f"{without} → {system}, worse by more than {-WORST}: {', '.join(worse) or 'none'}.")
+        said.append(f"{without} → {system}, worse by more than {-MIN_KIND_GAIN}: {', '.join(worse) or 'none'}.")
     return "\n".join(said) + "\n"
 
 

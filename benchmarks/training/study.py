@@ -14,9 +14,9 @@ from benchmarks.training.cross_validation import Study
 from benchmarks.training.folds import Choice, is_same_question
 from benchmarks.training.near_misses import open_near_misses
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.training.choice import WRITTEN, read_examples
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
+from taxkg_assets.training.sampling import WRITTEN, read_examples
 
 LEAST_SHARED = 0.2
 """Share of its terms that a text has in common with a question that it could repeat."""

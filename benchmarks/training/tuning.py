@@ -19,12 +19,12 @@ from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.retrieval.encoder import UNSCALED, CosineScale, SentenceEncoder
 from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
-from taxkg_assets.training.cosines import find_scale
 from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.losses import Loss
 from taxkg_assets.training.model import hash_weights, train_encoder
 from taxkg_assets.training.reranker import RankedList, find_weights
+from taxkg_assets.training.similarity_calibration import fit_scale
 
 ALPHAS = (1.0, 0.6)
 DEV_NEGATIVES, WEIGHED = 6, 60
@@ -124,7 +124,7 @@ class KeptTuner:
         before, after = (
             score_dense(EncoderTrainer(one, EncoderSettings()).encode, find_small(dev)) for one in (base, model)
         )
-        scale = find_scale(before.places, after.places)
+        scale = fit_scale(before.places, after.places)
         encoder = SentenceEncoder(
             model=model,
             model_name=out.name,

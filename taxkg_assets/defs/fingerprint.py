@@ -42,6 +42,7 @@ _PLUMBING = {
     for name in (
         "code_references",
         "compat",
+        "contracts",
         "early_gates",
         "fingerprint",
         "gates",
@@ -49,6 +50,7 @@ _PLUMBING = {
         "place",
         "progress",
         "registry",
+        "renamed_columns",
         "resources",
         "step_process",
         "store",

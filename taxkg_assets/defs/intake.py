@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.engine import open_engine
 from taxkg_assets.defs.looks import Look, inbox_of, look_at
 from taxkg_assets.defs.progress import stage_progress
@@ -24,7 +25,7 @@ from taxkg_assets.defs.reader import Job, Limits, Outcome
 from taxkg_assets.defs.reading import reading_version
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.settling import open_settler, settler_of
-from taxkg_assets.defs.store import Store, digest, frame_digest, schema_of
+from taxkg_assets.defs.store import Store, digest, frame_digest
 from taxkg_assets.defs.timing import keep_times, timed
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier

@@ -12,11 +12,12 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.compat import set_data_version
+from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.early_gates import note_written
 from taxkg_assets.defs.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, TableState, schema_of
+from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.defs.verdicts import shortened, table_metadata
 
 PREVIEW_ROWS = 6

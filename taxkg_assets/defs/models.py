@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.encoder import (
     narrow_products,
 )
 from taxkg_assets.sources.scan import sha256_of
-from taxkg_assets.training.cosines import SCALE
+from taxkg_assets.training.similarity_calibration import SCALE_FILE
 
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -184,7 +184,7 @@ def _shown_name(name: str) -> str:
 
 def _read_scale(folder: Path | None) -> CosineScale:
     """What training wrote of a model's cosines; of any other model they are taken as they are."""
-    written = folder / SCALE if folder is not None else None
+    written = folder / SCALE_FILE if folder is not None else None
     if written is None or not written.is_file():
         return UNSCALED
     return CosineScale(**json.loads(written.read_text(encoding="utf8")))

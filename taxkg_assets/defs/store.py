@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
@@ -33,15 +33,12 @@ from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from taxkg_assets.defs.bucket import BucketPlace
+from taxkg_assets.defs.contracts import empty_frame, enforce_contract, schema_of
 from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.place import atomic_write as atomic_write
+from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.settings import Settings
-
-if TYPE_CHECKING:  # schemas take a while to load, and who reads a release by its files reads no table
-    import dataframely as dy
-
-    Schema = type[dy.Schema]
 
 BUILD, TRAINING = "build", "training"
 """What a home is held for: one of each at a time, so that a new document never waits for training."""
@@ -74,10 +71,6 @@ _retrying = Retrying(
 _retry_on_conflict = _retrying.wraps
 
 
-class ContractError(Exception):
-    """Rows that break their table's schema; nothing was written."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableState:
     """What the newest commit of a table says about itself."""
@@ -86,14 +79,6 @@ class TableState:
     content: str
     inputs: str
     documents: Mapping[str, Mapping[str, str]]
-
-
-def schema_of(name: str) -> Schema:
-    """The schema class of a table: `eval_runs` is `schemas.EvalRuns`."""
-    from taxkg_assets import schemas
-
-    found: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
-    return found
 
 
 def digest(*parts: str) -> str:
@@ -111,27 +96,6 @@ def frame_digest(frame: pl.DataFrame) -> str:
     hashed = hashlib.sha256(repr(kept.schema).encode())
     hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return hashed.hexdigest()[:24]
-
-
-def empty_frame(schema: Schema) -> pl.DataFrame:
-    """A frame of a schema's columns without rows."""
-    return schema.create_empty()
-
-
-def validated(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame, sorted by primary key, if it keeps the schema; `ContractError` with counts otherwise."""
-    from dataframely.exc import SchemaError, ValidationError
-
-    wanted = list(schema.columns())
-    if missing := [c for c in wanted if c not in frame.columns]:
-        raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
-    if extra := [c for c in frame.columns if c not in wanted]:
-        raise ContractError(f"{schema.__name__}: columns the schema does not know: {', '.join(extra)}.")
-    try:
-        kept = schema.validate(frame.select(wanted), cast=False)
-    except (ValidationError, SchemaError) as broken:
-        raise ContractError(f"{schema.__name__}: {broken}") from broken
-    return kept.sort(schema.primary_key())
 
 
 def work_folder(uri: str) -> Path:
@@ -252,6 +216,7 @@ class Store:
             frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError as missing:
             raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.") from missing
+        frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
     def read_as_written(self, name: str, *, version: int | None = None) -> pl.DataFrame:
@@ -287,7 +252,8 @@ class Store:
         return self._scan(name).head(rows).collect()
 
     def _scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
-        return pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
+        rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
+        return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
         """All rows of a table, or none before its first commit."""
@@ -328,7 +294,7 @@ class Store:
 
         Args: documents: for a table that is made in parts, what the rows of each part were made from.
         """
-        frame = validated(schema_of(name), frame)
+        frame = enforce_contract(schema_of(name), frame)
         self._create(name)
         record = {"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
         if documents:
@@ -338,7 +304,7 @@ class Store:
 
     def append(self, name: str, frame: pl.DataFrame) -> None:
         """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated."""
-        frame = validated(schema_of(name), frame)
+        frame = enforce_contract(schema_of(name), frame)
         token = uuid.uuid4().hex
         for attempt in _retrying.copy():
             with attempt:
@@ -359,7 +325,7 @@ class Store:
 
         Args: documents: for each document what its rows were read from; None removes the document.
         """
-        frame = validated(schema_of(name), frame)
+        frame = enforce_contract(schema_of(name), frame)
         with self._table_lock(name):
             return self._replace_documents(name, frame, documents=documents)
 

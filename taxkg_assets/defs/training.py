@@ -1,4 +1,4 @@
-"""Assets of the stage `training` up to what a model learns from: questions, pairs, hard negatives; and their gates."""
+"""Assets of the stage `training` that a model is trained on: questions, pairs, hard negatives; and their gates."""
 
 import json
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from taxkg_assets.schemas import Chunks, Embeddings
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives
+from taxkg_assets.training.invariants import find_leaked_pairs, find_near_negatives, find_split_families
 from taxkg_assets.training.judge import score_by, score_false, score_valid
-from taxkg_assets.training.laws import find_leaked_pairs, find_near_negatives, find_split_families
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs
 from taxkg_assets.training.scenario_queries import build_scenario_queries
 
@@ -32,8 +32,8 @@ WRITTEN = PROJECT / "data" / "training"
 LEFT_OUT_REPORT = "reports/pairs.json"
 
 
-def open_written(home: Home) -> list[dict[str, Any]]:
-    """The questions that people have written, of all files; which of them fit is for the home's documents to say."""
+def open_written_questions(home: Home) -> list[dict[str, Any]]:
+    """The questions written by people, of all files; the home's documents decide which of them apply."""
     lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
     return [json.loads(line) for line in lines if line.strip()]
 
@@ -42,13 +42,13 @@ def _written_files() -> list[Path]:
     return [WRITTEN / "questions.jsonl", *sorted((WRITTEN / "questions").glob("*.jsonl"))]
 
 
-def open_legs(home: Home) -> PassageLegs:
-    """Both legs over the home's accepted passages; opened once for the three tables."""
-    return _open_legs(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
+def open_retrievers(home: Home) -> PassageLegs:
+    """BM25 and the base encoder over the home's accepted chunks; opened once for the three tables."""
+    return _open_retrievers(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
 
 
 @lru_cache(maxsize=1)
-def _open_legs(path: str, chunks_version: int, hashed: str) -> PassageLegs:
+def _open_retrievers(path: str, chunks_version: int, hashed: str) -> PassageLegs:
     home = Home(home=path)
     chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
     old = Embeddings.cast(home.store.read_or_empty("embeddings"))
@@ -61,35 +61,35 @@ def _made_with(home: Home) -> str:
 
 
 def open_left_out(home: Home) -> Callable[[Steps], None]:
-    """Keeps in the home how many pairs of each kind were made and why others were left out."""
+    """Return a function that stores in the home how many pairs were made and left out, by kind and reason."""
     return lambda steps: home.store.place.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
 
 
 def read_left_out(store: Store) -> pl.DataFrame:
-    """One row a kind of pair: what was made, what each step left out, what was kept; empty before the first pairs."""
+    """Return the counts of `open_left_out`, one row per kind of pair; empty before the first pairs."""
     steps = json.loads(store.place.read(LEFT_OUT_REPORT) or b"{}")
     return pl.DataFrame(
         [{"kind": kind, **counts} for kind, counts in steps.items()], schema=None if steps else ["kind"]
     )
 
 
-HANDLES = {"legs": open_legs, "proposer": open_trainer}
+HANDLES = {"retrievers": open_retrievers, "proposer": open_trainer}
 
 scenario_queries = table(
     schemas.ScenarioQueries,
     build_scenario_queries,
     group="training",
-    handles={**HANDLES, "written": open_written},
+    handles={**HANDLES, "written": open_written_questions},
     fingerprint=_made_with,
-    code=(open_legs,),
+    code=(open_retrievers,),
 )
 pairs = table(
     schemas.Pairs,
     build_pairs,
     group="training",
-    handles={**HANDLES, "tell": open_left_out},
+    handles={**HANDLES, "report": open_left_out},
     fingerprint=_made_with,
-    code=(open_legs,),
+    code=(open_retrievers,),
     show=lambda store: {"made and left out": table_metadata(read_left_out(store))},
 )
 hard_negatives = table(
@@ -98,14 +98,14 @@ hard_negatives = table(
     group="training",
     handles=HANDLES,
     fingerprint=_made_with,
-    code=(open_legs,),
+    code=(open_retrievers,),
 )
 
 
 @gate(on="pairs")
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
-    """The judge finds enough of a stratified sample valid: the passage goes with the short text."""
-    return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_sound")
+    """The judge finds enough of a stratified sample valid: the passage answers the query."""
+    return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_valid_pair")
 
 
 @gate(on="pairs", reads=("eval_queries", "scenario_queries"))
@@ -115,8 +115,8 @@ def no_pair_repeats_an_evaluation_question(
     scenario_queries: dy.DataFrame[schemas.ScenarioQueries],
     home: Home,
 ) -> Verdict:
-    """No text that is trained on repeats an evaluation question or a near-duplicate of one; tells what was left out."""
-    questions = scenario_queries.filter(pl.col("overlaps") != "")
+    """No training text repeats an evaluation question or a near-duplicate of one; the figures count those left out."""
+    questions = scenario_queries.filter(pl.col("repeated_eval_query") != "")
     left_out = read_left_out(home.store)
     repeats = dict(left_out.select("kind", REPEATS).iter_rows()) if REPEATS in left_out.columns else {}
     return Verdict(
@@ -124,22 +124,25 @@ def no_pair_repeats_an_evaluation_question(
         pairs.height,
         figures={"evaluation questions": eval_queries.height}
         | {f"{kind} left out as repeats": count for kind, count in repeats.items()},
-        tables={"left out": questions.select("query_id", "query", "overlaps"), "by kind and reason": left_out},
+        tables={
+            "left out": questions.select("query_id", "query", "repeated_eval_query"),
+            "by kind and reason": left_out,
+        },
     )
 
 
 @gate(on="pairs")
 def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
-    """No form family, and no passage or its twin, is on both sides of the split."""
+    """No form family, and no passage or its near-duplicate, is on both sides of the split."""
     sides = pairs.group_by("split").agg(pl.len()).sort("split")
     return Verdict(find_split_families(pairs), pairs.height, figures=dict(sides.iter_rows()))
 
 
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
-    """The judge finds few of a stratified sample that answer after all."""
+    """The judge finds few false negatives in a stratified sample."""
     share = score_false(hard_negatives)
-    return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false")
+    return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false_negative")
 
 
 @gate(on="hard_negatives", reads=("pairs", "chunks", "edges", "nodes"))
@@ -150,14 +153,13 @@ def negatives_lie_far(
     edges: dy.DataFrame[schemas.Edges],
     nodes: dy.DataFrame[schemas.Nodes],
 ) -> Verdict:
-    """What a search brought up is not near the pair's passage in the graph; next of kin are not related to it."""
+    """No search result is close to the pair's passage in the graph; no structural negative is related to it."""
     faults = find_near_negatives(hard_negatives, pairs, chunks, distances=read_distances(edges, nodes))
     return Verdict(faults, hard_negatives.height)
 
 
 def _judged(metric: str, value: float, rows: pl.DataFrame, *, by: str, verdict: str) -> Verdict:
-    """The share over all against its floor, and that of each kind or source, which the others would hide, against one
-    of its own."""
+    """Compare the share over all rows with its floor, and the share of each kind or source with a floor of its own."""
     floors = {floor.metric: floor for floor in load_floors("pairs" if by == "kind" else "hard_negatives")}
     floor, of_any = floors[metric], floors[f"{metric}_of_any_{by}"]
     strata = score_by(rows, by=by, verdict=verdict)

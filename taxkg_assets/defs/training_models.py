@@ -34,27 +34,27 @@ from taxkg_assets.evaluation.significance import score_interval
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.sources.scan import sha256_of
-from taxkg_assets.training.card import Origin, render_cross_card
-from taxkg_assets.training.choice import choose_questions
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.gain import WORST
 from taxkg_assets.training.losses import LossSettings
-from taxkg_assets.training.model import Workshop, build_model
+from taxkg_assets.training.model import EncoderTrainingContext, build_model
+from taxkg_assets.training.model_card import Provenance, render_cross_card
+from taxkg_assets.training.promotion import MIN_KIND_GAIN
 from taxkg_assets.training.reranker import (
-    Bench,
     Candidate,
     RankedList,
     RerankerSettings,
+    RerankerTrainingContext,
     build_reranker,
     describe_settings,
     train_reranker,
 )
+from taxkg_assets.training.sampling import sample_questions
 from taxkg_assets.training.steps import StepSettings, seeded
 
 DEV_PAIRS, DEV_QUESTIONS = 400, 160
-ASKED_AGAIN = 100
+REEVALUATED = 100
 """Development questions that the gate asks an encoder, and its base, once more."""
 QUESTIONS = "scenario"
 TRAINED_HERE = ("late", "cross", "none")
@@ -76,9 +76,9 @@ def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[
     return found.low, found.high
 
 
-def open_workshop(home: Home) -> Workshop:
+def open_encoder_context(home: Home) -> EncoderTrainingContext:
     """What the training of the encoder needs."""
-    return Workshop(
+    return EncoderTrainingContext(
         open_base=lambda: open_untrained(home),
         base_name=open_base(home).model_name,
         base_hash=weights_hash(home),
@@ -89,17 +89,17 @@ def open_workshop(home: Home) -> Workshop:
         pairs=home.settings.train_pairs,
         dev=DEV_PAIRS,
         progress=stage_meter("model"),
-        origin=read_origin(home),
+        origin=read_provenance(home),
     )
 
 
-def read_origin(home: Home) -> Origin:
+def read_provenance(home: Home) -> Provenance:
     """The states of the tables that a model is made from, the documents, and what was left out of its pairs."""
     states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
     documents = home.store.read("documents")["document_id"].unique().sort().to_list()
     left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
     told = {name: f"version {state.version}, content {state.content[:12]}" for name, state in states.items() if state}
-    return Origin(tables=told, documents=documents, left_out=left_out)
+    return Provenance(tables=told, documents=documents, left_out=left_out)
 
 
 def keep_model(home: Home, folder: Path, name: str) -> str:
@@ -109,7 +109,7 @@ def keep_model(home: Home, folder: Path, name: str) -> str:
     return path
 
 
-def open_bench(home: Home) -> Bench:
+def open_reranker_context(home: Home) -> RerankerTrainingContext:
     """What the weighing of rerankers needs."""
 
     def read_lists(dev: Sequence[Example]) -> list[RankedList]:
@@ -125,7 +125,7 @@ def open_bench(home: Home) -> Bench:
         found = [open_late(home)]
         return [*found, train_cross(home, examples, dev)] if name == "cross" else found
 
-    return Bench(
+    return RerankerTrainingContext(
         read_lists=read_lists,
         open_candidates=open_candidates,
         interval=measure_interval,
@@ -184,9 +184,9 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     index = read_index(open_index(home.store, named["path"].item()), model_hash=encoder.model_hash)
     searcher = Searcher(index=index, encoder=encoder, edges=schemas.Edges.cast(home.store.read("edges")))
     answers: dict[str, set[str]] = {}
-    columns = home.store.read("pairs").select("query", "chunk_id", "also").iter_rows()
-    for query, chunk_id, also in columns:
-        answers.setdefault(query, set()).update([chunk_id, *also])
+    columns = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
+    for query, chunk_id, others in columns:
+        answers.setdefault(query, set()).update([chunk_id, *others])
     chunk_ids = index.rows["chunk_id"].to_list()
     lists = []
     for example in {example.query: example for example in dev}.values():
@@ -203,9 +203,9 @@ model = table(
     schemas.Model,
     build_model,
     group="training",
-    handles={"workshop": open_workshop},
+    handles={"context": open_encoder_context},
     optional=("documents", "chunks", "edges"),
-    code=(open_workshop,),
+    code=(open_encoder_context,),
     fingerprint=lambda home: digest(weights_hash(home), home.settings.training(), *_lost(home, "model")),
 )
 reranker = table(
@@ -213,8 +213,8 @@ reranker = table(
     build_reranker,
     group="training",
     optional=("index", "edges"),
-    handles={"bench": open_bench},
-    code=(open_bench,),
+    handles={"context": open_reranker_context},
+    code=(open_reranker_context,),
     fingerprint=lambda home: digest(
         base_hash(home), home.settings.reranking(), *_lost(home, "reranker"), *_read_indexed(home)
     ),
@@ -245,14 +245,14 @@ def the_chosen_encoder_beats_its_base(
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
         return verdict
-    asked = choose_questions(pairs, hard_negatives, count=ASKED_AGAIN)
+    asked = sample_questions(pairs, hard_negatives, count=REEVALUATED)
     models = open_untrained(home), open_folder(home.store.place.copy_of(chosen["path"].item()))
     settings = encoder_settings(home)
     base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, asked).questions) for m in models)
     is_another = chosen["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,
-        offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < WORST),
+        offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < MIN_KIND_GAIN),
         figures={**verdict.figures, f"{len(asked)} asked again: base": base, "the chosen encoder": own},
         note=f"tuned from another base than the home has: run `taxkg train`. {verdict.note}"
         if is_another
@@ -282,7 +282,7 @@ def _judge(models: pl.DataFrame, home: Home) -> Verdict:
     return Verdict(
         chosen.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
         models.height,
-        note=f"{note} (no kind of question may lose more than {-WORST})",
+        note=f"{note} (no kind of question may lose more than {-MIN_KIND_GAIN})",
         figures=figures,
     )
 

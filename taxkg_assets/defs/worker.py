@@ -23,8 +23,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.defs.contracts import ContractError, enforce_contract, schema_of
 from taxkg_assets.defs.reader import MEMORY_REMEDY
-from taxkg_assets.defs.store import ContractError, frame_digest, schema_of, validated
+from taxkg_assets.defs.store import frame_digest
 from taxkg_assets.extraction.document_law import find_broken_law
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
@@ -147,7 +148,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
     contents: dict[str, str] = {}
     for name, frame in frames.items():
         try:
-            sound = validated(schema_of(name), frame)
+            sound = enforce_contract(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
             return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law=True)

@@ -337,7 +337,7 @@ def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         is_known = row["gain_low"] is not None
         interval = f"{row['gain_low']:+.3f} … {row['gain_high']:+.3f}" if is_known else "–"
         word = "[green]chosen" if row["is_chosen"] else escape(f"base kept: {row['reason']}")
-        score = f"{row['base_score']:.3f} → {row['own_score']:.3f}"
+        score = f"{row['base_score']:.3f} → {row['candidate_score']:.3f}"
         shown.add_row(
             row["name"], escape(row["base"]), str(row["dev_questions"]), score, f"{row['gain']:+.3f}", interval, word
         )

@@ -21,7 +21,7 @@ SHOWN = (
     "base",
     "dev_questions",
     "base_score",
-    "own_score",
+    "candidate_score",
     "gain",
     "gain_low",
     "gain_high",

@@ -1,4 +1,4 @@
-"""Texts to padded matrices: each text is tokenised once, rows of like length run together."""
+"""Padded batches: each text is tokenized once, and rows of similar length run together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ PAD_STEP = 8
 
 @dataclass(frozen=True)
 class Tokens:
-    """A tokenizer that remembers: the ids of each text, or pair of texts, cut to a length."""
+    """Tokenizer with a cache of token ids per text, or pair of texts, truncated to a maximum length.
+
+    Attributes:
+        tokenizer: Tokenizer of the transformers library.
+        max_tokens: Tokens per row, special tokens included.
+    """
 
     tokenizer: Any
     max_tokens: int
@@ -22,7 +27,11 @@ class Tokens:
     remembered_pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
 
     def find_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of texts, with the model's own marks at both ends."""
+        """Return the token ids of each text, special tokens included.
+
+        Args:
+            texts: Texts, each prefixed with its prompt.
+        """
         missing = list(dict.fromkeys(text for text in texts if text not in self.remembered))
         if missing:
             found = self.tokenizer(missing, truncation=True, max_length=self.max_tokens)["input_ids"]
@@ -30,7 +39,11 @@ class Tokens:
         return [self.remembered[text] for text in texts]
 
     def find_pair_features(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        """Token ids of a question and a passage in one row, and which of both each belongs to."""
+        """Return the token ids and token types of each pair of texts, encoded as one row.
+
+        Args:
+            pairs: Query and passage.
+        """
         missing = list(dict.fromkeys(pair for pair in pairs if pair not in self.remembered_pairs))
         if missing:
             first, second = [pair[0] for pair in missing], [pair[1] for pair in missing]
@@ -43,12 +56,20 @@ class Tokens:
 
     @property
     def pad_id(self) -> int:
-        """The id that fills a row."""
+        """Token id that pads a row."""
         return int(self.tokenizer.pad_token_id or 0)
 
 
 def split_by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
-    """Places of rows, shortest first, in groups whose padded size stays below so many tokens."""
+    """Group rows of similar length, shortest first.
+
+    Args:
+        ids: Token ids of each row.
+        tokens: Most tokens in a group, padding included; a longer row is a group of its own.
+
+    Yields:
+        Indices of the rows of one group.
+    """
     group: list[int] = []
     for place in sorted(range(len(ids)), key=lambda place: (len(ids[place]), place)):
         if group and (len(group) + 1) * _padded(len(ids[place])) > tokens:
@@ -60,7 +81,15 @@ def split_by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[li
 
 
 def pad_rows(ids: Sequence[Sequence[int]], *, pad_id: int) -> dict[str, torch.Tensor]:
-    """Rows as one matrix of ids and one that tells words from padding."""
+    """Pad rows to a common length.
+
+    Args:
+        ids: Token ids of each row; not empty.
+        pad_id: Token id that pads a row.
+
+    Returns:
+        `input_ids` and `attention_mask`, both of shape (rows, padded length); the mask is 1 on tokens, 0 on padding.
+    """
     length = _padded(max(map(len, ids)))
     return {
         "input_ids": torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in ids]),

@@ -1,4 +1,4 @@
-"""Steps of contrastive training: each question against the answers and the hard negatives of its batch."""
+"""Contrastive training steps: each query against the positives and hard negatives of its batch."""
 
 from __future__ import annotations
 
@@ -21,33 +21,38 @@ _LAYER = re.compile(r"\blayers?\.(\d+)\.")
 
 @dataclass(frozen=True, slots=True)
 class EncoderSettings:
-    """How an encoder is trained."""
+    """Hyperparameters of an encoder's training."""
 
     steps: StepSettings = field(default_factory=StepSettings)
     loss: LossSettings = field(default_factory=LossSettings)
     negatives: int = 2
-    """Hard negatives of each example that take part in a step; another choice of them each time."""
+    """Hard negatives per example and step, sampled again each step."""
     query_tokens: int = 48
     passage_tokens: int = 160
     group_tokens: int = 4096
-    """Tokens that run through the model together; what a step holds in memory grows with it."""
+    """Most tokens in one forward pass; memory grows with it."""
     is_cached: bool = True
-    """Gradients of the vectors first, then group by group: any batch fits in memory, for a third more time."""
+    """Gradient caching: any batch fits in memory, for a third more time."""
     frozen_layers: int = 3
-    """Embeddings and so many of the lowest layers keep their weights, all but the highest where there are no more."""
+    """Lowest layers that are frozen together with the embeddings; the highest layer is never frozen."""
     late: float = 0.5
-    """Share of the loss that compares token by token (late interaction), so that the encoder reranks as well; where it
-    is above 0, gradients are not cached."""
+    """Share of the late-interaction loss, 0 to 1, so that the encoder can rerank as well; above 0, gradients are not
+    cached."""
     late_scale: float = 30.0
     dimensions: tuple[int, ...] = ()
-    """Matryoshka: lengths to which vectors may be cut; empty for the full length only."""
+    """Matryoshka: shorter vector lengths that are trained as well; empty for the full length only."""
     alphas: tuple[float, ...] = (1.0, 0.6)
-    """Shares of the tuned weights that are tried in a mixture with the base."""
+    """Interpolation weights that are tried, 1 for the tuned model alone."""
     is_bfloat16: bool = False
 
 
 class EncoderTrainer:
-    """A model with its tokens: steps of training and vectors."""
+    """A SentenceTransformer with its tokenizer cache: training steps and encoding.
+
+    Args:
+        model: Loaded SentenceTransformer; changed by training.
+        settings: Hyperparameters.
+    """
 
     def __init__(self, model: Any, settings: EncoderSettings) -> None:
         self.model, self.settings = model, settings
@@ -62,9 +67,10 @@ class EncoderTrainer:
         }
 
     def freeze(self) -> None:
-        """Keep the embeddings and the lowest layers as they are; the highest layer learns in any case.
+        """Freeze the embeddings and the lowest layers; the highest layer is always trained.
 
-        Raises: ValueError where that leaves nothing to train.
+        Raises:
+            ValueError: Nothing is left to train.
         """
         if not self.settings.frozen_layers:
             return
@@ -81,7 +87,12 @@ class EncoderTrainer:
             )
 
     def encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
-        """Unit-length vectors without gradients."""
+        """Return unit-length vectors, shape (texts, dimensions), without gradients.
+
+        Args:
+            texts: Queries or passages.
+            is_query: Whether the query prompt and length limit apply.
+        """
         vectors = torch.zeros(len(texts), self.model.get_embedding_dimension())
         ids = self._ids(texts, is_query)
         with torch.inference_mode():
@@ -91,7 +102,14 @@ class EncoderTrainer:
         return found
 
     def find_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
-        """Vectors by the base of all texts that take part."""
+        """Encode all texts of the training with the untrained model, as the guide of a GIST loss.
+
+        Args:
+            examples: Training examples.
+
+        Returns:
+            Unit-length vector by text and whether it is a query.
+        """
         queries = list(dict.fromkeys(example.query for example in examples))
         passages = list(dict.fromkeys(text for e in examples for text in (e.positive, *e.negatives)))
         found = {(text, True): vector for text, vector in zip(queries, self.encode(queries, True), strict=True)}
@@ -99,7 +117,15 @@ class EncoderTrainer:
         return {key: torch.from_numpy(np.array(vector)) for key, vector in found.items()}
 
     def step(self, batch: Sequence[Example], guide: dict[tuple[str, bool], torch.Tensor]) -> float:
-        """Gradients of one batch: each question against the answers and the hard negatives of all."""
+        """Compute the gradients of one batch: each query against all positives and sampled hard negatives.
+
+        Args:
+            batch: Examples of the step.
+            guide: Vectors from `find_guide`; empty for a loss without a guide.
+
+        Returns:
+            The loss.
+        """
         queries = [example.query for example in batch]
         chosen = [text for example in batch for text in self._choose(example.negatives)]
         passages = list(dict.fromkeys([*(example.positive for example in batch), *chosen]))
@@ -147,9 +173,9 @@ class EncoderTrainer:
         return float(loss.detach())
 
     def _backward_cached(self, ids: list[list[int]], loss_of: Any) -> float:
-        """As `_backward`, with one group in memory at a time.
+        """Compute the same gradients as `_backward` with one group of rows in memory at a time.
 
-        Source: Gao et al. 2021 (arXiv 2101.06983), gradient cache; the draws of dropout are repeated.
+        Source: Gao et al. 2021 (arXiv 2101.06983), gradient cache; dropout is repeated with the same random state.
         """
         groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
         vectors = torch.zeros(len(ids), self.model.get_embedding_dimension())
@@ -173,7 +199,7 @@ class EncoderTrainer:
         return self._features(ids)[0]
 
     def _features(self, ids: list[list[int]]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """Unit-length vectors of texts, and of their tokens without the marks at both ends."""
+        """Return unit-length text vectors, and the token vectors of each text without special tokens."""
         features = pad_rows(ids, pad_id=self.tokens[False].pad_id)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
             found = self.model(features)
@@ -191,7 +217,15 @@ class EncoderTrainer:
 
 
 def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
-    """False where a passage answers the row's question by another example of the batch."""
+    """Return which passages may be in-batch negatives of each query, shape (queries, passages).
+
+    Args:
+        batch: Examples, one row each.
+        column: Column of each passage.
+
+    Returns:
+        False where a passage is a positive of the same query in another example of the batch.
+    """
     allowed = torch.ones(len(batch), len(column), dtype=torch.bool)
     answers: dict[str, set[int]] = {}
     for example in batch:
@@ -202,7 +236,14 @@ def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Ten
 
 
 def find_own(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
-    """True where a passage is a hard negative of the row's own example: those were judged when they were made."""
+    """Return which passages are hard negatives of the row's own example, shape (queries, passages).
+
+    A guide does not overrule these: they were validated when they were mined.
+
+    Args:
+        batch: Examples, one row each.
+        column: Column of each passage.
+    """
     own = torch.zeros(len(batch), len(column), dtype=torch.bool)
     for row, example in enumerate(batch):
         own[row, [column[text] for text in example.negatives if text in column]] = True

@@ -1,4 +1,4 @@
-"""What pairs and negatives are made from: passages as the index embeds them, and the nodes that lead to them."""
+"""The inputs of pairs and negatives: passages as the index embeds them, and the nodes that lead to them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ import polars as pl
 
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Chunks, Documents, Edges, Nodes, Registry
-from taxkg_assets.training.twins import Said, find_twins
+from taxkg_assets.training.near_duplicates import PassageText, group_near_duplicates
 
 _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An accepted chunk. `full` is what the index embeds; `twin_group` is shared by passages that say the same."""
+    """An accepted chunk.
+
+    Attributes:
+        full: Context and text, as the index embeds them.
+        near_duplicate_group: Shared by all near-duplicates of the passage.
+    """
 
     chunk_id: str
     document_id: str
@@ -34,12 +39,12 @@ class Passage:
     node_ids: tuple[str, ...]
     text: str
     full: str
-    twin_group: str
+    near_duplicate_group: str
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the graph as far as pairs need it."""
+    """The part of a node's row that pairs need."""
 
     node_id: str
     document_id: str | None
@@ -54,7 +59,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Corpus:
-    """All passages by id in reading order, the nodes by id, and the labels of boxes by their registry identity."""
+    """Passages, nodes and labels of one home.
+
+    Attributes:
+        passages: Passages by chunk id, in reading order.
+        nodes: Nodes by id.
+        labels: Label of a box by its canonical id in the registry.
+        families: Form family by document.
+    """
 
     passages: Mapping[str, Passage]
     nodes: Mapping[str, Node]
@@ -65,7 +77,7 @@ class Corpus:
 
     @cached_property
     def holding(self) -> Mapping[str, tuple[str, ...]]:
-        """Passages that hold a paragraph or table, by its node."""
+        """Chunk ids of the passages that contain a paragraph or table, by its node."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             for node_id in passage.node_ids:
@@ -74,7 +86,7 @@ class Corpus:
 
     @cached_property
     def below(self) -> Mapping[str, tuple[str, ...]]:
-        """Passages that an anchor owns itself, by the anchor."""
+        """Chunk ids of the passages that an anchor owns directly, by the anchor."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             if passage.anchor_id is not None:
@@ -82,40 +94,59 @@ class Corpus:
         return {anchor_id: tuple(chunk_ids) for anchor_id, chunk_ids in found.items()}
 
     @cached_property
-    def twins(self) -> Mapping[str, tuple[str, ...]]:
-        """Passages that say the same, by their group."""
+    def near_duplicates(self) -> Mapping[str, tuple[str, ...]]:
+        """Chunk ids of each group of near-duplicates."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
-            found.setdefault(passage.twin_group, []).append(passage.chunk_id)
+            found.setdefault(passage.near_duplicate_group, []).append(passage.chunk_id)
         return {group: tuple(chunk_ids) for group, chunk_ids in found.items()}
 
-    def find_passages(self, node_id: str) -> tuple[str, ...]:
-        """The passages that a node stands for: a text's own, or what its field's headings own."""
+    def passages_of_node(self, node_id: str) -> tuple[str, ...]:
+        """Return the chunk ids of a node: those that contain its text, or that the headings of its field own.
+
+        Args:
+            node_id: Any node; an unknown one has no passages.
+        """
         node = self.nodes.get(node_id)
         if node is None:
             return ()
         if node.level == "sentence" and node.parent_id is not None:
-            held = self.holding.get(node.parent_id, ())
+            containing = self.holding.get(node.parent_id, ())
             words = squeeze(node.text)
-            return tuple(c for c in held if words in squeeze(self.passages[c].text)) or held[:1]
+            return tuple(c for c in containing if words in squeeze(self.passages[c].text)) or containing[:1]
         if node.level != "anchor":
             return self.holding.get(node_id, ())
         return self.below.get(node_id) or tuple(c for a in self.aligned.get(node_id, ()) for c in self.below.get(a, ()))
 
-    def name_anchor(self, node_id: str) -> str:
-        """What people call an anchor: its heading without the key, or the label that the face prints for its box."""
+    def anchor_label(self, node_id: str) -> str:
+        """Return an anchor's name: its heading without the key, or the label that the form prints for its box.
+
+        Args:
+            node_id: Node of the anchor.
+
+        Raises:
+            KeyError: There is no such node.
+        """
         node = self.nodes[node_id]
         heading = strip_key(node.text)
         return heading or self.labels.get(node.canonical_id or "", "") or node.text.strip(" .:")
 
 
 def squeeze(text: str) -> str:
-    """A text on one line."""
+    """Return a text on one line, with single spaces.
+
+    Args:
+        text: The text.
+    """
     return _SPACE.sub(" ", text).strip()
 
 
 def strip_key(heading: str) -> str:
-    """A heading without the key it begins with and without its final stop."""
+    """Return a heading without its leading key ("Box 1b.") and trailing punctuation.
+
+    Args:
+        heading: Heading as printed.
+    """
     for rule in load_rules("training", "heading_keys"):
         heading = rule.pattern.sub("", heading)
     return heading.strip(" .:—–-")
@@ -130,11 +161,20 @@ def read_corpus(
     edges: dy.DataFrame[Edges],
     families: Mapping[str, str],
 ) -> Corpus:
-    """Gather accepted passages with their families and twins, the nodes, and what faces call their boxes."""
+    """Collect the accepted passages with their families and near-duplicates, the nodes, and the labels of boxes.
+
+    Args:
+        chunks: All chunks; only accepted ones become passages.
+        documents: Documents of the chunks.
+        nodes: Nodes of the graph.
+        registry: Numbered fields with their labels.
+        edges: Edges of the graph; `same_field` aligns a box with the headings of its instructions.
+        families: Form family by document, from `find_families`.
+    """
     revisions = dict(documents.select("document_id", "revision").iter_rows())
     rows = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id").to_dicts()
-    groups = find_twins(
-        {row["chunk_id"]: Said(row["text"], row["anchor_key"] or "", row["document_id"]) for row in rows}
+    groups = group_near_duplicates(
+        {row["chunk_id"]: PassageText(row["text"], row["anchor_key"] or "", row["document_id"]) for row in rows}
     )
     passages = {
         row["chunk_id"]: Passage(
@@ -151,7 +191,7 @@ def read_corpus(
             node_ids=tuple(row["node_ids"]),
             text=row["text"],
             full=f"{row['context']}\n{row['text']}",
-            twin_group=groups[row["chunk_id"]],
+            near_duplicate_group=groups[row["chunk_id"]],
         )
         for row in rows
     }

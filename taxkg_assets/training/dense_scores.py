@@ -1,4 +1,4 @@
-"""How well vectors alone find answers: each development question against all passages of the development split."""
+"""Retrieval quality of vectors alone: each development question against all passages of the development split."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.training.cosines import Floats, find_places
 from taxkg_assets.training.examples import Example
+from taxkg_assets.training.similarity_calibration import Floats, score_mean_by_rank
 
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str], bool], Vectors]
@@ -20,7 +20,7 @@ DEPTH, SHORT = 10, 5
 
 @dataclass(frozen=True, slots=True)
 class QueryScore:
-    """Figures of one development question."""
+    """Metrics of one development question, each 0 to 1."""
 
     query: str
     kind: str
@@ -32,30 +32,40 @@ class QueryScore:
 
 @dataclass(frozen=True, slots=True)
 class DenseScores:
-    """Figures of each question, and the mean cosines at the first places."""
+    """Metrics of each question, and the mean cosine at each of the first ranks."""
 
     questions: list[QueryScore]
     places: Floats
 
 
 def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] = ()) -> DenseScores:
-    """One row per question: nDCG@10, recall@5 and reciprocal rank (@10) of its answers by cosine.
+    """Score nDCG@10, recall@5 and reciprocal rank (at 10) of each question's positives, ranked by cosine.
 
-    Args: pool: further passages to be confused by. Passages of the examples, negatives too, are always among them.
+    Args:
+        encode: Encodes texts; see `Encode`.
+        dev: Development examples; their positives and negatives are all candidates.
+        pool: Further passages to rank against.
+
+    Returns:
+        One score per distinct question, in order of first appearance.
     """
-    asked = group_questions(dev)
+    questions = group_questions(dev)
     passages = list(dict.fromkeys([*(p for e in dev for p in (e.positive, *e.negatives)), *pool]))
     place = {text: number for number, text in enumerate(passages)}
-    found = encode([query for query, _ in asked], True) @ encode(passages, False).T
+    found = encode([query for query, _ in questions], True) @ encode(passages, False).T
     scores = [
         score_question(query, examples, order=np.argsort(-row, kind="stable"), place=place)
-        for row, (query, examples) in zip(found, asked, strict=True)
+        for row, (query, examples) in zip(found, questions, strict=True)
     ]
-    return DenseScores(scores, find_places(found))
+    return DenseScores(scores, score_mean_by_rank(found))
 
 
 def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
-    """Each distinct question with its examples, in order of first appearance."""
+    """Return each distinct question with its examples, in order of first appearance.
+
+    Args:
+        examples: Examples; several may have the same question.
+    """
     groups: dict[str, list[Example]] = {}
     for example in examples:
         groups.setdefault(example.query, []).append(example)
@@ -65,7 +75,14 @@ def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example
 def score_question(
     query: str, examples: Sequence[Example], *, order: npt.NDArray[np.int64], place: dict[str, int]
 ) -> QueryScore:
-    """Figures of one ranking; `order` holds places of passages, best first."""
+    """Score one ranking.
+
+    Args:
+        query: The question.
+        examples: Its examples; their positives are relevant.
+        order: Passage indices, best first.
+        place: Index of each passage.
+    """
     right = {place[example.positive] for example in examples}
     ranks = [rank for rank, number in enumerate(order[:DEPTH].tolist(), 1) if number in right]
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(right), DEPTH) + 1))
@@ -80,5 +97,10 @@ def score_question(
 
 
 def mean_of(scores: Sequence[QueryScore], name: str = "ndcg") -> float:
-    """Mean of one figure over all questions; 0 where there are none."""
+    """Return the mean of one metric over all questions; 0 without questions.
+
+    Args:
+        scores: Metrics per question.
+        name: Field of `QueryScore`.
+    """
     return float(np.mean([getattr(score, name) for score in scores])) if scores else 0.0

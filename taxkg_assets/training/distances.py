@@ -1,8 +1,8 @@
-"""How far apart two passages are in the graph.
+"""Distance of two passages in the graph.
 
-What counts as a step: a reference, a semantic relation, `same_field`, and the way between a paragraph or table and the
-heading that owns it. What does not: the headings above, reading order and `same_concept`, or everything in a document
-would be near to everything else.
+A step is a reference, a semantic relation, `same_field`, or the way between a paragraph or table and the heading that
+owns it. Headings above that, reading order and `same_concept` are not steps: with them, everything in a document would
+be close to everything else.
 """
 
 from __future__ import annotations
@@ -21,29 +21,49 @@ _CONTENT = ("paragraph", "table")
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """The neighbours of each node, a sentence counting as its paragraph, and what is related directly by meaning."""
+    """Adjacency of the graph, with sentences merged into their paragraphs.
 
-    neighbours: Mapping[str, tuple[str, ...]]
+    Attributes:
+        neighbors: Nodes one step away, by node.
+        related: Nodes joined by a semantic relation, in either direction, by node.
+        paragraph_of: Paragraph of each sentence.
+    """
+
+    neighbors: Mapping[str, tuple[str, ...]]
     related: Mapping[str, frozenset[str]]
     paragraph_of: Mapping[str, str]
 
     def find_near(self, node_ids: Iterable[str], *, within: int) -> dict[str, int]:
-        """The nodes that can be reached in so many steps, with the least number of steps; the nodes themselves too."""
+        """Return the nodes within a number of steps with their distance, the starting nodes included (0).
+
+        Args:
+            node_ids: Nodes to start from.
+            within: Most steps.
+        """
         near = {self.paragraph_of.get(name, name): 0 for name in node_ids}
         frontier = list(near)
         for step in range(1, within + 1):
-            reached = dict.fromkeys(n for name in frontier for n in self.neighbours.get(name, ()) if n not in near)
+            reached = dict.fromkeys(n for name in frontier for n in self.neighbors.get(name, ()) if n not in near)
             near |= dict.fromkeys(reached, step)
             frontier = list(reached)
         return near
 
     def find_related(self, node_ids: Iterable[str]) -> set[str]:
-        """The nodes that one semantic relation joins to one of these, whichever of them speaks."""
+        """Return the nodes that a semantic relation joins with one of these, in either direction.
+
+        Args:
+            node_ids: Nodes to start from.
+        """
         return {n for name in node_ids for n in self.related.get(self.paragraph_of.get(name, name), ())}
 
 
 def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Distances:
-    """Read the graph's steps; things outside the corpus lead nowhere."""
+    """Read the graph's steps; external nodes are left out.
+
+    Args:
+        edges: Edges of the graph.
+        nodes: Nodes of the graph.
+    """
     levels = nodes.select("node_id", "level")
     sentences = nodes.filter(pl.col("level") == "sentence").select("node_id", "parent_id")
     paragraph_of = {name: parent for name, parent in sentences.iter_rows() if parent is not None}
@@ -52,20 +72,20 @@ def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Di
     )
     owned = (pl.col("relation") == "parent_of") & pl.col("target_level").is_in(_CONTENT)
     stepped = pl.col("relation").is_in(STEPS) & (pl.col("target_level") != "external")
-    neighbours: dict[str, set[str]] = {}
+    neighbors: dict[str, set[str]] = {}
     related: dict[str, set[str]] = {}
     for source, target, relation in (
         ends.filter(owned | stepped).select("source_id", "target_id", "relation").iter_rows()
     ):
         one, other = paragraph_of.get(source, source), paragraph_of.get(target, target)
         if one != other:
-            neighbours.setdefault(one, set()).add(other)
-            neighbours.setdefault(other, set()).add(one)
+            neighbors.setdefault(one, set()).add(other)
+            neighbors.setdefault(other, set()).add(one)
             if relation in SEMANTIC_RELATIONS:
                 related.setdefault(one, set()).add(other)
                 related.setdefault(other, set()).add(one)
     return Distances(
-        neighbours={name: tuple(sorted(found)) for name, found in neighbours.items()},
+        neighbors={name: tuple(sorted(found)) for name, found in neighbors.items()},
         related={name: frozenset(found) for name, found in related.items()},
         paragraph_of=paragraph_of,
     )

@@ -1,4 +1,4 @@
-"""What a model learns from, one example at a time: where pairs and negatives end and training begins."""
+"""One training example: the interface between pairs with their negatives and the training of models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with the passage that answers it, and passages that look as if they did and do not.
+    """A query, its positive passage and its hard negatives.
 
-    `positive` and `negatives` read as the index embeds them: context, then text. `family` is the form family of the
-    positive's document; a split never cuts through one.
+    `positive` and `negatives` are texts as the index embeds them: context, then text. `family` is the form family of
+    the positive's document; the split is by family.
     """
 
     query: str

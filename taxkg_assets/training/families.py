@@ -1,7 +1,7 @@
-"""Which documents belong together so closely that no split may part them, and on which side of it each family is.
+"""Form families, and the split of families into training and development.
 
-A family is one form with its faces and instructions of all years; forms that share a booklet are one family; a
-publication or statute is a family of its own.
+A family is one form with its instructions of all years; forms that share a booklet are one family; a publication or
+statute is a family of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +21,18 @@ _SAME = ("same_field", "same_field_other_revision", "supersedes")
 def find_families(
     documents: dy.DataFrame[Documents], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> dict[str, str]:
-    """Name the family of each document: its forms, or its own name where it is about none.
+    """Name the family of each document: its forms, or its own name where it is about no form.
 
     Two documents are of one family if they name a common form, or if the graph says that a field of one is a field of
     the other.
+
+    Args:
+        documents: Documents of the home.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        Family by document id.
     """
     named = {row["document_id"]: _names(row) for row in documents.iter_rows(named=True)}
     joined = {name: name for names in named.values() for name in names}
@@ -47,10 +55,18 @@ def find_families(
 
 
 def find_splits(families: Iterable[str], *, dev_share: float, seed: int) -> dict[str, str]:
-    """Put each family on the side of training or of development, by a hash of its name.
+    """Assign each family to `train` or `dev` by a hash of its name.
 
-    A family stays where it is when others come. Where chance leaves one side empty, the family nearest to the border
-    goes over, so that two families are enough for both sides.
+    A family keeps its side when others are added. If one side is empty, the family nearest to the border changes
+    sides, so that two families are enough for both sides.
+
+    Args:
+        families: Names of families; repeated ones count once.
+        dev_share: Expected share of families in `dev`, 0 to 1.
+        seed: Seed of the hash.
+
+    Returns:
+        `train` or `dev` by family.
     """
     drawn = {name: _draw(name, seed) for name in sorted(set(families))}
     splits = {name: "dev" if value < dev_share else "train" for name, value in drawn.items()}

@@ -1,4 +1,6 @@
-"""Hard negatives: passages that a search brings up for a pair's short side, or that are next of kin, and are wrong."""
+"""Hard negatives: passages that a retriever ranks high for a pair's query, or that resemble its positive by structure,
+and that do not answer it.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,16 @@ from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
 from taxkg_assets.training.distances import Distances, read_distances
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.judge import judge_negatives
-from taxkg_assets.training.kin import Kindred, read_kindred
 from taxkg_assets.training.leakage import normalize
-from taxkg_assets.training.legs import Floats, Legs, find_best, score_passages
+from taxkg_assets.training.retrievers import Floats, Retrievers, find_top_rows, score_passages
+from taxkg_assets.training.structural_negatives import StructuralNegativeMiner, build_structural_miner
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage that a leg or a kinship named, before it is known whether it is wrong."""
+    """A candidate negative: row of the passage, source, and the edge or rule that it comes from."""
 
     row: int
     source: str
@@ -40,76 +42,124 @@ def build_hard_negatives(
     nodes: dy.DataFrame[Nodes],
     edges: dy.DataFrame[Edges],
     registry: dy.DataFrame[Registry],
-    legs: Legs,
+    retrievers: Retrievers,
     proposer: Proposer,
 ) -> dy.DataFrame[HardNegatives]:
-    """Find for each pair passages that look right and are not.
+    """Mine hard negatives for each pair.
 
-    What a leg brings up counts only if the graph does not join it with the pair's passage within three steps, if it is
-    not too near to that passage or nearly as near to the question, and if it says something else than every passage
-    known to be right. Next of kin need only lack a semantic relation with it. A passage that would be wrong for many
-    pairs, as an index page is, is kept for those that it is nearest to: training would push it away from everything.
+    A search result is a negative only if the graph does not join it with the positive within `max_steps`, if it is not
+    too similar to the positive or nearly as similar to the query, and if it is no near-duplicate of a known positive.
+    A structural negative only has to lack a semantic relation with the positive. A passage that would be a negative of
+    very many pairs, such as an index page, is kept for the nearest ones: training would push it away from everything.
+
+    Args:
+        pairs: Pairs to mine for.
+        chunks: Chunks of the home.
+        documents: Documents of the home.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+        registry: Numbered fields.
+        retrievers: BM25 and the encoder, over the accepted chunks.
+        proposer: Judges a sample.
+
+    Returns:
+        One row per pair and rank, hardest first.
     """
     families = find_families(documents, nodes, edges=edges)
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, edges=edges, families=families)
     distances = read_distances(edges, nodes)
-    miner = Miner(corpus, distances, read_kindred(corpus, distances, edges=edges), legs, _read_right(pairs, corpus))
+    miner = Miner(
+        corpus,
+        distances,
+        build_structural_miner(corpus, distances, edges=edges),
+        retrievers,
+        _read_right(pairs, corpus),
+    )
     rows: list[Row] = []
     known = [row for row in pairs.sort("pair_id").iter_rows(named=True) if row["chunk_id"] in miner.place]
-    for pair, scored in zip(known, score_passages(legs, [row["query"] for row in known]), strict=True):
+    for pair, scored in zip(known, score_passages(retrievers, [row["query"] for row in known]), strict=True):
         rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
     frame = keep_nearest(
         pl.DataFrame(rows, schema=HardNegatives.create_empty().schema),
-        uses=load_family("training")["negatives"]["uses"],
+        max_reuse=load_family("training")["negatives"]["max_reuse"],
     )
     return HardNegatives.validate(judge_negatives(frame, proposer, pairs=pairs).sort("pair_id", "rank"))
 
 
-def keep_nearest(negatives: pl.DataFrame, *, uses: int) -> pl.DataFrame:
-    """Each passage as a negative of the so many pairs whose short side is nearest to it; ranks of a pair closed up."""
+def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
+    """Limit how many pairs a passage is a negative of, to those whose query is nearest to it, and renumber the ranks.
+
+    Args:
+        negatives: Rows of `hard_negatives`.
+        max_reuse: Pairs for which one passage may be a negative.
+    """
     place = pl.int_range(pl.len()).over("chunk_id")
-    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(place < uses)
+    kept = negatives.sort(["score", "pair_id"], descending=[True, False]).filter(place < max_reuse)
     return kept.sort("pair_id", "rank").with_columns(
         rank=pl.int_range(pl.len()).over("pair_id").cast(negatives.schema["rank"])
     )
 
 
 def _read_right(pairs: pl.DataFrame, corpus: Corpus) -> dict[str, set[str]]:
-    """What is known to be right for each text: the groups of equal passages of all its pairs."""
+    """Return the near-duplicate groups of all known positives of each normalized query."""
     right: dict[str, set[str]] = {}
-    for query, group, also in pairs.select("query", "twin_group", "also").iter_rows():
-        groups = {corpus.passages[c].twin_group for c in also if c in corpus.passages}
+    for query, group, others in pairs.select("query", "near_duplicate_group", "other_positive_ids").iter_rows():
+        groups = {corpus.passages[c].near_duplicate_group for c in others if c in corpus.passages}
         right.setdefault(normalize(query), set()).update({group, *groups})
     return right
 
 
 class Miner:
-    """Looks for the negatives of one pair after the other."""
+    """Mines the negatives of one pair after the other."""
 
     def __init__(
-        self, corpus: Corpus, distances: Distances, kindred: Kindred, legs: Legs, right: Mapping[str, set[str]]
+        self,
+        corpus: Corpus,
+        distances: Distances,
+        structural: StructuralNegativeMiner,
+        retrievers: Retrievers,
+        right: Mapping[str, set[str]],
     ) -> None:
-        self.place = {chunk_id: row for row, chunk_id in enumerate(legs.chunk_ids)}
-        self._corpus, self._distances, self._kindred, self._legs, self._right = corpus, distances, kindred, legs, right
-        self._passages = [corpus.passages[chunk_id] for chunk_id in legs.chunk_ids]
+        self.place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
+        self._corpus, self._distances, self._structural, self._retrievers, self._right = (
+            corpus,
+            distances,
+            structural,
+            retrievers,
+            right,
+        )
+        self._passages = [corpus.passages[chunk_id] for chunk_id in retrievers.chunk_ids]
         self._limits = load_family("training")["negatives"]
 
     def mine(self, pair: Mapping[str, Any], *, lexical: Floats, dense: Floats) -> list[Row]:
-        """The negatives of one pair, hardest first; so many of each source as the rules allow."""
+        """Mine the negatives of one pair, hardest first, at most as many of each source as the rules allow.
+
+        Args:
+            pair: Row of `pairs`.
+            lexical: BM25 score of each passage for the query.
+            dense: Cosine of each passage with the query.
+
+        Returns:
+            Rows of `hard_negatives`.
+        """
         own = self.place[pair["chunk_id"]]
         near = self._find_near(self._passages[own])
         right = self._right[normalize(pair["query"])]
         chosen: dict[int, Found] = {}
-        kin = [
+        structural = [
             Found(self.place[k.chunk_id], k.source, k.reason)
-            for k in self._kindred.find_kin(self._passages[own], pair["query"])
+            for k in self._structural.mine(self._passages[own], pair["query"])
         ]
-        kin.sort(key=lambda found: (-float(dense[found.row]), found.row))
-        self._take(chosen, [f for f in kin if self._passages[f.row].twin_group not in right], self._limits["kin"])
+        structural.sort(key=lambda found: (-float(dense[found.row]), found.row))
+        self._take(
+            chosen,
+            [f for f in structural if self._passages[f.row].near_duplicate_group not in right],
+            self._limits["structural"],
+        )
         for source, scores in (("dense", dense), ("bm25", lexical)):
             found = [
                 Found(row, source)
-                for row in find_best(scores, self._limits["looked_at"])
+                for row in find_top_rows(scores, self._limits["candidate_depth"])
                 if self._is_far(row, near=near, right=right) and not self._is_too_close(row, own=own, dense=dense)
             ]
             self._take(chosen, found, self._limits[source])
@@ -117,17 +167,17 @@ class Miner:
         return [self._describe(pair, rank, found, near=near, dense=dense) for rank, found in enumerate(ranked)]
 
     def _take(self, chosen: dict[int, Found], found: Sequence[Found], count: int) -> None:
-        """The first so many that are not there yet, of passages that say the same only one."""
-        groups = {self._passages[row].twin_group for row in chosen}
+        """Add the first `count` candidates that are new, at most one per group of near-duplicates."""
+        groups = {self._passages[row].near_duplicate_group for row in chosen}
         for candidate in found:
-            group = self._passages[candidate.row].twin_group
+            group = self._passages[candidate.row].near_duplicate_group
             if count and group not in groups:
                 chosen[candidate.row] = candidate
                 groups.add(group)
                 count -= 1
 
     def _find_near(self, passage: Passage) -> dict[str, int]:
-        return self._distances.find_near(passage.node_ids, within=self._limits["steps"])
+        return self._distances.find_near(passage.node_ids, within=self._limits["max_steps"])
 
     def _distance(self, passage: Passage, near: Mapping[str, int]) -> int | None:
         steps = [near[n] for n in map(self._paragraph, passage.node_ids) if n in near]
@@ -138,16 +188,16 @@ class Miner:
 
     def _is_far(self, row: int, *, near: Mapping[str, int], right: set[str]) -> bool:
         passage = self._passages[row]
-        return passage.twin_group not in right and self._distance(passage, near) is None
+        return passage.near_duplicate_group not in right and self._distance(passage, near) is None
 
-    def _likeness(self, row: int, own: int) -> float:
-        return float(self._legs.vectors[row] @ self._legs.vectors[own])
+    def _similarity(self, row: int, own: int) -> float:
+        return float(self._retrievers.vectors[row] @ self._retrievers.vectors[own])
 
     def _is_too_close(self, row: int, *, own: int, dense: Floats) -> bool:
-        """Whether a passage may be right after all: it is like the right one, or nearly as like the question."""
+        """Return whether a passage may be a positive: similar to the positive, or nearly as similar to the query."""
         limits = self._limits
-        is_as_near = bool(dense[row] >= limits["of_positive"] * dense[own])
-        return is_as_near or self._likeness(row, own) >= limits["most_likeness"]
+        is_as_near = bool(dense[row] >= limits["max_share_of_positive"] * dense[own])
+        return is_as_near or self._similarity(row, own) >= limits["max_similarity"]
 
     def _describe(
         self,
@@ -170,10 +220,10 @@ class Miner:
             "source": found.source,
             "score": float(dense[found.row]),
             "positive_score": float(dense[self.place[pair["chunk_id"]]]),
-            "likeness": self._likeness(found.row, self.place[pair["chunk_id"]]),
+            "similarity_to_positive": self._similarity(found.row, self.place[pair["chunk_id"]]),
             "distance": self._distance(passage, near),
             "reason": found.reason,
-            "is_false": None,
+            "is_false_negative": None,
             "judged_by": "",
-            "judgement": "",
+            "judgment": "",
         }

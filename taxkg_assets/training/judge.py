@@ -1,4 +1,4 @@
-"""A judge's verdict on a sample of pairs and negatives, and what it says of all of them."""
+"""Verdicts of a judge on a sample of pairs and negatives, and their estimate for all rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ from taxkg_assets.rules.loader import load_family
 
 
 def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
-    """Write the verdict on a sample, as many of each kind, into `is_sound`, `judged_by` and `judgement`."""
-    sample = pick_sample(pairs, by="kind", key=["pair_id"], size=load_family("training")["judge"]["pairs_of_kind"])
+    """Judge a sample stratified by kind.
+
+    Args:
+        pairs: Rows of `pairs`.
+        proposer: The judge.
+
+    Returns:
+        The rows with `is_valid_pair`, `judged_by` and `judgment` of the sample.
+    """
+    sample = pick_sample(pairs, by="kind", key=["pair_id"], size=load_family("training")["judge"]["pairs_per_kind"])
     items = [
         QuestionItem(
             item_id=row["pair_id"],
@@ -30,12 +38,21 @@ def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
         for row in sample.iter_rows(named=True)
     ]
     verdicts = {judged.item_id: judged for judged in proposer.propose(PAIR_JUDGING, items)}
-    return _with_verdicts(pairs, sample.select("pair_id"), verdicts=verdicts, into="is_sound")
+    return _with_verdicts(pairs, sample.select("pair_id"), verdicts=verdicts, into="is_valid_pair")
 
 
 def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Write the verdict on a sample, as many of each source, into `is_false`, `judged_by` and `judgement`."""
-    size = load_family("training")["judge"]["negatives_of_source"]
+    """Judge a sample stratified by source.
+
+    Args:
+        negatives: Rows of `hard_negatives`.
+        proposer: The judge.
+        pairs: Their pairs, for query and positive.
+
+    Returns:
+        The rows with `is_false_negative`, `judged_by` and `judgment` of the sample.
+    """
+    size = load_family("training")["judge"]["negatives_per_source"]
     sample = pick_sample(negatives, by="source", key=["pair_id", "rank"], size=size).join(
         pairs.select("pair_id", "query", positive="passage"), on="pair_id", maintain_order="left"
     )
@@ -49,11 +66,18 @@ def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.Da
         for row in sample.iter_rows(named=True)
     ]
     verdicts = {judged.item_id: judged for judged in proposer.propose(NEGATIVE_JUDGING, items)}
-    return _with_verdicts(negatives, sample.select("pair_id", "rank"), verdicts=verdicts, into="is_false")
+    return _with_verdicts(negatives, sample.select("pair_id", "rank"), verdicts=verdicts, into="is_false_negative")
 
 
 def pick_sample(rows: pl.DataFrame, *, by: str, key: list[str], size: int) -> pl.DataFrame:
-    """So many rows of each value of a column, chosen by a hash of their key; fewer where there are no more."""
+    """Return up to `size` rows of each stratum, chosen by a hash of their key.
+
+    Args:
+        rows: Rows to sample.
+        by: Column of the strata.
+        key: Columns that identify a row.
+        size: Rows per stratum.
+    """
     drawn = [
         hashlib.sha256("\0".join(map(str, values)).encode()).hexdigest() for values in rows.select(key).iter_rows()
     ]
@@ -67,17 +91,31 @@ def pick_sample(rows: pl.DataFrame, *, by: str, key: list[str], size: int) -> pl
 
 
 def score_valid(pairs: pl.DataFrame) -> float:
-    """Share of valid pairs among all, each kind counting as much as it has pairs."""
-    return _score(pairs, by="kind", verdict="is_sound")
+    """Return the estimated share of valid pairs, 0 to 1, each kind weighted by its number of pairs.
+
+    Args:
+        pairs: Judged pairs.
+    """
+    return _score(pairs, by="kind", verdict="is_valid_pair")
 
 
 def score_false(negatives: pl.DataFrame) -> float:
-    """Share of negatives that answer after all, each source counting as much as it has negatives."""
-    return _score(negatives, by="source", verdict="is_false")
+    """Return the estimated share of false negatives, 0 to 1, each source weighted by its number of rows.
+
+    Args:
+        negatives: Judged negatives.
+    """
+    return _score(negatives, by="source", verdict="is_false_negative")
 
 
 def score_by(rows: pl.DataFrame, *, by: str, verdict: str) -> pl.DataFrame:
-    """For each stratum its rows, how many of them were judged, and the share with a positive verdict."""
+    """Return the rows, judged rows and share of positive verdicts of each stratum.
+
+    Args:
+        rows: Judged rows.
+        by: Column of the strata.
+        verdict: Boolean column of the verdict.
+    """
     return (
         rows.group_by(by)
         .agg(rows=pl.len(), judged=pl.col(verdict).is_not_null().sum(), share=pl.col(verdict).mean())
@@ -98,28 +136,28 @@ def _with_verdicts(
     verdicts: dict[str, Judged[PairProposal]] | dict[str, Judged[NegativeProposal]],
     into: str,
 ) -> pl.DataFrame:
-    """Rows with the verdicts; a proposal whose evidence does not hold counts as the verdict that needs none."""
-    told = []
+    """Return the rows with verdicts; a proposal without valid evidence counts as the verdict that needs none."""
+    judged_rows = []
     for values in sample.iter_rows():
         judged = verdicts["#".join(map(str, values))]
         proposal = judged.proposal
         verdict = bool(proposal is not None and proposal.is_claim())
         by = judged.model if judged.created_by == "llm" else "rules"
-        told.append((*values, verdict, by, _reason(judged)))
+        judged_rows.append((*values, verdict, by, _reason(judged)))
     keys = sample.columns
-    columns = [*keys, into, "judged_by", "judgement"]
+    columns = [*keys, into, "judged_by", "judgment"]
     schema = {name: rows.schema[name] for name in columns}
-    found = pl.DataFrame(told, schema=schema, orient="row")
+    found = pl.DataFrame(judged_rows, schema=schema, orient="row")
     return (
-        rows.drop(into, "judged_by", "judgement")
+        rows.drop(into, "judged_by", "judgment")
         .join(found, on=keys, how="left", maintain_order="left")
-        .with_columns(pl.col("judged_by", "judgement").fill_null(""))
+        .with_columns(pl.col("judged_by", "judgment").fill_null(""))
         .select(rows.columns)
     )
 
 
 def _reason(judged: Judged[PairProposal] | Judged[NegativeProposal]) -> str:
-    """Why so, in a rule's words; of a model what it quotes alone: no words of its own stand in a table."""
+    """Return the reason: a rule's words, or what a model quotes; a model's own words are never stored."""
     if judged.proposal is None:
         return "evidence does not hold"
     quotes = " … ".join(row.quote for row in judged.proposal.evidence)

@@ -1,4 +1,4 @@
-"""torch, loaded when it is first used: every run knows how models are trained, and most train none."""
+"""torch, imported on first use: every run imports the training code, and most train nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class _LazyTorch:
-        """Stands for the module until something of it is asked for."""
+        """Placeholder that imports the module at the first access."""
 
         def __getattr__(self, name: str) -> Any:
             importlib.import_module("torch.utils.checkpoint")

@@ -1,4 +1,4 @@
-"""Which texts repeat an evaluation question, word for word or nearly so."""
+"""Leakage: texts that repeat an evaluation question, word by word or nearly so."""
 
 from __future__ import annotations
 
@@ -6,35 +6,55 @@ import re
 from collections.abc import Callable, Sequence
 
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.training.legs import Floats
+from taxkg_assets.training.retrievers import Floats
 
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 def normalize(text: str) -> str:
-    """Words in small letters, without punctuation."""
+    """Return a text's words in lower case, without punctuation.
+
+    Args:
+        text: The text.
+    """
     return " ".join(_WORD.findall(text.lower()))
 
 
 def find_overlaps(
     texts: Sequence[str], questions: Sequence[str], *, encode: Callable[[Sequence[str]], Floats]
 ) -> dict[int, str]:
-    """Find the texts that repeat one of the questions, by place, each with the question.
+    """Find the texts that repeat an evaluation question: most words in common, or nearly the same vector.
 
-    Near-duplicates share most of their words, or lie so near to each other that the encoder can hardly tell them apart.
+    Args:
+        texts: Texts to check.
+        questions: Evaluation questions.
+        encode: Encodes texts to unit-length vectors, one row per text.
+
+    Returns:
+        Repeated question by index of the text.
     """
     if not texts or not questions:
         return {}
     cosines = encode(texts) @ encode(questions).T
     nearest = cosines.argmax(axis=1)
-    least = load_family("training")["leakage"]["least_cosine"]
-    near = {place: questions[nearest[place]] for place in range(len(texts)) if cosines[place, nearest[place]] >= least}
+    threshold = load_family("training")["leakage"]["min_cosine"]
+    near = {
+        place: questions[nearest[place]] for place in range(len(texts)) if cosines[place, nearest[place]] >= threshold
+    }
     return near | find_repeated_words(texts, questions)
 
 
 def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[int, str]:
-    """Find the texts that share most of their words with one of the questions, or contain all of it."""
-    least = load_family("training")["leakage"]["least_words"]
+    """Find the texts that share most of their words with an evaluation question, or contain all of it.
+
+    Args:
+        texts: Texts to check.
+        questions: Evaluation questions.
+
+    Returns:
+        Repeated question by index of the text.
+    """
+    threshold = load_family("training")["leakage"]["min_shared_words"]
     plain = [normalize(question) for question in questions]
     words = [frozenset(question.split()) for question in plain]
     found: dict[int, str] = {}
@@ -43,7 +63,7 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
         own = frozenset(said.split())
         for number, question in enumerate(questions):
             shared = len(own & words[number])
-            if shared >= least * len(own | words[number]) or f" {plain[number]} " in f" {said} ":
+            if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {said} ":
                 found[place] = question
                 break
     return found

@@ -1,4 +1,4 @@
-"""What a step of training is to make smaller: losses over a matrix of scores, question by passage."""
+"""Training losses over a matrix of scores, one row per query and one column per passage."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LOSSES: tuple[Loss, ...] = ("mnrl", "gist", "gist_relative", "margin")
 
 @dataclass(frozen=True, slots=True)
 class LossSettings:
-    """Which loss, and its constants."""
+    """Name of the loss, and its constants."""
 
     name: Loss = "gist"
     scale: float = 20.0
     margin: float = 0.05
-    """Of `gist`: a passage that the guide puts this near below the answer, or above it, is no negative. Of
-    `gist_relative`: the same as a share of the answer's score. Of `margin`: what an answer has to be ahead by."""
+    """`gist`: a passage is no negative if the guide scores it above the positive's score minus this.
+    `gist_relative`: the same as a share of the positive's score. `margin`: how far the positive must be ahead."""
 
 
 def score_ranking_loss(
@@ -32,11 +32,16 @@ def score_ranking_loss(
     settings: LossSettings,
     is_allowed: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Weighted mean over questions of -log of the share that a softmax over all passages gives to the answer.
+    """Return the weighted mean cross-entropy of the positives under a softmax over all passages.
 
-    Args:     scores: cosine of each question (row) with each passage (column). right: column of each row's answer.
-              is_allowed: False where a passage is not to count as a negative of the question.
-    Source:   Henderson et al. 2017 (arXiv 1705.00652), multiple negatives ranking.
+    Args:
+        scores: Cosines, shape (queries, passages).
+        right: Column of each query's positive, shape (queries,).
+        weights: Weight of each query, shape (queries,).
+        settings: Loss and constants.
+        is_allowed: False where a passage does not count as a negative of the query, shape (queries, passages).
+
+    Source: Henderson et al. 2017 (arXiv 1705.00652), multiple negatives ranking.
     """
     rows = torch.arange(len(scores))
     if settings.name == "margin":
@@ -53,10 +58,17 @@ def score_ranking_loss(
 
 
 def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSettings) -> torch.Tensor | None:
-    """Which passages a guide does not take for a further answer to a question; None where the loss asks no guide.
+    """Return which passages a guide model does not consider further positives, shape (queries, passages).
 
-    Args:     guide: cosines like `scores`, by a model that is not being trained.
-    Source:   Solatorio 2024 (arXiv 2402.16829), guided in-sample selection of training negatives.
+    Args:
+        guide: Cosines by a model that is not being trained, shape (queries, passages).
+        right: Column of each query's positive.
+        settings: Loss and constants.
+
+    Returns:
+        None for a loss without a guide.
+
+    Source: Solatorio 2024 (arXiv 2402.16829), guided in-sample selection of training negatives.
     """
     if settings.name not in ("gist", "gist_relative"):
         return None
@@ -66,17 +78,23 @@ def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSett
 
 
 def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Mean over a question's tokens of the cosine to the nearest token of the passage; question by passage.
+    """Return late-interaction scores, shape (queries, passages).
 
-    Args:   queries, passages: one matrix of token vectors each, of any number of tokens.
-    Source: Khattab and Zaharia 2020 (arXiv 2004.12832), late interaction; a mean, so that lengths compare.
+    The score is the mean, over a query's tokens, of the cosine with the nearest token of the passage; a mean and not a
+    sum, so that queries of different lengths compare.
+
+    Args:
+        queries: Token vectors of each query, shape (tokens, dimensions).
+        passages: Token vectors of each passage, shape (tokens, dimensions).
+
+    Source: Khattab and Zaharia 2020 (arXiv 2004.12832), late interaction.
     """
-    asked, asked_mask = _stack(queries)
-    held, held_mask = _stack(passages)
+    query_tokens, query_mask = _stack(queries)
+    passage_tokens, passage_mask = _stack(passages)
 
     def score_rows(rows: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        cosines = torch.einsum("qid,pjd->qpij", rows, held)
-        nearest = cosines.masked_fill(~held_mask[None, :, None, :], -1.0).amax(dim=3)
+        cosines = torch.einsum("qid,pjd->qpij", rows, passage_tokens)
+        nearest = cosines.masked_fill(~passage_mask[None, :, None, :], -1.0).amax(dim=3)
         counted = mask[:, None, :]
         return (nearest * counted).sum(dim=2) / counted.sum(dim=2)
 
@@ -84,13 +102,13 @@ def score_late(queries: Sequence[torch.Tensor], passages: Sequence[torch.Tensor]
     # the gradients.
     parts = [
         torch.utils.checkpoint.checkpoint(score_rows, rows, mask, use_reentrant=False, preserve_rng_state=False)
-        for rows, mask in zip(torch.split(asked, LATE_ROWS), torch.split(asked_mask, LATE_ROWS), strict=True)
+        for rows, mask in zip(torch.split(query_tokens, LATE_ROWS), torch.split(query_mask, LATE_ROWS), strict=True)
     ]
     return torch.cat(parts)
 
 
 def _stack(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token vectors of unit length as one padded tensor, and which of them are tokens."""
+    """Return unit-length token vectors as one padded tensor, and the mask of tokens."""
     lengths = torch.tensor([len(row) for row in rows])
     longest = int(lengths.max())
     # `pad_sequence` writes row by row into one matrix, and its gradient copies that whole matrix once a row.

@@ -1,6 +1,7 @@
-"""The encoder, tuned: contrastive training of a sentence-transformers model on pairs with hard negatives.
+"""The tuned encoder: contrastive training of a SentenceTransformer on pairs with hard negatives.
 
-Here: training, mixing with the base, choosing by the development split. Not here: pairs, negatives, the gate.
+Here: training, weight interpolation with the base, selection on the development split. Not here: pairs, negatives, the
+gate.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.training.card import Origin, render_card
-from taxkg_assets.training.choice import choose_examples
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
-from taxkg_assets.training.cosines import SCALE, Scale, find_scale
 from taxkg_assets.training.dense_scores import DenseScores, QueryScore, mean_of, score_dense
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.gain import Interval, judge_gain
 from taxkg_assets.training.lazy_torch import torch
+from taxkg_assets.training.model_card import Provenance, render_card
+from taxkg_assets.training.promotion import Interval, decide_promotion
+from taxkg_assets.training.sampling import sample_examples
+from taxkg_assets.training.similarity_calibration import SCALE_FILE, SimilarityScale, fit_scale
 from taxkg_assets.training.steps import (
-    Course,
     Progress,
+    TrainingHistory,
     Weights,
     copy_weights,
     draw_batches,
@@ -40,7 +41,17 @@ STATE = "training_state.pt"
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """A trained model in its folder, and what training and development split say of it."""
+    """A trained model in its folder, and its figures on the development split.
+
+    Attributes:
+        alpha: Weight of the tuned parameters in the interpolation with the base, 0 to 1.
+        base: Development scores of the base.
+        tuned: Development scores of the saved model.
+        alphas: nDCG@10 by interpolation weight tried.
+        examples: Examples seen, repetitions included.
+        dev_scores: Step and nDCG@10 of each evaluation during training.
+        peak_mb: Peak memory of the process, MiB.
+    """
 
     folder: Path
     sha256: str
@@ -53,16 +64,22 @@ class TrainedModel:
     examples: int
     seconds: float
     peak_mb: float
-    course: list[tuple[int, float]]
-    scale: Scale | None = None
+    dev_scores: list[tuple[int, float]]
+    scale: SimilarityScale | None = None
     """Of an encoder's cosines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What training is given by whoever runs it: the base, a folder to work in, measures, who shows progress.
+class EncoderTrainingContext:
+    """What the caller provides to train an encoder.
 
-    `keep` moves a finished folder to where the home keeps models of a name, and tells the path there.
+    Attributes:
+        open_base: Loads the base model, to be changed by training.
+        folder: Working folder.
+        keep: Moves a finished folder to the home's models under a name, and returns its path there.
+        interval: Confidence interval of a mean over clusters.
+        pairs: Most training examples.
+        dev: Most development examples.
     """
 
     open_base: Callable[[], Any]
@@ -75,33 +92,42 @@ class Workshop:
     pairs: int
     dev: int
     progress: Progress | None = None
-    origin: Origin = field(default_factory=Origin)
+    origin: Provenance = field(default_factory=Provenance)
 
 
 def build_model(
-    pairs: dy.DataFrame[schemas.Pairs], hard_negatives: dy.DataFrame[schemas.HardNegatives], *, workshop: Workshop
+    pairs: dy.DataFrame[schemas.Pairs],
+    hard_negatives: dy.DataFrame[schemas.HardNegatives],
+    *,
+    context: EncoderTrainingContext,
 ) -> dy.DataFrame[schemas.Model]:
-    """Train an encoder on the pairs of the training families; it is chosen if it beats its base on the others.
+    """Train an encoder on the training families; it is promoted if it beats its base on the development families.
 
-    Returns: one row; none where there is nothing to learn from, or nothing to measure by.
+    Args:
+        pairs: Pairs of both splits.
+        hard_negatives: Their negatives.
+        context: Base model, folders and settings.
+
+    Returns:
+        One row; none without a full batch of examples or without development examples.
     """
-    examples, dev = choose_examples(pairs, hard_negatives, most=workshop.pairs, dev=workshop.dev)
-    if len(examples) < workshop.encoder.steps.batch or not dev:
+    examples, dev = sample_examples(pairs, hard_negatives, most=context.pairs, dev=context.dev)
+    if len(examples) < context.encoder.steps.batch or not dev:
         return schemas.Model.create_empty()
-    making = workshop.folder / "encoder"
+    making = context.folder / "encoder"
     trained = train_encoder(
-        examples, dev, base=workshop.open_base(), settings=workshop.encoder, out=making, progress=workshop.progress
+        examples, dev, base=context.open_base(), settings=context.encoder, out=making, progress=context.progress
     )
-    gain = judge_gain(trained.base, trained.tuned, interval=workshop.interval)
-    card = render_card(trained, gain, base=workshop.base_name, kinds=examples, dev=dev, origin=workshop.origin)
+    gain = decide_promotion(trained.base, trained.tuned, interval=context.interval)
+    card = render_card(trained, gain, base=context.base_name, kinds=examples, dev=dev, origin=context.origin)
     (making / "README.md").write_text(card, encoding="utf8")
     name = f"encoder-{trained.sha256[:12]}"
-    path = workshop.keep(making, name)
+    path = context.keep(making, name)
     row = {
         "name": name,
         "path": path,
-        "base": workshop.base_name,
-        "base_hash": workshop.base_hash,
+        "base": context.base_name,
+        "base_hash": context.base_hash,
         "sha256": trained.sha256,
         "settings": json.dumps(trained.settings, sort_keys=True),
         "pairs": len(examples),
@@ -122,11 +148,21 @@ def train_encoder(
     pool: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> TrainedModel:
-    """Tune a loaded SentenceTransformer and save the mixture with its base that the development split likes best.
+    """Tune a SentenceTransformer, and save the interpolation with its base that scores best on the development split.
 
-    Args:   base: changed by training; load another one to go on with the base. out: folder for the model; a state
-            lies there while training runs, from which a killed training of the same data and settings goes on.
-            pool: further passages that development questions are ranked against.
+    An interrupted training with the same data, settings and base resumes from the state in `out`.
+
+    Args:
+        examples: Training examples.
+        dev: Development examples.
+        base: Loaded SentenceTransformer; changed by training.
+        settings: Hyperparameters.
+        out: Folder for the model, and for the state while training runs.
+        pool: Further passages that development questions are ranked against.
+        progress: Receives steps done and steps in all.
+
+    Raises:
+        ValueError: No evaluation gave a number, or nothing is left to train.
     """
     with seeded(settings.steps):
         trainer = EncoderTrainer(base, settings)
@@ -135,7 +171,7 @@ def train_encoder(
         of_base = score_dense(trainer.encode, dev, pool=pool)
         guide = trainer.find_guide(examples) if settings.loss.name.startswith("gist") else {}
         trainer.freeze()
-        course = run_steps(
+        history = run_steps(
             base,
             draw_batches(len(examples), settings=settings.steps),
             step=lambda batch: trainer.step([examples[place] for place in batch], guide),
@@ -145,11 +181,11 @@ def train_encoder(
             identity=identify_training(examples, dev, settings=settings),
             progress=progress,
         )
-        alpha, found, tried = _mix(trainer, origin, course, dev=dev, pool=pool)
+        alpha, found, tried = _mix(trainer, origin, history, dev=dev, pool=pool)
     base.eval()
     base.save(str(out), create_model_card=False)
-    scale = find_scale(of_base.places, found.places)
-    (out / SCALE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
+    scale = fit_scale(of_base.places, found.places)
+    (out / SCALE_FILE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
     (out / STATE).unlink()
     return TrainedModel(
         folder=out,
@@ -159,17 +195,23 @@ def train_encoder(
         base=of_base.questions,
         tuned=found.questions,
         alphas=tried,
-        steps=course.steps,
-        examples=course.examples,
-        seconds=course.seconds,
+        steps=history.steps,
+        examples=history.examples,
+        seconds=history.seconds,
         peak_mb=peak_memory_mb(),
-        course=course.scores,
+        dev_scores=history.scores,
         scale=scale,
     )
 
 
 def identify_training(examples: Sequence[Example], dev: Sequence[Example], *, settings: Any) -> str:
-    """Digest of everything that decides how a training goes."""
+    """Return a digest of everything that decides the result of a training, the initial weights aside.
+
+    Args:
+        examples: Training examples, in order.
+        dev: Development examples.
+        settings: Dataclass of hyperparameters.
+    """
     hashed = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
     for example in (*examples, *dev):
         hashed.update("\x1f".join([example.query, example.positive, *example.negatives, str(example.weight)]).encode())
@@ -177,12 +219,24 @@ def identify_training(examples: Sequence[Example], dev: Sequence[Example], *, se
 
 
 def hash_weights(folder: Path) -> str:
-    """SHA-256 of a saved model's weights."""
+    """Return the SHA-256 of a saved model's weights, hexadecimal.
+
+    Args:
+        folder: Folder with `model.safetensors`.
+
+    Raises:
+        FileNotFoundError: The folder has no weights.
+    """
     return hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
 
 
 def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
-    """So much of the tuned weights, the rest of the base's.
+    """Interpolate linearly between the weights of base and tuned model; integer buffers stay those of the base.
+
+    Args:
+        origin: Weights of the base.
+        tuned: Weights of the tuned model.
+        alpha: Weight of the tuned model, 0 to 1.
 
     Source: Wortsman et al. 2022 (arXiv 2109.01903), robust fine-tuning by weight interpolation.
     """
@@ -193,15 +247,15 @@ def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
 
 
 def _mix(
-    trainer: EncoderTrainer, origin: Weights, course: Course, *, dev: Sequence[Example], pool: Sequence[str]
+    trainer: EncoderTrainer, origin: Weights, history: TrainingHistory, *, dev: Sequence[Example], pool: Sequence[str]
 ) -> tuple[float, DenseScores, dict[float, float]]:
-    """Try mixtures with the base, leave the best one in the model."""
+    """Try each interpolation weight on the development split, and leave the best weights in the model."""
     trainer.model.eval()
     tried: dict[float, DenseScores] = {}
     for alpha in trainer.settings.alphas:
-        trainer.model.load_state_dict(mix_weights(origin, course.best, alpha=alpha))
+        trainer.model.load_state_dict(mix_weights(origin, history.best, alpha=alpha))
         tried[alpha] = score_dense(trainer.encode, dev, pool=pool)
     means = {alpha: mean_of(scores.questions) for alpha, scores in tried.items()}
     best = max(means, key=lambda alpha: (means[alpha], -alpha))
-    trainer.model.load_state_dict(mix_weights(origin, course.best, alpha=best))
+    trainer.model.load_state_dict(mix_weights(origin, history.best, alpha=best))
     return best, tried[best], means

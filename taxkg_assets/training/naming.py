@@ -1,4 +1,4 @@
-"""How people name documents and places in them: short, with as much of the headings as is needed."""
+"""Short names of documents and of places in them, with as many headings as needed to be unambiguous."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _BARE = re.compile(r"^(?:Form )?(?=[\dW])")
 
 
 def name_form(form: str) -> str:
-    """`Form 1099-DIV`, `Schedule B`, `Pub. 525`: a form as it is said, empty for none."""
+    """Return a form's spoken name: `Form 1099-DIV`, `Schedule B`, `Pub. 525`; empty for none.
+
+    Args:
+        form: Forms of a document, as in `documents.form`; the first one is named.
+    """
     if not form:
         return ""
     schedule = _SCHEDULE.match(form)
@@ -23,19 +27,29 @@ def name_form(form: str) -> str:
 
 
 def name_document(corpus: Corpus, document_id: str) -> str:
-    """A document by its form, else by the first of its title."""
+    """Return a document's name: its form, else the beginning of its title.
+
+    Args:
+        corpus: Corpus with the document's node.
+        document_id: The document.
+    """
     node = corpus.nodes[document_id]
     return re.split(r"\s+(?:\((?:Rev\.|\d{4})|—)", node.text)[0]
 
 
 def name_place(corpus: Corpus, anchor_id: str) -> str:
-    """An anchor so that it can be found: form and key of a box, one or two headings of everything else.
+    """Return the name of an anchor: form and key of a box, one or two headings of anything else.
 
-    Empty where the heading says nothing by itself, e.g. the label of an example or a note.
+    Args:
+        corpus: Corpus with the anchor.
+        anchor_id: Anchor that owns at least one passage.
+
+    Returns:
+        Empty where the heading says nothing by itself, e.g. the label of an example or a note.
     """
     node = corpus.nodes[anchor_id]
     first = corpus.passages[corpus.below[anchor_id][0]]
-    name = corpus.name_anchor(anchor_id)
+    name = corpus.anchor_label(anchor_id)
     kind, _, number = (node.anchor_key or "").partition("_")
     is_own_key = strip_key(node.text) != node.text.strip(" .:—–-")
     if kind in ("box", "boxes", "line", "step", "code") and is_own_key:
@@ -48,7 +62,7 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
 
 
 def _needed(above: Sequence[str], name: str) -> list[str]:
-    """The heading, after the one above where it is short."""
+    """Return the heading, preceded by its parent where it is short."""
     others = [part for part in above if part and part != name]
-    few = load_family("training")["query"]["lonely_words"]
+    few = load_family("training")["query"]["short_heading_words"]
     return [*others[-1:], name] if len(name.split()) <= few else [name]

@@ -1,4 +1,4 @@
-"""Pairs: a short text and the passage that belongs to it, from the graph and from questions, chosen and weighed."""
+"""Pairs: a query and its positive passage, selected and weighted."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from taxkg_assets.schemas import (
     ScenarioQueries,
     Tables,
 )
-from taxkg_assets.training import drafts
+from taxkg_assets.training import pair_candidates
 from taxkg_assets.training.corpus import Corpus, read_corpus
-from taxkg_assets.training.drafts import Draft
 from taxkg_assets.training.families import find_families, find_splits
 from taxkg_assets.training.judge import judge_pairs
 from taxkg_assets.training.leakage import find_overlaps, normalize
-from taxkg_assets.training.legs import Legs
+from taxkg_assets.training.pair_candidates import PairCandidate
 from taxkg_assets.training.phrasing import Wording
+from taxkg_assets.training.retrievers import Retrievers
 from taxkg_assets.training.table_questions import find_table_questions
 
 Row = dict[str, Any]
 Item = TypeVar("Item")
 QUESTIONS = "scenario"
 REPEATS = "repeats an evaluation question"
-LEFT_OUT = ("across the split", REPEATS, "says what training says", "over the cap")
+LEFT_OUT = ("across the split", REPEATS, "near-duplicate of training", "over the cap")
 Steps = Mapping[str, Mapping[str, int]]
-"""For each kind of pair what was made, what was left out and why, and what was kept."""
+"""Number of pairs by kind: made, left out by reason, kept."""
 _OF_ONE_PLACE = ("hierarchical", "definition", "same_field", "table")
 
 
@@ -55,54 +55,70 @@ def build_pairs(
     tables: dy.DataFrame[Tables],
     registry: dy.DataFrame[Registry],
     eval_queries: dy.DataFrame[EvalQueries],
-    legs: Legs,
+    retrievers: Retrievers,
     proposer: Proposer,
-    tell: Callable[[Steps], None] = lambda steps: None,
+    report: Callable[[Steps], None] = lambda steps: None,
 ) -> dy.DataFrame[Pairs]:
-    """Make pairs of every kind, so many of each that no kind and no family drowns the others.
+    """Build pairs of every kind, capped so that no kind and no family dominates.
 
-    Args:     legs: choose among the passages of a heading that a sentence points at. proposer: judges a sample.
-              tell: is told how many of each kind were made, and how many each step left out.
-    Returns:  one row per distinct short text of a kind. Left out are texts that overlap an evaluation question, pairs
-              whose two sides lie on different sides of the split, and those of the development side whose passage says
-              the same as one that is trained on.
+    Left out are queries that repeat an evaluation question, pairs across the split, and development pairs whose
+    positive is a near-duplicate of a training positive.
+
+    Args:
+        scenario_queries: Questions with their passages.
+        chunks: Chunks of the home.
+        documents: Documents of the home.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+        tables: Extracted tables.
+        registry: Numbered fields.
+        eval_queries: Evaluation questions, which no query may repeat.
+        retrievers: BM25 and the encoder; the encoder selects among the passages of a candidate.
+        proposer: Judges a sample.
+        report: Receives how many pairs of each kind were made, and how many each step left out.
+
+    Returns:
+        One row per distinct query of a kind.
     """
     families = find_families(documents, nodes, edges=edges)
     splits = find_splits(families.values(), **load_family("training")["split"])
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, families=families, edges=edges)
     wording = Wording(corpus)
     found = chain(
-        drafts.find_hierarchical(corpus),
-        drafts.find_cross_references(corpus, edges),
-        drafts.find_same_fields(corpus, edges, registry=registry, wording=wording),
-        drafts.find_semantic(corpus, edges, wording=wording),
-        drafts.find_definitions(corpus),
+        pair_candidates.find_hierarchical(corpus),
+        pair_candidates.find_cross_references(corpus, edges),
+        pair_candidates.find_same_fields(corpus, edges, registry=registry, wording=wording),
+        pair_candidates.find_semantic(corpus, edges, wording=wording),
+        pair_candidates.find_definitions(corpus),
         find_table_questions(corpus, tables),
-        drafts.find_scenarios(corpus, scenario_queries),
+        pair_candidates.find_scenarios(corpus, scenario_queries),
     )
-    asked = eval_queries["query"].unique().sort().to_list()
-    drawn = _cap_drafts(corpus, _clean(corpus, found))
-    chosen = _choose(corpus, drawn, legs=legs)
+    eval_questions = eval_queries["query"].unique().sort().to_list()
+    drawn = _cap_candidates(corpus, _clean(corpus, found))
+    chosen = _choose(corpus, drawn, retrievers=retrievers)
     rows = _describe(corpus, chosen, splits=splits)
-    leaks = find_overlaps([row["query"] for row in rows], asked, encode=legs.encode)
+    leaks = find_overlaps([row["query"] for row in rows], eval_questions, encode=retrievers.encode)
     kept = [row for place, row in enumerate(rows) if place not in leaks]
-    sharp = _drop_echoes(kept)
-    capped = _cap(sharp)
-    repeats = Counter({QUESTIONS: scenario_queries.filter(pl.col("overlaps") != "").height})
-    tell(_count_left_out([draft for draft, _ in chosen], [rows, kept, sharp, capped], repeats=repeats))
+    distinct = _drop_trained_on(kept)
+    capped = _cap(distinct)
+    repeats = Counter({QUESTIONS: scenario_queries.filter(pl.col("repeated_eval_query") != "").height})
+    report(_count_left_out([candidate for candidate, _ in chosen], [rows, kept, distinct, capped], repeats=repeats))
     return Pairs.validate(
         judge_pairs(pl.DataFrame(capped, schema=Pairs.create_empty().schema), proposer).sort("pair_id")
     )
 
 
 def _count_left_out(
-    drafts: Sequence[Draft], steps: Sequence[Sequence[Row]], *, repeats: Counter[str]
+    candidates: Sequence[PairCandidate], steps: Sequence[Sequence[Row]], *, repeats: Counter[str]
 ) -> dict[str, dict[str, int]]:
-    """For each kind: what was made, what each step left out and what is kept.
+    """Count by kind what was made, what each step left out, and what is kept.
 
-    Args: repeats: texts that were known to repeat an evaluation question before pairs were made of them.
+    Args:
+        candidates: Candidates with a passage.
+        steps: Rows after each step.
+        repeats: Scenario questions already known to repeat an evaluation question, by kind.
     """
-    made = Counter(draft.kind for draft in drafts) + repeats
+    made = Counter(candidate.kind for candidate in candidates) + repeats
     left = [Counter(row["kind"] for row in rows) for rows in steps]
     counts = [made, *left]
     found = {}
@@ -113,117 +129,131 @@ def _count_left_out(
     return found
 
 
-def _clean(corpus: Corpus, found: Iterable[Draft]) -> list[Draft]:
-    """Texts of a usable length, each once a kind: of several makers the surest, then the newest.
+def _clean(corpus: Corpus, found: Iterable[PairCandidate]) -> list[PairCandidate]:
+    """Keep queries of a usable length, one candidate per kind and query: the most confident, then the newest.
 
-    A heading or term that stands in several places, which say different things, tells nothing and is left out.
+    A heading or term that occurs in several places with different content is ambiguous and left out.
     """
     limits = load_family("training")["query"]
-    best: dict[tuple[str, str], Draft] = {}
+    best: dict[tuple[str, str], PairCandidate] = {}
     groups: dict[tuple[str, str], set[str]] = {}
-    for draft in found:
-        is_usable = limits["least_words"] <= len(draft.query.split()) <= limits["most_words"]
-        key = (draft.kind, normalize(draft.query))
-        if is_usable and draft.choices:
-            groups.setdefault(key, set()).add(corpus.passages[draft.choices[0]].twin_group)
-            if key not in best or _worth(corpus, draft) > _worth(corpus, best[key]):
-                best[key] = draft
+    for candidate in found:
+        is_usable = limits["min_words"] <= len(candidate.query.split()) <= limits["max_words"]
+        key = (candidate.kind, normalize(candidate.query))
+        if is_usable and candidate.chunk_ids:
+            groups.setdefault(key, set()).add(corpus.passages[candidate.chunk_ids[0]].near_duplicate_group)
+            if key not in best or _priority(corpus, candidate) > _priority(corpus, best[key]):
+                best[key] = candidate
     return [best[key] for key in sorted(best) if key[0] not in _OF_ONE_PLACE or len(groups[key]) == 1]
 
 
-def _worth(corpus: Corpus, draft: Draft) -> tuple[float, str, str]:
-    return draft.confidence, corpus.passages[draft.choices[0]].revision, draft.source
+def _priority(corpus: Corpus, candidate: PairCandidate) -> tuple[float, str, str]:
+    return candidate.confidence, corpus.passages[candidate.chunk_ids[0]].revision, candidate.source
 
 
-def _choose(corpus: Corpus, found: Sequence[Draft], *, legs: Legs) -> list[tuple[Draft, str]]:
-    """For each text the passage that is nearest to it; none where even that one has nothing in common with it."""
+def _choose(
+    corpus: Corpus, found: Sequence[PairCandidate], *, retrievers: Retrievers
+) -> list[tuple[PairCandidate, str]]:
+    """Select for each query the nearest of its passages; none where even that one is unrelated."""
     limits = load_family("training")["query"]
-    place = {chunk_id: row for row, chunk_id in enumerate(legs.chunk_ids)}
-    vectors = legs.encode([draft.query for draft in found])
+    place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
+    vectors = retrievers.encode([candidate.query for candidate in found])
     chosen = []
-    for draft, vector in zip(found, vectors, strict=True):
-        choices = [c for c in draft.choices if c in place][: limits["choices"]]
-        cosines = {c: float(legs.vectors[place[c]] @ vector) for c in choices}
+    for candidate, vector in zip(found, vectors, strict=True):
+        choices = [c for c in candidate.chunk_ids if c in place][: limits["max_passages"]]
+        cosines = {c: float(retrievers.vectors[place[c]] @ vector) for c in choices}
         best = max(choices, key=lambda c: (cosines[c], -place[c]), default=None)
-        if best is not None and (draft.kind == "scenario" or _goes_with(corpus, draft, best, cosine=cosines[best])):
-            chosen.append((draft, best))
+        if best is not None and (
+            candidate.kind == "scenario" or _is_related(corpus, candidate, best, cosine=cosines[best])
+        ):
+            chosen.append((candidate, best))
     return chosen
 
 
-def _goes_with(corpus: Corpus, draft: Draft, chunk_id: str, *, cosine: float) -> bool:
-    """Whether a text has enough in common with its passage, by meaning and for some kinds by words."""
+def _is_related(corpus: Corpus, candidate: PairCandidate, chunk_id: str, *, cosine: float) -> bool:
+    """Return whether a query and its passage are similar enough, by cosine and for some kinds by words."""
     limits = load_family("training")["query"]
-    least = limits["least_cosine"]
-    words = frozenset(normalize(draft.query).split())
+    min_cosine = limits["min_cosine"]
+    words = frozenset(normalize(candidate.query).split())
     shared = len(words & frozenset(normalize(corpus.passages[chunk_id].full).split())) / max(1, len(words))
-    is_near: bool = cosine >= least.get(draft.kind, least["default"])
-    return is_near and shared >= limits["least_words_shared"].get(draft.kind, 0.0)
+    is_near: bool = cosine >= min_cosine.get(candidate.kind, min_cosine["default"])
+    return is_near and shared >= limits["min_shared_words"].get(candidate.kind, 0.0)
 
 
-def _describe(corpus: Corpus, chosen: Sequence[tuple[Draft, str]], *, splits: Mapping[str, str]) -> list[Row]:
+def _describe(corpus: Corpus, chosen: Sequence[tuple[PairCandidate, str]], *, splits: Mapping[str, str]) -> list[Row]:
     rows = []
-    for draft, chunk_id in chosen:
+    for candidate, chunk_id in chosen:
         passage = corpus.passages[chunk_id]
-        speaker = corpus.nodes.get(draft.query_node_id or "")
+        speaker = corpus.nodes.get(candidate.query_node_id or "")
         family = passage.family if speaker is None else corpus.families.get(speaker.document_id or "", passage.family)
         if splits[family] != splits[passage.family]:
             continue
-        digest = hashlib.sha256(f"{draft.query}\0{passage.full}".encode()).hexdigest()[:16]
+        digest = hashlib.sha256(f"{candidate.query}\0{passage.full}".encode()).hexdigest()[:16]
         rows.append(
             {
-                "pair_id": f"{draft.kind}:{digest}",
-                "kind": draft.kind,
-                "query": draft.query,
+                "pair_id": f"{candidate.kind}:{digest}",
+                "kind": candidate.kind,
+                "query": candidate.query,
                 "passage": passage.full,
-                "query_node_id": draft.query_node_id,
+                "query_node_id": candidate.query_node_id,
                 "passage_node_id": passage.node_ids[0],
                 "chunk_id": chunk_id,
-                "also": list(draft.also),
+                "other_positive_ids": list(candidate.other_positive_ids),
                 "document_id": passage.document_id,
                 "query_family": family,
                 "family": passage.family,
                 "split": splits[passage.family],
-                "relation": draft.relation,
-                "polarity": draft.polarity,
-                "weight": draft.confidence,
-                "source": draft.source,
-                "twin_group": passage.twin_group,
-                "is_sound": None,
+                "relation": candidate.relation,
+                "polarity": candidate.polarity,
+                "weight": candidate.confidence,
+                "source": candidate.source,
+                "near_duplicate_group": passage.near_duplicate_group,
+                "is_valid_pair": None,
                 "judged_by": "",
-                "judgement": "",
+                "judgment": "",
             }
         )
     return rows
 
 
-def _drop_echoes(rows: Sequence[Row]) -> list[Row]:
-    """Leave out of development what training has in other words of the same passage, or of one that says the same."""
-    trained = {row["twin_group"] for row in rows if row["split"] == "train"}
-    return [row for row in rows if row["split"] == "train" or row["twin_group"] not in trained]
+def _drop_trained_on(rows: Sequence[Row]) -> list[Row]:
+    """Drop development rows whose positive, or a near-duplicate of it, is a training positive."""
+    trained = {row["near_duplicate_group"] for row in rows if row["split"] == "train"}
+    return [row for row in rows if row["split"] == "train" or row["near_duplicate_group"] not in trained]
 
 
-def _cap_drafts(corpus: Corpus, found: Sequence[Draft]) -> list[Draft]:
-    """Some more drafts than pairs are wanted: to look at all of them would take long and change little."""
+def _cap_candidates(corpus: Corpus, found: Sequence[PairCandidate]) -> list[PairCandidate]:
+    """Keep somewhat more candidates than pairs are wanted: examining all would take long and change little."""
     caps = load_family("training")["caps"]
-    kept: list[Draft] = []
+    kept: list[PairCandidate] = []
     for kind in PAIR_KINDS:
-        own = sorted((d for d in found if d.kind == kind), key=_lot)
-        kept += share_out(own, round(caps[kind] * caps["spare"]), of=lambda d: corpus.passages[d.choices[0]].family)
+        own = sorted((d for d in found if d.kind == kind), key=_draw_order)
+        kept += share_out(
+            own, round(caps[kind] * caps["oversampling"]), of=lambda d: corpus.passages[d.chunk_ids[0]].family
+        )
     return kept
 
 
 def _cap(rows: Sequence[Row]) -> list[Row]:
-    """So many of each kind as the rules allow, written ones first, then by lot."""
+    """Keep as many rows of each kind as the rules allow: written questions first, then in hash order."""
     caps = load_family("training")["caps"]
     kept: list[Row] = []
     for kind in PAIR_KINDS:
-        own = sorted((row for row in rows if row["kind"] == kind), key=lambda row: _lot_of(row["source"], row["query"]))
+        own = sorted(
+            (row for row in rows if row["kind"] == kind), key=lambda row: _draw_order_of(row["source"], row["query"])
+        )
         kept += share_out(own, caps[kind], of=lambda row: row["family"])
     return list({row["pair_id"]: row for row in kept}.values())
 
 
 def share_out(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
-    """The first so many items in all: every group gives as many as the others, as far as it has them."""
+    """Keep the first items of each group, so that groups contribute equally as far as they can.
+
+    Args:
+        items: Items in order of preference.
+        count: Items to keep in all.
+        of: Group of an item.
+    """
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(of(item), []).append(item)
@@ -234,9 +264,9 @@ def share_out(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -
     return kept
 
 
-def _lot(draft: Draft) -> tuple[bool, str]:
-    return _lot_of(draft.source, draft.query)
+def _draw_order(candidate: PairCandidate) -> tuple[bool, str]:
+    return _draw_order_of(candidate.source, candidate.query)
 
 
-def _lot_of(source: str, query: str) -> tuple[bool, str]:
+def _draw_order_of(source: str, query: str) -> tuple[bool, str]:
     return not source.startswith("written"), hashlib.sha256(f"{source}\0{query}".encode()).hexdigest()

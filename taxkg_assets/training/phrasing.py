@@ -1,4 +1,4 @@
-"""Headings in running text: their letters, their number, and whether they name something that can be asked about."""
+"""Headings in running text: capitalization, grammatical number, and whether a question can be asked about them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,31 @@ _NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
 
 
 class Wording:
-    """Knows the corpus's words, and which of them are written small."""
+    """The corpus's vocabulary, and which of its words are written in lower case."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._words = frozenset(word for p in corpus.passages.values() for word in _WORD.findall(p.text))
 
     def knows(self, word: str) -> bool:
-        """Whether documents use a word just as it is written, an abbreviation for example."""
+        """Return whether documents use a word exactly as written, e.g. an abbreviation.
+
+        Args:
+            word: The word.
+        """
         return word in self._words
 
     def soften(self, heading: str) -> str:
-        """A heading in the letters of running text: names and abbreviations keep their capitals."""
+        """Return a heading capitalized as in running text: names and abbreviations keep their capitals.
+
+        Args:
+            heading: Heading as printed.
+        """
         first, _, rest = _NAME.sub(self._soften_run, heading).partition(" ")
         small = load_family("scenarios")["limits"]["small_words"]
         return " ".join([first, *(word.lower() if word in small else word for word in rest.split())])
 
     def _soften_run(self, run: re.Match[str]) -> str:
-        """Words with capitals in a row; one before a name belongs to it (`New York`)."""
+        """Return capitalized words in a row; a word before a name belongs to the name (`New York`)."""
         words = run[0].split(" ")
         is_name = [self._is_name(word) for word in words]
         kept = [name or after for name, after in zip(is_name, [*is_name[1:], False], strict=True)]
@@ -44,7 +52,11 @@ class Wording:
 
 
 def is_subject(heading: str) -> bool:
-    """Whether a heading names something that can be asked about."""
+    """Return whether a heading names something that a question can be about.
+
+    Args:
+        heading: Heading without its key.
+    """
     rules = [
         *load_rules("training", "empty_headings"),
         *load_rules("scenarios", "not_subjects"),
@@ -55,21 +67,33 @@ def is_subject(heading: str) -> bool:
 
 
 def find_head(phrase: str) -> str:
-    """The word that a noun phrase is about: the one before its first preposition; what stands in brackets is none."""
+    """Return the head of a noun phrase: the word before its first preposition, brackets left out.
+
+    Args:
+        phrase: Noun phrase.
+    """
     words, prepositions = _BRACKETS.sub("", phrase).split(), load_family("scenarios")["limits"]["prepositions"]
     stop = next((n for n, word in enumerate(words) if n and word in prepositions), len(words))
     return words[stop - 1] if words else ""
 
 
 def agree(phrase: str) -> dict[str, str]:
-    """The verbs that go with a noun phrase: `are` and `do`, or `is` and `does`."""
+    """Return the verbs that agree with a noun phrase, under `is` and `do`.
+
+    Args:
+        phrase: Noun phrase.
+    """
     head = find_head(phrase)
     is_many = head.endswith("s") and not head.endswith(("ss", "us", "is"))
     return {"is": "are", "do": "do"} if is_many else {"is": "is", "do": "does"}
 
 
 def add_article(phrase: str) -> str:
-    """`refund of tax` becomes `a refund of tax`: one of what can be counted takes an article, all else takes none."""
+    """Return a noun phrase with an indefinite article where its head is countable: `a refund of tax`.
+
+    Args:
+        phrase: Noun phrase.
+    """
     head = find_head(phrase)
     if head not in load_family("scenarios")["limits"]["counted"] or _DETERMINED.match(phrase):
         return phrase

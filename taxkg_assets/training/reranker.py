@@ -1,6 +1,6 @@
-"""The second look, trained and weighed: a cross-encoder on the pairs, or the encoder's tokens; what its word counts.
+"""Rerankers, trained and evaluated: a cross-encoder on the pairs, or late interaction of the encoder's tokens.
 
-Here: training a cross-encoder, weighing a scorer beside the pipeline's own order. Not here: the pipeline.
+Here: training a cross-encoder, fitting the weight of a reranker's score. Not here: the pipeline.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.training.batches import Tokens, pad_rows, split_by_length
-from taxkg_assets.training.choice import choose_examples
 from taxkg_assets.training.dense_scores import QueryScore, mean_of, score_question
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.gain import Interval, judge_gain
 from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.model import STATE, TrainedModel, hash_weights, identify_training
+from taxkg_assets.training.promotion import Interval, decide_promotion
+from taxkg_assets.training.sampling import sample_examples
 from taxkg_assets.training.steps import Progress, StepSettings, draw_batches, peak_memory_mb, run_steps, seeded
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True, slots=True)
 class RerankerSettings:
-    """How a cross-encoder is trained: each question's answer against its hard negatives."""
+    """Hyperparameters of a cross-encoder: each query's positive against its hard negatives."""
 
     steps: StepSettings = field(default_factory=lambda: StepSettings(epochs=1.0, batch=8, learning_rate=4e-5))
     negatives: int = 3
@@ -46,7 +46,13 @@ class RerankerSettings:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What the pipeline found for a development question, best first, and what of it is right."""
+    """The pipeline's results for a development question, best first, and which of them are relevant.
+
+    Attributes:
+        passages: Texts.
+        scores: Score of each passage, higher is better.
+        is_right: Relevance of each passage.
+    """
 
     query: str
     kind: str
@@ -58,7 +64,7 @@ class RankedList:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A reranker to be weighed: how to score with it, and what its row says of it."""
+    """A reranker to evaluate: its scoring function, and the columns of its row."""
 
     kind: str
     path: str
@@ -69,8 +75,17 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What weighing is given by whoever runs it."""
+class RerankerTrainingContext:
+    """What the caller provides to train and evaluate rerankers.
+
+    Attributes:
+        read_lists: Ranks the questions of development examples with the pipeline.
+        open_candidates: Trains or opens the rerankers, given training and development examples.
+        interval: Confidence interval of a mean over clusters.
+        depth: Passages that are reranked.
+        pairs: Most training examples.
+        dev: Most development examples.
+    """
 
     read_lists: Callable[[Sequence[Example]], list[RankedList]]
     open_candidates: Callable[[Sequence[Example], Sequence[Example]], list[Candidate]]
@@ -85,15 +100,22 @@ def build_reranker(
     hard_negatives: dy.DataFrame[schemas.HardNegatives],
     model: dy.DataFrame[schemas.Model],
     *,
-    bench: Bench,
+    context: RerankerTrainingContext,
 ) -> dy.DataFrame[schemas.Reranker]:
-    """Weigh each candidate beside the pipeline on the questions of the development families; one at most is chosen.
+    """Evaluate each candidate in the pipeline on the questions of the development families, and promote at most one.
 
-    Args: model: its making comes first, for a late reranker reads with the tokens of the encoder in use.
+    Args:
+        pairs: Pairs of both splits.
+        hard_negatives: Their negatives.
+        model: Only orders the steps: a late reranker reads with the tokens of the encoder in use.
+        context: Rankings, candidates and settings.
+
+    Returns:
+        One row per candidate.
     """
-    examples, dev = choose_examples(pairs, hard_negatives, most=bench.pairs, dev=bench.dev)
-    lists = bench.read_lists(dev) if dev else []
-    rows = [_weigh(candidate, lists, bench) for candidate in bench.open_candidates(examples, dev)] if lists else []
+    examples, dev = sample_examples(pairs, hard_negatives, most=context.pairs, dev=context.dev)
+    lists = context.read_lists(dev) if dev else []
+    rows = [_weigh(candidate, lists, context) for candidate in context.open_candidates(examples, dev)] if lists else []
     best = max((row["gain"] for row in rows if row["is_chosen"]), default=None)
     for row in rows:
         if row["is_chosen"] and row["gain"] != best:
@@ -102,12 +124,12 @@ def build_reranker(
     return schemas.Reranker.validate(table)
 
 
-def _weigh(candidate: Candidate, lists: Sequence[RankedList], bench: Bench) -> dict[str, Any]:
+def _weigh(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
     found = [candidate.score(one.query, one.passages) for one in lists]
     weights = find_weights(lists, found)
     own = [score_list(one, scores, weight=weights[one.family]) for one, scores in zip(lists, found, strict=True)]
     base = [score_list(one, scores, weight=0.0) for one, scores in zip(lists, found, strict=True)]
-    gain = judge_gain(base, own, interval=bench.interval)
+    gain = decide_promotion(base, own, interval=context.interval)
     return {
         "name": f"{candidate.kind}-{(candidate.sha256 or candidate.base)[:12]}",
         "kind": candidate.kind,
@@ -115,14 +137,22 @@ def _weigh(candidate: Candidate, lists: Sequence[RankedList], bench: Bench) -> d
         "base": candidate.base,
         "sha256": candidate.sha256,
         "settings": candidate.settings,
-        "depth": bench.depth,
+        "depth": context.depth,
         "weight": weights[""],
         **gain.row(),
     }
 
 
 def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[str, float]:
-    """The best weight for each family by the questions of all others, and under "" by all: none is its own judge."""
+    """Fit the weight of a reranker's score for each family on the questions of all other families.
+
+    Args:
+        lists: Ranked lists.
+        found: The reranker's score of each passage of each list.
+
+    Returns:
+        Weight by family; under "" the weight fitted on all families.
+    """
     tried = {
         weight: np.array([score_list(one, s, weight=weight).ndcg for one, s in zip(lists, found, strict=True)])
         for weight in WEIGHTS
@@ -137,10 +167,11 @@ def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[s
 
 
 def _find_modest(tried: Mapping[float, Floats]) -> float:
-    """The smallest weight that the best one does not beat by more than a standard error of their difference.
+    """Return the smallest weight that the best one does not beat by more than one standard error of the difference.
 
-    Few questions tell large weights apart, and a large one that fits them by chance moves many answers of others.
-    Source: Breiman et al., Classification and Regression Trees, 1984, section 3.4.3, the rule of one standard error.
+    A few questions hardly separate large weights, and a large weight that fits them by chance moves many other answers.
+
+    Source: Breiman et al., Classification and Regression Trees, 1984, section 3.4.3, the one-standard-error rule.
     """
     best = max(tried, key=lambda weight: (float(tried[weight].mean()), -weight))
 
@@ -152,7 +183,13 @@ def _find_modest(tried: Mapping[float, Floats]) -> float:
 
 
 def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
-    """Figures of a list whose order a second look has changed; answers that the pipeline missed are not counted."""
+    """Score a reranked list; relevant passages that the pipeline missed do not count.
+
+    Args:
+        one: Ranked list.
+        scores: The reranker's score of each passage.
+        weight: Weight of these scores, added to the pipeline's.
+    """
     order = np.argsort(-(one.scores + weight * scores), kind="stable")
     place = {str(number): number for number in range(len(one.passages))}
     right = [
@@ -170,17 +207,25 @@ def train_reranker(
     out: Path,
     progress: Progress | None = None,
 ) -> TrainedModel:
-    """Train a loaded CrossEncoder to put each answer before its hard negatives, and save the best of its states.
+    """Train a CrossEncoder to rank each positive before its hard negatives, and save the best state.
 
-    Args: base: changed by training; of a model that is no cross-encoder yet, its head begins at random.
-          dev: examples with negatives; the figures are those of the order among the own negatives.
+    Args:
+        examples: Training examples; those without negatives are left out.
+        dev: Development examples with negatives; each positive is ranked among its own negatives.
+        base: Loaded CrossEncoder; changed by training.
+        settings: Hyperparameters.
+        out: Folder for the model, and for the state while training runs.
+        progress: Receives steps done and steps in all.
+
+    Raises:
+        ValueError: No evaluation gave a number.
     """
     examples = [example for example in examples if example.negatives]
     with seeded(settings.steps):
         trainer = _CrossTrainer(base, settings)
         base.model.eval()
         before = trainer.score_examples(dev)
-        course = run_steps(
+        history = run_steps(
             base.model,
             draw_batches(len(examples), settings=settings.steps),
             step=lambda batch: trainer.step([examples[place] for place in batch]),
@@ -190,7 +235,7 @@ def train_reranker(
             identity=identify_training(examples, dev, settings=settings),
             progress=progress,
         )
-        base.model.load_state_dict(course.best)
+        base.model.load_state_dict(history.best)
         base.model.eval()
         after = trainer.score_examples(dev)
     base.save_pretrained(str(out))
@@ -203,30 +248,34 @@ def train_reranker(
         base=before,
         tuned=after,
         alphas={1.0: mean_of(after)},
-        steps=course.steps,
-        examples=course.examples,
-        seconds=course.seconds,
+        steps=history.steps,
+        examples=history.examples,
+        seconds=history.seconds,
         peak_mb=peak_memory_mb(),
-        course=course.scores,
+        dev_scores=history.scores,
     )
 
 
 def describe_settings(settings: RerankerSettings) -> str:
-    """The settings as JSON."""
+    """Return the settings as JSON.
+
+    Args:
+        settings: Hyperparameters.
+    """
     return json.dumps(asdict(settings), sort_keys=True)
 
 
 class _CrossTrainer:
-    """A cross-encoder with its tokens: steps of training and scores."""
+    """A CrossEncoder with its tokenizer cache: training steps and scores."""
 
     def __init__(self, model: Any, settings: RerankerSettings) -> None:
         self.model, self.settings = model, settings
         self.tokens = Tokens(model.tokenizer, settings.tokens)
 
     def step(self, batch: Sequence[Example]) -> float:
-        """Gradients of one batch: a softmax over each answer and its hard negatives, by weight.
+        """Compute the gradients of one batch: a weighted softmax over each positive and its hard negatives.
 
-        Source: Cao et al. 2007, learning to rank by lists; one right passage a list.
+        Source: Cao et al. 2007, listwise learning to rank; one relevant passage per list.
         """
         chosen = [[example.positive, *self._choose(example.negatives)] for example in batch]
         pairs = [(example.query, text) for example, texts in zip(batch, chosen, strict=True) for text in texts]
@@ -239,7 +288,7 @@ class _CrossTrainer:
         return float(loss.detach())
 
     def score_examples(self, dev: Sequence[Example]) -> list[QueryScore]:
-        """Figures of the order among each example's answer and its negatives."""
+        """Score the rank of each example's positive among its negatives."""
         scores = []
         for example in dev:
             texts = [*example.negatives, example.positive]

@@ -1,6 +1,6 @@
-"""The loop that every training shares: seeded order, warm-up and decay, early stopping, a state to go on from.
+"""The training loop: seeded order, warm-up and decay, early stopping, a state to resume from.
 
-Here: steps and when to stop. Not here: what a step computes, or how good a model is (both are handed in).
+Here: the steps and when to stop. Not here: what a step computes and how a model is scored; the caller provides both.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from taxkg_assets.training.lazy_torch import torch
 
 _LOG = logging.getLogger(__name__)
 _ARCHIVE = b"PK\x03\x04"
-"""What a file that torch has written begins with."""
+"""First bytes of a file written by torch."""
 Progress = Callable[[int, int], None]
 Weights: TypeAlias = "dict[str, torch.Tensor]"
 
 
 @dataclass(frozen=True, slots=True)
 class StepSettings:
-    """How long and how fast to train."""
+    """Length and speed of a training."""
 
     epochs: float = 1.0
     batch: int = 32
@@ -36,19 +36,19 @@ class StepSettings:
     warmup: float = 0.1
     weight_decay: float = 0.01
     evaluations: int = 4
-    """How often the development split is scored over the whole training."""
+    """Evaluations on the development split over the whole training."""
     patience: int = 2
-    """Scorings without a better figure after which training stops."""
+    """Evaluations without improvement after which training stops."""
     seed: int = 0
     state_seconds: float = 30.0
-    """A state to resume from is written about this often."""
+    """Seconds between two states to resume from."""
     threads: int = 0
     """Threads of torch; 0 leaves them as they are."""
 
 
 @dataclass(slots=True)
-class Course:
-    """How a training went."""
+class TrainingHistory:
+    """State of a training: losses, development scores, best weights."""
 
     steps: int = 0
     seconds: float = 0.0
@@ -61,18 +61,22 @@ class Course:
 
     @property
     def examples_per_second(self) -> float:
-        """Speed of the steps, scoring aside."""
+        """Throughput of the training steps, evaluation left out."""
         return self.examples / max(self.seconds, 1e-9)
 
 
 def peak_memory_mb() -> float:
-    """Most memory this process has held so far, in MiB."""
+    """Return the peak memory of this process, MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 @contextmanager
 def seeded(settings: StepSettings) -> Iterator[None]:
-    """Seed whatever draws numbers, with the threads of the settings, and leave all as it was."""
+    """Seed torch and set its threads for the duration of a block, then restore both.
+
+    Args:
+        settings: Seed and threads.
+    """
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     torch.manual_seed(settings.seed)
     if settings.threads:
@@ -85,7 +89,12 @@ def seeded(settings: StepSettings) -> Iterator[None]:
 
 
 def draw_batches(count: int, *, settings: StepSettings) -> list[list[int]]:
-    """Numbers of the examples of each step; every epoch in a new order, the last may be a part; at least one step."""
+    """Return the example indices of each step; each epoch in a new order; at least one step.
+
+    Args:
+        count: Number of examples.
+        settings: Batch size, epochs (also fractions) and seed.
+    """
     wanted = max(min(count, settings.batch), round(count * settings.epochs))
     order: list[int] = []
     choose = random.Random(settings.seed)
@@ -106,13 +115,21 @@ def run_steps(
     state: Path,
     identity: str,
     progress: Progress | None = None,
-) -> Course:
-    """Train a module and give its best weights on the development split.
+) -> TrainingHistory:
+    """Train a module and return its best weights on the development split.
 
-    Args:   step: computes gradients for the examples of one batch, gives the loss. score: higher is better.
-            state: file to resume from, for the caller to remove when the result is safe. identity: digest of data and
-            settings; together with the weights to begin from it names the training whose state may be used.
-    Raises: ValueError where no scoring gave a number.
+    Args:
+        module: Module to train.
+        batches: Example indices of each step, from `draw_batches`.
+        step: Computes the gradients of one batch and returns the loss.
+        score: Scores the module on the development split, higher is better.
+        settings: Learning rate, warm-up, evaluation and patience.
+        state: File to resume from; the caller removes it when the result is saved.
+        identity: Digest of data and settings; a state is resumed only if this and the initial weights are the same.
+        progress: Receives steps done and steps in all.
+
+    Raises:
+        ValueError: No evaluation gave a number.
     """
     identity = f"{identity}:{hash_module(module)}"
     trained = [weight for weight in module.parameters() if weight.requires_grad]
@@ -121,37 +138,41 @@ def run_steps(
         optimizer, lambda done: _share_of_rate(done, len(batches), warmup=settings.warmup)
     )
     parts = {"module": module, "optimizer": optimizer, "scheduler": scheduler}
-    course = _resume(parts, state, identity=identity)
+    history = _resume(parts, state, identity=identity)
     every = max(1, -(-len(batches) // settings.evaluations))
     written = time.monotonic()
-    while course.steps < len(batches) and not course.is_stopped_early:
+    while history.steps < len(batches) and not history.is_stopped_early:
         began = time.monotonic()
         module.train()
-        batch = batches[course.steps]
-        course.losses.append(step(batch))
+        batch = batches[history.steps]
+        history.losses.append(step(batch))
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad(set_to_none=True)
-        course.steps += 1
-        course.examples += len(batch)
-        course.seconds += time.monotonic() - began
-        if course.steps % every == 0 or course.steps == len(batches):
-            _look(module, course, score=score, patience=settings.patience)
+        history.steps += 1
+        history.examples += len(batch)
+        history.seconds += time.monotonic() - began
+        if history.steps % every == 0 or history.steps == len(batches):
+            _evaluate(module, history, score=score, patience=settings.patience)
         if progress is not None:
-            progress(course.steps, len(batches))
+            progress(history.steps, len(batches))
         if time.monotonic() - written > settings.state_seconds:
-            _save(parts, course, state, identity=identity)
+            _save(parts, history, state, identity=identity)
             written = time.monotonic()
-    if not course.best:
+    if not history.best:
         state.unlink(missing_ok=True)
-        raise ValueError(f"Training went astray: scores {course.scores}. Train with a lower rate or another seed.")
-    _save(parts, course, state, identity=identity)
-    return course
+        raise ValueError(f"Training diverged: scores {history.scores}. Train with a lower rate or another seed.")
+    _save(parts, history, state, identity=identity)
+    return history
 
 
 def hash_module(module: torch.nn.Module) -> str:
-    """Digest of a module's weights."""
+    """Return a digest of a module's weights.
+
+    Args:
+        module: The module.
+    """
     hashed = hashlib.sha256()
     for name, weight in sorted(module.state_dict().items()):
         hashed.update(name.encode() + weight.detach().cpu().numpy().tobytes())
@@ -159,7 +180,11 @@ def hash_module(module: torch.nn.Module) -> str:
 
 
 def copy_weights(module: torch.nn.Module) -> Weights:
-    """The module's weights as they are now."""
+    """Return a copy of a module's weights.
+
+    Args:
+        module: The module.
+    """
     return {name: weight.detach().clone() for name, weight in module.state_dict().items()}
 
 
@@ -168,50 +193,50 @@ def _share_of_rate(done: int, total: int, *, warmup: float) -> float:
     return (done + 1) / rising if done < rising else max(0.02, (total - done) / max(1, total - rising))
 
 
-def _look(module: torch.nn.Module, course: Course, *, score: Callable[[], float], patience: int) -> None:
-    """Score the development split and remember the best weights."""
+def _evaluate(module: torch.nn.Module, history: TrainingHistory, *, score: Callable[[], float], patience: int) -> None:
+    """Score the development split and keep the best weights."""
     module.eval()
     found = score()
-    course.scores.append((course.steps, found))
-    if found > course.best_score:
-        course.best_score, course.best = found, copy_weights(module)
-    since = len(course.scores) - 1 - max(range(len(course.scores)), key=lambda place: course.scores[place][1])
-    course.is_stopped_early = since >= patience
+    history.scores.append((history.steps, found))
+    if found > history.best_score:
+        history.best_score, history.best = found, copy_weights(module)
+    since = len(history.scores) - 1 - max(range(len(history.scores)), key=lambda place: history.scores[place][1])
+    history.is_stopped_early = since >= patience
 
 
-def _save(parts: dict[str, Any], course: Course, state: Path, *, identity: str) -> None:
+def _save(parts: dict[str, Any], history: TrainingHistory, state: Path, *, identity: str) -> None:
     state.parent.mkdir(parents=True, exist_ok=True)
     temporary = state.with_suffix(".part")
-    held = {name: part.state_dict() for name, part in parts.items()}
+    saved = {name: part.state_dict() for name, part in parts.items()}
     with temporary.open("wb") as file:
-        torch.save({**held, "course": asdict(course), "identity": identity, "random": torch.get_rng_state()}, file)
+        torch.save({**saved, "history": asdict(history), "identity": identity, "random": torch.get_rng_state()}, file)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(state)
 
 
-def _resume(parts: dict[str, Any], state: Path, *, identity: str) -> Course:
-    """Go on where a killed training of the same data and settings stood, or begin."""
-    held = _read_state(state)
-    if held is None or held.get("identity") != identity:
-        return Course()
+def _resume(parts: dict[str, Any], state: Path, *, identity: str) -> TrainingHistory:
+    """Restore the state of an interrupted training with the same identity, or begin."""
+    saved = _read_state(state)
+    if saved is None or saved.get("identity") != identity:
+        return TrainingHistory()
     for name, part in parts.items():
-        part.load_state_dict(held[name])
-    torch.set_rng_state(held["random"])
-    return Course(**held["course"])
+        part.load_state_dict(saved[name])
+    torch.set_rng_state(saved["random"])
+    return TrainingHistory(**saved["history"])
 
 
 def _read_state(state: Path) -> dict[str, Any] | None:
-    """What was written down; None where there is nothing, or nothing that can be read, which is overwritten then."""
+    """Read the saved state; None where there is none, or where it cannot be read and is overwritten."""
     if not state.exists():
         return None
-    held: Any = None
+    saved: Any = None
     with state.open("rb") as file:
         is_archive = file.read(len(_ARCHIVE)) == _ARCHIVE
     if is_archive:
         with suppress(EOFError, OSError, RuntimeError):  # cut off, or damaged within
-            held = torch.load(state, weights_only=True)
-    if not isinstance(held, dict):
-        _LOG.warning("The state %s can't be read: training begins anew.", state.name)
+            saved = torch.load(state, weights_only=True)
+    if not isinstance(saved, dict) or "history" not in saved:
+        _LOG.warning("The state %s can't be read: training starts from scratch.", state.name)
         return None
-    return held
+    return saved

@@ -13,34 +13,38 @@ import dataframely as dy
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import Tables
 from taxkg_assets.training.corpus import Corpus, squeeze
-from taxkg_assets.training.drafts import Draft
+from taxkg_assets.training.pair_candidates import PairCandidate
 
 Cell = Mapping[str, Any]
 _LETTER = re.compile(r"^[A-Z]$")
 
 
-def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterator[Draft]:
-    """Ask for some cells and columns of each table, as people who look something up do.
+def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterator[PairCandidate]:
+    """Yield questions about cells and columns of each table that has headers.
 
-    Only for what stands near the beginning of a part of the table: what an encoder cuts off it can't be taught.
+    Only content near the beginning of a passage is used: an encoder truncates the rest.
+
+    Args:
+        corpus: Passages and nodes.
+        tables: Extracted tables.
     """
     rules = load_family("training")["tables"]
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
         passages = corpus.holding.get(table["table_id"], ())
-        if len(_title_words(table["title"])) < rules["title_words"]:
+        if len(_title_words(table["title"])) < rules["min_title_words"]:
             continue
         heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
-        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _can_be_asked(c)]
-        read = {c: read_lines(corpus.passages[c].full, reach=rules["reach"]) for c in passages}
+        cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _is_usable(c)]
+        read = {c: read_lines(corpus.passages[c].full, max_offset=rules["max_offset"]) for c in passages}
         by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(read[chunk_id], cell)]
         by_column = [(cell, c) for cell in cells for c in passages[:1] if _heads(read[c], cell)]
         for kind, key, found in (("rows", _place, by_row), ("columns", _column, by_column)):
             first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(found)}.values()
-            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules["cells"]]
+            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules["max_cells"]]
             for cell, chunk_id in sorted(chosen, key=lambda item: _place(item[0])):
                 source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
-                asked = _ask(table, cell, patterns=rules["questions"][kind])
-                yield Draft("table", asked, (chunk_id,), source, table["table_id"])
+                question = _ask(table, cell, patterns=rules["questions"][kind])
+                yield PairCandidate("table", question, (chunk_id,), source, table["table_id"])
 
 
 def _place(cell: Cell) -> tuple[int, int]:
@@ -54,18 +58,20 @@ def _column(cell: Cell) -> str:
 def _ask(table: Mapping[str, Any], cell: Cell, *, patterns: Sequence[str]) -> str:
     title = " ".join(_title_words(table["title"]))
     pattern = patterns[_draw(table["table_id"], cell)[0] % len(patterns)]
-    asked: str = pattern.format(row=_row_words(cell["row_path"]), column=_column_words(cell["col_path"]), table=title)
-    return squeeze(asked)
+    question: str = pattern.format(
+        row=_row_words(cell["row_path"]), column=_column_words(cell["col_path"]), table=title
+    )
+    return squeeze(question)
 
 
 def _title_words(title: str) -> list[str]:
-    """A title without its number, and no longer than people would say it."""
+    """Return the words of a title without its number, truncated."""
     title = load_rules("training", "table_numbers")[0].pattern.sub("", squeeze(title))
-    return title.split()[: load_family("training")["tables"]["most_title_words"]]
+    return title.split()[: load_family("training")["tables"]["max_title_words"]]
 
 
 def _row_words(path: str) -> str:
-    """`$340 > $355` is a range of amounts; of other paths the last two headers."""
+    """Return a row's headers in words: `$340 > $355` is a range of amounts; otherwise the last two headers."""
     parts = [part.strip() for part in path.split(" > ") if part.strip()]
     amount = load_rules("training", "amounts")[0].pattern
     if len(parts) >= 2 and all(amount.search(part) for part in parts[-2:]):
@@ -78,30 +84,35 @@ def _column_words(path: str) -> str:
     return " ".join([part for part in parts if part and not _LETTER.match(part)][-2:])
 
 
-def _can_be_asked(cell: Cell) -> bool:
+def _is_usable(cell: Cell) -> bool:
     rules = load_family("training")["tables"]
     row, column = cell["row_path"].strip(), cell["col_path"].strip()
-    is_short = len(row.split()) <= rules["most_words"] and len(column.split()) <= rules["most_words"]
+    is_short = len(row.split()) <= rules["max_header_words"] and len(column.split()) <= rules["max_header_words"]
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 
 
 def _holds(lines: Sequence[str], cell: Cell) -> bool:
-    """Whether one of the lines is the cell's row: its header and its value."""
+    """Return whether a line contains the cell's row header and value."""
     head = cell["row_path"].split(" > ")[-1]
     return any(head in line and cell["text"] in line for line in lines)
 
 
 def _heads(lines: Sequence[str], cell: Cell) -> bool:
-    """Whether one of the lines holds the header of the cell's column."""
+    """Return whether a line contains the header of the cell's column."""
     head = squeeze(cell["col_path"].split(" > ")[-1])
     return any(head in line for line in lines)
 
 
-def read_lines(text: str, *, reach: int) -> list[str]:
-    """The lines of a text that end within so many characters, each with single spaces."""
+def read_lines(text: str, *, max_offset: int) -> list[str]:
+    """Return the lines that end within the first characters of a text, with single spaces.
+
+    Args:
+        text: The text.
+        max_offset: Last character that counts.
+    """
     lines = text.split("\n")
     ends = accumulate(len(line) + 1 for line in lines)
-    return [squeeze(line) for line, end in zip(lines, ends, strict=True) if end - 1 <= reach]
+    return [squeeze(line) for line, end in zip(lines, ends, strict=True) if end - 1 <= max_offset]
 
 
 def _draw(table_id: str, cell: Cell) -> bytes:

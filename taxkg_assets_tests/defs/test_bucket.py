@@ -21,7 +21,7 @@ from taxkg_assets.defs.training_models import keep_model
 from taxkg_assets.retrieval.encoder import CosineScale
 from taxkg_assets.schemas import Model
 from taxkg_assets.sources.scan import sha256_of
-from taxkg_assets.training.cosines import SCALE
+from taxkg_assets.training.similarity_calibration import SCALE_FILE
 from taxkg_assets_tests.defs.test_store import faces
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.training.tiny import save_tiny_model
@@ -172,7 +172,7 @@ def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
     size = int.from_bytes(weights.read_bytes()[:8], "little")
     data = weights.read_bytes()
     weights.write_bytes((size + 8).to_bytes(8, "little") + data[8 : 8 + size] + b" " * 8 + data[8 + size :])
-    (trained / SCALE).write_text('{"slope": 0.8, "offset": 0.2}\n', encoding="utf8")
+    (trained / SCALE_FILE).write_text('{"slope": 0.8, "offset": 0.2}\n', encoding="utf8")
     name = f"encoder-{sha256_of(weights)[:12]}"
     row = {"name": name, "sha256": sha256_of(weights), "base_hash": base_hash(home).removesuffix("-bf16")}
     path = keep_model(home, trained, name)

@@ -9,10 +9,12 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
-from taxkg_assets.defs.store import ContractError, Store, frame_digest
-from taxkg_assets.schemas import Faces, Release, Sections
+from taxkg_assets.defs.contracts import ContractError, schema_of
+from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
+from taxkg_assets.defs.store import Store, frame_digest
+from taxkg_assets.schemas import Faces, Release, Reranker, Sections
 
 
 def faces(document_id: str, keys: list[str]) -> pl.DataFrame:
@@ -126,3 +128,20 @@ def test_other_programs_read_what_stands_and_nothing_that_was_replaced(
     ours = store.read("sections")
     assert ours.height == 4
     assert read(store.table_uri("sections")).sort("element_id").equals(ours.sort("element_id"))
+
+
+def test_a_table_of_an_earlier_release_is_read_under_the_new_names(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    rows = Reranker.sample(overrides=[{"name": "late-1", "candidate_score": 0.5}])
+    write_deltalake(store.table_uri("reranker"), rows.rename({"candidate_score": "own_score"}))
+    assert store.read("reranker").equals(rows)
+    assert store.head("reranker", 1).columns == rows.columns
+    store.write("reranker", rows, inputs="x")
+    assert "own_score" not in DeltaTable(store.table_uri("reranker")).schema().to_json()
+
+
+def test_every_renamed_column_exists() -> None:
+    for table, renamed in RENAMED_COLUMNS.items():
+        columns = schema_of(table).columns()
+        assert set(renamed.values()) <= set(columns)
+        assert not set(renamed) & set(columns)

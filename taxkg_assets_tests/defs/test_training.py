@@ -19,8 +19,8 @@ def _judge(folder: Path, *, sound: int) -> Verdict:
     """A home with many sound questions, and 25 definitions of which so many are."""
     verdicts = [("scenario", True)] * 300 + [("definition", n < sound) for n in range(25)]
     rows = [
-        {"pair_id": f"{n:03}", "kind": kind, "split": "train", "polarity": "positive", "is_sound": is_sound}
-        for n, (kind, is_sound) in enumerate(verdicts)
+        {"pair_id": f"{n:03}", "kind": kind, "split": "train", "polarity": "positive", "is_valid_pair": is_valid_pair}
+        for n, (kind, is_valid_pair) in enumerate(verdicts)
     ]
     home = Home(home=str(folder))
     home.store.write("pairs", pl.DataFrame(small.fill(Pairs, rows)), inputs="")

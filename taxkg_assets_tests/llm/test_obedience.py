@@ -108,7 +108,7 @@ def test_a_judges_reason_in_a_table_is_what_it_quotes() -> None:
     provider = Scripted(lambda request: Reply(json.dumps({"proposals": [said]}), COMPLETE, 1, 1))
     row = {"pair_id": "p", "query": NEAR["question"], "passage": TEXT, "chunk_id": "e"}
     judged = judge_pairs(Pairs.sample(overrides=[row]), proposer(provider)).row(0, named=True)
-    assert (judged["judged_by"], judged["is_sound"], judged["judgement"]) == ("m", True, TRUE)
+    assert (judged["judged_by"], judged["is_valid_pair"], judged["judgment"]) == ("m", True, TRUE)
 
 
 def _obey(request: Request) -> Reply:

@@ -24,7 +24,7 @@ from taxkg_assets.defs.resources import Home
 from taxkg_assets.retrieval.encoder import CosineScale
 from taxkg_assets.schemas import Index, Model
 from taxkg_assets.sources.scan import sha256_of
-from taxkg_assets.training.cosines import SCALE
+from taxkg_assets.training.similarity_calibration import SCALE_FILE
 from taxkg_assets_tests.training import small
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, write_examples
 
@@ -77,7 +77,7 @@ def _tune(home: Home, base: Path) -> None:
             weight.add_(0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
     building = home.store.folder("models", "building")
     model.save(str(building))
-    (building / SCALE).write_text(json.dumps({"slope": 0.5, "offset": 0.25}), encoding="utf8")
+    (building / SCALE_FILE).write_text(json.dumps({"slope": 0.5, "offset": 0.25}), encoding="utf8")
     sha256 = sha256_of(building / "model.safetensors")
     path = f"models/encoder-{sha256[:12]}"
     building.rename(home.store.home / path)

@@ -1,4 +1,4 @@
-"""A small corpus of two families, and legs that count words: enough for pairs and negatives of most kinds."""
+"""A small corpus of two families, and retrievers that count words: enough for pairs and negatives of most kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import polars as pl
 from taxkg_assets.schemas import Chunks, Documents, Edges, Nodes, Registry
 from taxkg_assets.training.corpus import Corpus, read_corpus
 from taxkg_assets.training.families import find_families
-from taxkg_assets.training.legs import Floats
+from taxkg_assets.training.retrievers import Floats
 
 Table = TypeVar("Table", bound=dy.Schema)
 
@@ -135,8 +135,8 @@ def corpus() -> Corpus:
 
 
 @dataclass(frozen=True)
-class CountingLegs:
-    """Legs for which texts are alike by the words that they share."""
+class CountingRetrievers:
+    """Retrievers for which texts are alike by the words that they share."""
 
     chunk_ids: tuple[str, ...]
     vectors: Floats
@@ -152,11 +152,11 @@ class CountingLegs:
         return np.array([len(asked & own) for own in self.words], dtype=np.float32)
 
 
-def legs() -> CountingLegs:
+def retrievers() -> CountingRetrievers:
     """Over the small corpus."""
     texts = {row["chunk_id"]: f"{row['context']}\n{row['text']}" for row in chunks().iter_rows(named=True)}
     ids = tuple(sorted(texts))
-    return CountingLegs(ids, encode([texts[c] for c in ids]), tuple(_find_words(texts[c]) for c in ids))
+    return CountingRetrievers(ids, encode([texts[c] for c in ids]), tuple(_find_words(texts[c]) for c in ids))
 
 
 def encode(texts: Sequence[str]) -> Floats:

@@ -9,7 +9,7 @@ from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.schemas import HardNegatives, Pairs
 from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives, keep_nearest
-from taxkg_assets.training.laws import find_near_negatives
+from taxkg_assets.training.invariants import find_near_negatives
 from taxkg_assets_tests.training import small
 
 
@@ -24,7 +24,7 @@ def _pair(query: str, anchor: str, **more: Any) -> dict[str, Any]:
         "passage": passage.full,
         "passage_node_id": passage.node_ids[0],
         "chunk_id": passage.chunk_id,
-        "twin_group": passage.twin_group,
+        "near_duplicate_group": passage.near_duplicate_group,
         **more,
     }
 
@@ -37,7 +37,7 @@ def _build(*pairs: dict[str, Any]) -> dy.DataFrame[HardNegatives]:
         nodes=small.nodes(),
         edges=small.edges(),
         registry=small.registry(),
-        legs=small.legs(),
+        retrievers=small.retrievers(),
         proposer=RuleProposer(),
     )
 
@@ -63,7 +63,7 @@ def test_what_lies_within_three_steps_is_none() -> None:
 def test_another_passage_that_answers_as_well_is_none() -> None:
     query = "enter the rent that the owner of a lot or garden was paid"
     assert "c2" in _anchors(_build(_pair(query, "b1")))
-    assert "c2" not in _anchors(_build(_pair(query, "b1", also=["paragraph:c2:p"])))
+    assert "c2" not in _anchors(_build(_pair(query, "b1", other_positive_ids=["paragraph:c2:p"])))
     assert "c2" not in _anchors(_build(_pair(query, "b1"), _pair(query.upper(), "c2")))
 
 
@@ -91,5 +91,5 @@ def test_a_passage_is_kept_for_the_pairs_that_are_nearest_to_it() -> None:
         ("q", 0, "index page", 0.7),
         ("r", 0, "index page", 0.5),
     ]
-    kept = keep_nearest(pl.DataFrame(rows, schema=columns, orient="row"), uses=1)
+    kept = keep_nearest(pl.DataFrame(rows, schema=columns, orient="row"), max_reuse=1)
     assert kept.select(columns).rows() == [("p", 0, "other", 0.5), ("q", 0, "index page", 0.7)]

@@ -10,12 +10,12 @@ from taxkg_assets.training.judge import pick_sample, score_false, score_valid
 
 def test_each_kind_weighs_as_much_as_it_has_pairs() -> None:
     judged = [("a", True)] * 3 + [("a", False)] + [("a", None)] * 4 + [("b", False)] * 2
-    frame = pl.DataFrame(judged, schema=["kind", "is_sound"], orient="row")
+    frame = pl.DataFrame(judged, schema=["kind", "is_valid_pair"], orient="row")
     assert score_valid(frame) == (8 * 3 / 4 + 2 * 0) / 10
 
 
 def test_a_source_that_nobody_judged_says_nothing() -> None:
-    frame = pl.DataFrame({"source": ["bm25", "bm25", "dense"], "is_false": [True, False, None]})
+    frame = pl.DataFrame({"source": ["bm25", "bm25", "dense"], "is_false_negative": [True, False, None]})
     assert score_false(frame) == 1 / 2
     assert score_false(frame.clear()) == 0.0
 

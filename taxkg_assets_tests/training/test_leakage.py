@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from taxkg_assets.training.leakage import find_overlaps, find_repeated_words
-from taxkg_assets.training.legs import Floats
+from taxkg_assets.training.retrievers import Floats
 
 _QUESTIONS = ["Where do I enter the rent of my lot?", "Is a deposit rent?"]
 

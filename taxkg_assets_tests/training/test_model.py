@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from taxkg_assets.training.contrast import EncoderTrainer
-from taxkg_assets.training.cosines import SCALE
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.model import STATE, EncoderSettings, TrainedModel, mix_weights, train_encoder
+from taxkg_assets.training.similarity_calibration import SCALE_FILE
 from taxkg_assets.training.steps import StepSettings
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model, write_examples
 
@@ -46,7 +46,7 @@ def test_a_trained_model_finds_more_than_its_base_and_loads_again(tiny: Path, tm
     assert not (tmp_path / STATE).exists()
     assert open_tiny_model(tmp_path).encode(["where does rent go"]).shape == (1, 32)
     assert trained.scale is not None
-    assert json.loads((tmp_path / SCALE).read_text(encoding="utf8")) == asdict(trained.scale)
+    assert json.loads((tmp_path / SCALE_FILE).read_text(encoding="utf8")) == asdict(trained.scale)
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(tiny: Path, tmp_path: Path) -> None:

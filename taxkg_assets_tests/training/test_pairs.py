@@ -8,18 +8,28 @@ import pytest
 
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.schemas import EvalQueries, Pairs, ScenarioQueries, Tables
-from taxkg_assets.training.laws import find_leaked_pairs, find_split_families
+from taxkg_assets.training.invariants import find_leaked_pairs, find_split_families
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs, share_out
 from taxkg_assets_tests.training import small
 
 _ASKED = [
     {"query_id": "w-1", "query": "lodger went early, is money paid back?", "chunk_id": "paragraph:c1:p"},
-    {"query_id": "w-2", "query": "fence let without its lot", "chunk_id": "paragraph:b2:p", "also": ["paragraph:b1:p"]},
-    {"query_id": "w-3", "query": "is rent of a garden rent", "chunk_id": "paragraph:c2:p", "overlaps": "garden?"},
+    {
+        "query_id": "w-2",
+        "query": "fence let without its lot",
+        "chunk_id": "paragraph:b2:p",
+        "other_positive_ids": ["paragraph:b1:p"],
+    },
+    {
+        "query_id": "w-3",
+        "query": "is rent of a garden rent",
+        "chunk_id": "paragraph:c2:p",
+        "repeated_eval_query": "garden?",
+    },
 ]
 
 
-def _build(*questions: str, tell: Callable[[Steps], None] = lambda steps: None) -> dy.DataFrame[Pairs]:
+def _build(*questions: str, report: Callable[[Steps], None] = lambda steps: None) -> dy.DataFrame[Pairs]:
     return build_pairs(
         small.fill(ScenarioQueries, [{"created_by": "written", "register": "lay", **row} for row in _ASKED]),
         small.chunks(),
@@ -29,9 +39,9 @@ def _build(*questions: str, tell: Callable[[Steps], None] = lambda steps: None) 
         tables=Tables.create_empty(),
         registry=small.registry(),
         eval_queries=small.fill(EvalQueries, [{"query_id": q, "query": q, "type": "concept"} for q in questions]),
-        legs=small.legs(),
+        retrievers=small.retrievers(),
         proposer=RuleProposer(),
-        tell=tell,
+        report=report,
     )
 
 
@@ -63,7 +73,7 @@ def test_questions_enter_with_their_other_answers_but_not_those_of_the_evaluatio
     asked = pairs.filter(pl.col("kind") == "scenario")
     assert set(asked["query"]) <= {_ASKED[0]["query"], _ASKED[1]["query"]}
     fence = asked.filter(pl.col("query") == _ASKED[1]["query"])
-    assert fence["also"].to_list() in ([["paragraph:b1:p"]], [])
+    assert fence["other_positive_ids"].to_list() in ([["paragraph:b1:p"]], [])
 
 
 def test_a_text_near_to_an_evaluation_question_is_left_out_and_the_law_would_find_it() -> None:
@@ -74,9 +84,9 @@ def test_a_text_near_to_an_evaluation_question_is_left_out_and_the_law_would_fin
 
 
 def test_what_is_left_out_is_told_by_kind_and_reason() -> None:
-    told: list[Steps] = []
-    kept = _build("FORM 77-A, box 2f: rent of fences?", tell=told.append)
-    (steps,) = told
+    reported: list[Steps] = []
+    kept = _build("FORM 77-A, box 2f: rent of fences?", report=reported.append)
+    (steps,) = reported
     assert {kind: own["kept"] for kind, own in steps.items() if own["kept"]} == dict(
         kept.group_by("kind").len().iter_rows()
     )

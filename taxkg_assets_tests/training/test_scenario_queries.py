@@ -20,7 +20,7 @@ def _build(*written: dict[str, Any], asked: tuple[str, ...] = ()) -> dy.DataFram
         registry=small.registry(),
         eval_queries=small.fill(EvalQueries, [{"query_id": q, "query": q, "type": "concept"} for q in asked]),
         written=written,
-        legs=small.legs(),
+        retrievers=small.retrievers(),
         proposer=RuleProposer(),
     )
 
@@ -48,13 +48,17 @@ def test_a_written_question_stands_where_the_home_holds_its_element() -> None:
     other = {"id": "w-3", "query": "rent of a field", "element": "elsewhere:p", "elements": ["c2:p", "b1:p"]}
     rows = {r["query_id"]: r for r in _build(here, gone, other).filter(pl.col("generator") == "written").to_dicts()}
     assert rows.keys() == {"w-1", "w-3"}
-    assert (rows["w-1"]["chunk_id"], rows["w-1"]["register"], rows["w-1"]["also"]) == ("paragraph:c1:p", "lay", [])
-    assert (rows["w-3"]["chunk_id"], rows["w-3"]["also"]) == ("paragraph:c2:p", ["paragraph:b1:p"])
+    assert (rows["w-1"]["chunk_id"], rows["w-1"]["register"], rows["w-1"]["other_positive_ids"]) == (
+        "paragraph:c1:p",
+        "lay",
+        [],
+    )
+    assert (rows["w-3"]["chunk_id"], rows["w-3"]["other_positive_ids"]) == ("paragraph:c2:p", ["paragraph:b1:p"])
 
 
 def test_a_question_that_repeats_an_evaluation_question_is_marked() -> None:
     made = _build(asked=("where do I enter: the rent that the owner of a fence was paid",))
-    marked = made.filter(pl.col("overlaps") != "")["query"].to_list()
+    marked = made.filter(pl.col("repeated_eval_query") != "")["query"].to_list()
     assert "Where do I enter the rent that the owner of a fence was paid?" in marked
 
 

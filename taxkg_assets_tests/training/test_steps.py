@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from taxkg_assets.training.steps import Course, StepSettings, draw_batches, run_steps
+from taxkg_assets.training.steps import StepSettings, TrainingHistory, draw_batches, run_steps
 
 
-def _run(scores: Iterator[float], state: Path) -> Course:
+def _run(scores: Iterator[float], state: Path) -> TrainingHistory:
     module = torch.nn.Linear(1, 1)
 
     def step(_: object) -> float:
@@ -32,9 +32,9 @@ def _run(scores: Iterator[float], state: Path) -> Course:
 
 
 def test_training_stops_where_it_gets_no_better(tmp_path: Path) -> None:
-    course = _run(iter([0.5, 0.4, 0.3, 0.9]), tmp_path / "state")
-    assert course.is_stopped_early
-    assert (course.steps, course.best_score) == (6, 0.5)
+    history = _run(iter([0.5, 0.4, 0.3, 0.9]), tmp_path / "state")
+    assert history.is_stopped_early
+    assert (history.steps, history.best_score) == (6, 0.5)
 
 
 @pytest.mark.parametrize("written", [b"", b"no state", b"PK\x03\x04 cut off"])
@@ -44,7 +44,7 @@ def test_a_state_that_cannot_be_read_begins_anew_and_says_so(
     state = tmp_path / "state"
     state.write_bytes(written)
     assert _run(iter([0.1, 0.2, 0.3, 0.4]), state).steps == 8
-    assert "begins anew" in caplog.text
+    assert "starts from scratch" in caplog.text
 
 
 def test_a_state_of_another_layout_is_not_used(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pairs as the graph offers them: a short text and the passages that may belong to it. Chosen from elsewhere."""
+"""Candidates for pairs: queries from the graph, each with the passages that may answer it. Selected in `pairs.py`."""
 
 from __future__ import annotations
 
@@ -18,46 +18,68 @@ from taxkg_assets.training.naming import name_document, name_place
 from taxkg_assets.training.phrasing import Wording, agree, is_subject
 
 Row = Mapping[str, Any]
-_BESIDE = ("references_form", "references_publication")
+_WHOLE_DOCUMENTS = ("references_form", "references_publication")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A short text, the passages that it may belong to (the best one is taken), and what made it."""
+class PairCandidate:
+    """A query, the passages that may answer it (the nearest one is selected), and its source.
+
+    Attributes:
+        kind: One of `PAIR_KINDS`.
+        chunk_ids: Passages to select from.
+        source: Edge, question or rule that the candidate is made from.
+        other_positive_ids: Further chunks that answer the query.
+    """
 
     kind: str
     query: str
-    choices: tuple[str, ...]
+    chunk_ids: tuple[str, ...]
     source: str
     query_node_id: str | None = None
     relation: str = ""
     polarity: str = "positive"
     confidence: float = 1.0
-    also: tuple[str, ...] = ()
+    other_positive_ids: tuple[str, ...] = ()
 
 
-def find_hierarchical(corpus: Corpus) -> Iterator[Draft]:
-    """A heading, with the form or headings that it needs to be understood, and the first passage that it owns."""
+def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
+    """Yield each heading, with the form or parent headings that identify it, and the first passage below it.
+
+    Args:
+        corpus: Passages and nodes.
+    """
     for anchor_id, chunk_ids in corpus.below.items():
         place = name_place(corpus, anchor_id)
         if place:
-            yield Draft("hierarchical", place, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
+            yield PairCandidate("hierarchical", place, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
 
 
-def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[Draft]:
-    """A sentence that points, and the passages of the heading or table that it points at."""
-    pointing = set(PLAIN_RELATIONS) - set(_BESIDE)
+def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[PairCandidate]:
+    """Yield each sentence with a reference, and the passages of the heading or table that it refers to.
+
+    Args:
+        corpus: Passages and nodes.
+        edges: Edges of the graph.
+    """
+    pointing = set(PLAIN_RELATIONS) - set(_WHOLE_DOCUMENTS)
     for row in _semantic_rows(edges).iter_rows(named=True):
         choices = _other_passages(corpus, row)
         if row["relation"] in pointing and choices:
             yield _from_edge("cross_reference", _sentence(row["evidence"]), choices, row=row)
 
 
-def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wording) -> Iterator[Draft]:
-    """A question about how two fields or subjects relate, and the passage that says so; with the polarity it has."""
+def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wording) -> Iterator[PairCandidate]:
+    """Yield a question for each semantic relation, with the passage that states it and its polarity.
+
+    Args:
+        corpus: Passages and nodes.
+        edges: Edges of the graph.
+        wording: Capitalization of the corpus.
+    """
     templates = load_family("training")["relation_questions"]
     for row in _semantic_rows(edges).iter_rows(named=True):
-        speaker = corpus.find_passages(row["source_id"])
+        speaker = corpus.passages_of_node(row["source_id"])
         target = corpus.nodes[row["target_id"]]
         if row["relation"] not in templates or not speaker:
             continue
@@ -80,10 +102,16 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wordin
 
 def find_same_fields(
     corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: Wording
-) -> Iterator[Draft]:
-    """What one side of the paper says of a field in a sentence, and what the other side says.
+) -> Iterator[PairCandidate]:
+    """Yield what one perspective (filer, recipient) says of a field, with the passages of the other perspective.
 
-    Also what the face calls the field, and other names of it; an abbreviation only if documents use it.
+    Also the label that the form prints, and aliases of the field; an abbreviation only if documents use it.
+
+    Args:
+        corpus: Passages and nodes.
+        edges: Edges of the graph.
+        registry: Numbered fields with aliases.
+        wording: Words of the corpus.
     """
     aliases = dict(registry.select("canonical_id", "aliases").iter_rows())
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
@@ -91,47 +119,63 @@ def find_same_fields(
             changed = {**row, "source_id": source, "target_id": target}
             speaker, choices = corpus.nodes[source], corpus.below.get(target, ())
             if speaker.perspective != "face" and choices:
-                yield _from_edge("same_field", _first_words(corpus, source), choices, row=changed)
+                yield _from_edge("same_field", _first_sentences(corpus, source), choices, row=changed)
             elif choices:
                 form = name_document(corpus, speaker.document_id or "")
-                for name in (corpus.name_anchor(source), *aliases.get(speaker.canonical_id or "", ())):
+                for name in (corpus.anchor_label(source), *aliases.get(speaker.canonical_id or "", ())):
                     if not name.isupper() or wording.knows(name):
                         yield _from_edge("same_field", f"{form} {name}", choices[:1], row=changed)
 
 
-def find_definitions(corpus: Corpus) -> Iterator[Draft]:
-    """A term, alone or in a question, and the passage that says what it means."""
+def find_definitions(corpus: Corpus) -> Iterator[PairCandidate]:
+    """Yield each defined term, alone or in a question, with the passage that defines it.
+
+    Args:
+        corpus: Passages and nodes.
+    """
     questions = load_family("training")["definition_questions"]
     for passage in corpus.passages.values():
         for rule in load_rules("training", "definitions"):
             for match in rule.pattern.finditer(passage.text):
                 term = match["term"].strip(' ,;:“”"')
                 question = questions[len(term) % len(questions)].format(term=term)
-                yield Draft(
+                yield PairCandidate(
                     "definition", question, (passage.chunk_id,), f"{rule.id}:{passage.chunk_id}@{match.start()}"
                 )
 
 
-def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQueries]) -> Iterator[Draft]:
-    """A question that somebody might ask, and the passage that answers it."""
+def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQueries]) -> Iterator[PairCandidate]:
+    """Yield each scenario question with its passage; those that repeat an evaluation question are left out.
+
+    Args:
+        corpus: Passages and nodes.
+        scenario_queries: The questions.
+    """
     for row in scenario_queries.iter_rows(named=True):
-        if row["chunk_id"] in corpus.passages and not row["overlaps"]:
-            chunk_ids, also = (row["chunk_id"],), tuple(row["also"])
-            yield Draft("scenario", row["query"], chunk_ids, f"{row['created_by']}:{row['query_id']}", also=also)
+        if row["chunk_id"] in corpus.passages and not row["repeated_eval_query"]:
+            chunk_ids, others = (row["chunk_id"],), tuple(row["other_positive_ids"])
+            yield PairCandidate(
+                "scenario", row["query"], chunk_ids, f"{row['created_by']}:{row['query_id']}", other_positive_ids=others
+            )
 
 
 def name_subject(corpus: Corpus, node_id: str) -> str:
-    """What a speaking sentence is about: the heading over it."""
+    """Return the subject of a node's text: the heading above it; empty where there is none.
+
+    Args:
+        corpus: Passages and nodes.
+        node_id: Any node.
+    """
     node: Node | None = corpus.nodes[node_id]
     while node is not None and node.level != "anchor":
         node = corpus.nodes.get(node.parent_id or "")
-    return corpus.name_anchor(node.node_id) if node is not None else ""
+    return corpus.anchor_label(node.node_id) if node is not None else ""
 
 
 def _name_target(corpus: Corpus, node: Node) -> str:
     if node.level == "document":
         return name_document(corpus, node.node_id)
-    name = corpus.name_anchor(node.node_id) if node.level == "anchor" else squeeze(node.text)
+    name = corpus.anchor_label(node.node_id) if node.level == "anchor" else squeeze(node.text)
     kind, _, number = (node.anchor_key or "").partition("_")
     is_named = node.level == "anchor" and kind in ("box", "line") and strip_key(node.text) != node.text.strip(" .:")
     if is_named:
@@ -144,16 +188,16 @@ def _semantic_rows(edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _other_passages(corpus: Corpus, row: Row) -> tuple[str, ...]:
-    """The target's passages without those that speak themselves."""
-    own = set(corpus.find_passages(row["source_id"]))
-    return tuple(c for c in corpus.find_passages(row["target_id"]) if c not in own)
+    """Return the target's passages without those of the source."""
+    own = set(corpus.passages_of_node(row["source_id"]))
+    return tuple(c for c in corpus.passages_of_node(row["target_id"]) if c not in own)
 
 
-def _from_edge(kind: str, query: str, choices: Sequence[str], *, row: Row) -> Draft:
-    return Draft(
+def _from_edge(kind: str, query: str, choices: Sequence[str], *, row: Row) -> PairCandidate:
+    return PairCandidate(
         kind=kind,
         query=query,
-        choices=tuple(choices),
+        chunk_ids=tuple(choices),
         source=f"{row['source_id']}>{row['relation']}>{row['target_id']}@{row['start']}",
         query_node_id=row["source_id"],
         relation=row["relation"],
@@ -162,23 +206,23 @@ def _from_edge(kind: str, query: str, choices: Sequence[str], *, row: Row) -> Dr
     )
 
 
-def _first_words(corpus: Corpus, node_id: str) -> str:
-    """The first sentence or two below a heading, without the heading's own words."""
-    for chunk_id in corpus.find_passages(node_id)[:1]:
+def _first_sentences(corpus: Corpus, node_id: str) -> str:
+    """Return the first sentences below a heading, without the heading's own words."""
+    for chunk_id in corpus.passages_of_node(node_id)[:1]:
         passage = corpus.passages[chunk_id]
         heading = corpus.nodes[node_id].text
         text = passage.text.removeprefix(heading).strip()
         words: list[str] = []
         for start, end in find_sentence_parts(text):
             words += text[start:end].split()
-            if len(words) >= load_family("training")["query"]["enough_words"]:
+            if len(words) >= load_family("training")["query"]["target_words"]:
                 break
         return " ".join(words)
     return ""
 
 
 def _sentence(evidence: str) -> str:
-    """A sentence on one line without a label or list mark before it."""
+    """Return a sentence on one line without a leading label or list mark."""
     return re.sub(r"^(?:[•–—-]|\(?[a-z0-9]{1,3}[.)])\s+", "", squeeze(evidence))
 
 

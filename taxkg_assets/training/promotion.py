@@ -1,4 +1,4 @@
-"""Is a trained model better than its base? Question by question, with an interval, and kind by kind."""
+"""The decision whether a trained model replaces its base: paired differences with an interval, overall and by kind."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 from taxkg_assets.training.dense_scores import QueryScore
 
 Interval = Callable[[Sequence[float], Sequence[str]], tuple[float | None, float | None]]
-"""Ends of the interval of a mean, given values and their clusters."""
-WORST = -0.02
-"""What any kind of question may lose."""
+"""Bounds of the confidence interval of a mean, given values and their clusters; None where there is none."""
+MIN_KIND_GAIN = -0.02
+"""Smallest gain (largest loss) that any kind of question may have."""
 DECIDING = "nDCG@10"
 METRICS: Mapping[str, Callable[[QueryScore], float]] = {
     DECIDING: lambda score: score.ndcg,
     "recall@5": lambda score: score.recall,
     "MRR@10": lambda score: score.reciprocal_rank,
 }
-LEAST = 20
-"""Questions of a kind from which its loss counts for itself; fewer say nothing."""
+MIN_QUESTIONS = 20
+"""Questions from which a kind is judged by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean over the development questions of base and model, and the interval of the difference by families."""
+    """Mean of a metric over the development questions for base and model, and the difference's interval by families."""
 
     base: float
     own: float
@@ -36,46 +36,55 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
-    """What a model gains over its base on the development questions, and whether that is enough.
+class Promotion:
+    """A model's gain over its base on the development questions, and whether it is promoted.
 
-    Attributes: figures: by metric; what decides is nDCG@10. by_kind: gain in it of each kind of question.
+    Attributes:
+        figures: Means by metric; nDCG@10 decides.
+        by_kind: Gain in nDCG@10 by kind of question.
+        reason: Why it is promoted or not.
     """
 
     questions: int
     figures: dict[str, Figure]
     by_kind: dict[str, float]
-    is_enough: bool
+    is_promoted: bool
     reason: str
 
     @property
     def deciding(self) -> Figure:
-        """Of the metric that decides."""
+        """Figure of the metric that decides."""
         return self.figures[DECIDING]
 
     def row(self) -> dict[str, Any]:
-        """The columns that tables of models share."""
+        """Return the columns that the tables `model` and `reranker` share."""
         return {
             "dev_questions": self.questions,
             "base_score": self.deciding.base,
-            "own_score": self.deciding.own,
+            "candidate_score": self.deciding.own,
             "gain": self.deciding.own - self.deciding.base,
             "gain_low": self.deciding.low,
             "gain_high": self.deciding.high,
             "gain_by_kind": json.dumps({kind: round(value, 4) for kind, value in self.by_kind.items()}),
-            "is_chosen": self.is_enough,
+            "is_chosen": self.is_promoted,
             "reason": self.reason,
         }
 
 
 def _spare(members: Mapping[str, Sequence[float]]) -> str:
-    """Which kinds have too few questions to tell."""
-    few = [kind for kind, values in members.items() if len(values) < LEAST]
-    return f" ({', '.join(few)}: too few to tell)" if few else ""
+    """Return a note on the kinds that have too few questions."""
+    few = [kind for kind, values in members.items() if len(values) < MIN_QUESTIONS]
+    return f" ({', '.join(few)}: too few to judge)" if few else ""
 
 
-def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Gain:
-    """Enough is an interval above 0 with no kind of question that loses more than 0.02."""
+def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Promotion:
+    """Promote a model if the interval of its gain is above 0 and no kind of question loses more than 0.02.
+
+    Args:
+        base: Scores of the base, one per question.
+        own: Scores of the model, for the same questions in the same order.
+        interval: Confidence interval of a mean over clusters.
+    """
     families = [score.family for score in base]
     figures, gains = {}, {}
     for name, read in METRICS.items():
@@ -86,14 +95,14 @@ def judge_gain(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interva
     for gain, score in zip(gains[DECIDING], base, strict=True):
         members[score.kind].append(gain)
     by_kind = {kind: float(np.mean(values)) for kind, values in members.items()}
-    worse = [kind for kind, values in members.items() if len(values) >= LEAST and by_kind[kind] < WORST]
+    worse = [kind for kind, values in members.items() if len(values) >= MIN_QUESTIONS and by_kind[kind] < MIN_KIND_GAIN]
     low = figures[DECIDING].low
     is_above = low is not None and low > 0
     reason = (
-        "the interval of the gain holds 0"
+        "the interval of the gain contains 0"
         if not is_above
         else f"worse for questions of kind {', '.join(worse)}"
         if worse
         else f"better than the base, its interval above 0, and no kind of question worse{_spare(members)}"
     )
-    return Gain(len(base), figures, by_kind, is_above and not worse, reason)
+    return Promotion(len(base), figures, by_kind, is_above and not worse, reason)

@@ -1,4 +1,4 @@
-"""Which pairs a model learns from: questions first, the other kinds in equal parts, no more than there is time for."""
+"""Sampling of training examples: questions first, other kinds in equal parts, up to the time budget."""
 
 from __future__ import annotations
 
@@ -11,22 +11,27 @@ from taxkg_assets.training.examples import Example
 
 QUESTIONS = "scenario"
 QUESTION_SHARE = 0.75
-"""Share of the pairs that are questions, where there are enough; what is asked of the model later are questions."""
+"""Share of questions among the examples, where there are enough: the model will be used with questions."""
 WRITTEN = "written:"
-"""How the source of a question begins that was written, not made: these go before made ones."""
+"""Prefix of the source of a question written by a person; these go before generated ones."""
 NEGATIVES = 4
-"""Hardest negatives of an example that training draws from: a guide reads them all before the first step."""
+"""Hardest negatives of an example that training samples from; a guide encodes them all before the first step."""
 
 
 def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Example]:
-    """Pairs with their negatives, hardest first, in the order of their ids."""
+    """Join pairs with their negatives, hardest first, in the order of pair ids.
+
+    Args:
+        pairs: Rows of `pairs`.
+        hard_negatives: Rows of `hard_negatives`.
+    """
     hardest = hard_negatives.sort("pair_id", "rank").group_by("pair_id", maintain_order=True).agg("passage")
-    held = dict(hardest.iter_rows())
+    negatives_of = dict(hardest.iter_rows())
     return [
         Example(
             query=row["query"],
             positive=row["passage"],
-            negatives=tuple(held.get(row["pair_id"], ())),
+            negatives=tuple(negatives_of.get(row["pair_id"], ())),
             kind=row["kind"],
             family=row["family"],
             weight=row["weight"],
@@ -36,15 +41,23 @@ def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Exa
     ]
 
 
-def choose_examples(
+def sample_examples(
     pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, most: int, dev: int, seed: int = 0
 ) -> tuple[list[Example], list[Example]]:
-    """At most so many examples to train on, and to measure by; kinds other than questions in equal parts.
+    """Sample training and development examples; kinds other than questions in equal parts.
 
-    No passage of a family to measure by is a negative of an example to train on: what answers there would be pushed
-    away from questions.
+    No passage of a development family is a negative of a training example: training would push the development
+    positives away from questions.
 
-    Returns: examples with the hardest of their negatives; the measuring ones with all.
+    Args:
+        pairs: Pairs of both splits.
+        hard_negatives: Their negatives.
+        most: Most training examples.
+        dev: Most development examples.
+        seed: Seed of the sample.
+
+    Returns:
+        Training examples with their hardest negatives, and development examples with all negatives.
     """
     kept_out = pairs.filter(pl.col("split") == "dev")["family"].unique().to_list()
     negatives = {"train": hard_negatives.filter(~pl.col("family").is_in(kept_out)), "dev": hard_negatives}
@@ -57,8 +70,14 @@ def choose_examples(
     return [replace(example, negatives=example.negatives[:NEGATIVES]) for example in chosen], measured
 
 
-def choose_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count: int) -> list[Example]:
-    """So many questions of the families to measure by, always the same, with the hardest of their negatives."""
+def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count: int) -> list[Example]:
+    """Sample questions of the development families, always the same ones, with their hardest negatives.
+
+    Args:
+        pairs: Pairs of both splits.
+        hard_negatives: Their negatives.
+        count: Most questions.
+    """
     own = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
     drawn = own.sample(min(count, own.height), seed=0)
     return [replace(e, negatives=e.negatives[:NEGATIVES]) for e in read_examples(drawn, hard_negatives)]
@@ -68,12 +87,12 @@ def _draw_by_kind(examples: list[Example], most: int, draw: random.Random, *, wr
     by_kind: dict[str, list[Example]] = {}
     for example in examples:
         by_kind.setdefault(example.kind, []).append(example)
-    asked = by_kind.pop(QUESTIONS, [])
+    questions_of = by_kind.pop(QUESTIONS, [])
     others = sorted(by_kind, key=lambda kind: (len(by_kind[kind]), kind))
-    spared = sum(len(by_kind[kind]) for kind in others)
-    questions = max(round(most * QUESTION_SHARE), most - spared)
-    chosen = _draw([e for e in asked if e.pair_id in written], questions, draw)
-    chosen += _draw([e for e in asked if e.pair_id not in written], questions - len(chosen), draw)
+    available = sum(len(by_kind[kind]) for kind in others)
+    questions = max(round(most * QUESTION_SHARE), most - available)
+    chosen = _draw([e for e in questions_of if e.pair_id in written], questions, draw)
+    chosen += _draw([e for e in questions_of if e.pair_id not in written], questions - len(chosen), draw)
     for place, kind in enumerate(others):
         chosen += _draw(by_kind[kind], (most - len(chosen)) // (len(others) - place), draw)
     return sorted(chosen, key=lambda example: example.pair_id)

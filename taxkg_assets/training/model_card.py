@@ -1,4 +1,4 @@
-"""The card in a model's folder: what it learned from, how, and what it is worth."""
+"""The model card in a model's folder: data, training and results."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from taxkg_assets.training.examples import Example
-from taxkg_assets.training.gain import DECIDING, Figure, Gain
+from taxkg_assets.training.promotion import DECIDING, Figure, Promotion
 
 if TYPE_CHECKING:
     from taxkg_assets.training.model import TrainedModel
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """What a model was made from: the state of each table, the documents, and pairs left out by kind and reason."""
+class Provenance:
+    """What a model was made from.
+
+    Attributes:
+        tables: Version and content digest by table.
+        documents: Document ids.
+        left_out: Number of pairs left out, by kind and reason.
+    """
 
     tables: Mapping[str, str] = field(default_factory=dict)
     documents: Sequence[str] = ()
@@ -25,9 +31,24 @@ class Origin:
 
 
 def render_card(
-    trained: TrainedModel, gain: Gain, *, base: str, kinds: Sequence[Example], dev: Sequence[Example], origin: Origin
+    trained: TrainedModel,
+    gain: Promotion,
+    *,
+    base: str,
+    kinds: Sequence[Example],
+    dev: Sequence[Example],
+    origin: Provenance,
 ) -> str:
-    """The model card as Markdown, with the header that model hubs read."""
+    """Render an encoder's model card as Markdown, with the metadata header of model hubs.
+
+    Args:
+        trained: The model.
+        gain: Decision on its promotion, with figures.
+        base: Name of the base model.
+        kinds: Training examples, counted by kind.
+        dev: Development examples.
+        origin: Tables and documents that the examples come from.
+    """
     lines = [
         "---",
         "library_name: sentence-transformers",
@@ -36,16 +57,16 @@ def render_card(
         "---",
         "# Encoder tuned on a graph of tax forms and instructions",
         "",
-        f"Tuned by `taxkg train` from {base}. {'Chosen' if gain.is_enough else 'Not chosen'}: {gain.reason}.",
+        f"Tuned by `taxkg train` from {base}. {'Promoted' if gain.is_promoted else 'Not promoted'}: {gain.reason}.",
         "",
-        "## Results on form families that gave no pair",
+        "## Results on form families without training pairs",
         "",
         f"{gain.questions} questions, vectors alone, by families: {_list_families(dev)}.",
         "",
         "| | base | tuned | gain | interval by families |",
         "|---|---|---|---|---|",
         *(
-            f"| {name} | {own.base:.3f} | {own.own:.3f} | {own.own - own.base:+.3f} | {_tell_interval(own)} |"
+            f"| {name} | {own.base:.3f} | {own.own:.3f} | {own.own - own.base:+.3f} | {_render_interval(own)} |"
             for name, own in gain.figures.items()
         ),
         "",
@@ -53,14 +74,14 @@ def render_card(
         "|---|---|",
         *(f"| {kind} | {value:+.3f} |" for kind, value in sorted(gain.by_kind.items())),
         "",
-        "Mixtures with the base (share of the tuned weights: nDCG@10): "
+        "Interpolation with the base (weight of the tuned parameters: nDCG@10): "
         + ", ".join(f"{alpha:g}: {score:.3f}" for alpha, score in sorted(trained.alphas.items()))
-        + f". Taken: {trained.alpha:g}.",
+        + f". Selected: {trained.alpha:g}.",
         "",
-        *_tell_scale(trained),
+        *_render_scale(trained),
         "## Data",
         "",
-        *_tell_data(kinds, origin),
+        *_render_data(kinds, origin),
         "## Training",
         "",
         f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s "
@@ -78,18 +99,18 @@ def _list_families(examples: Sequence[Example]) -> str:
     return ", ".join(sorted({example.family for example in examples}))
 
 
-def _tell_interval(figure: Figure) -> str:
+def _render_interval(figure: Figure) -> str:
     if figure.low is None or figure.high is None:
         return "none"
     return f"[{figure.low:+.3f}, {figure.high:+.3f}]"
 
 
-def _tell_data(kinds: Sequence[Example], origin: Origin) -> list[str]:
-    """What was learned from: pairs by kind with what was left out and why, families, documents, states of tables."""
+def _render_data(kinds: Sequence[Example], origin: Provenance) -> list[str]:
+    """Render the training data: pairs by kind with those left out and why, families, documents, states of tables."""
     counts = Counter(example.kind for example in kinds)
     reasons = list(dict.fromkeys(name for own in origin.left_out.values() for name in own))
     lines = [
-        "| kind of pair | learned from | " + "".join(f"{name} | " for name in reasons),
+        "| kind of pair | trained on | " + "".join(f"{name} | " for name in reasons),
         "|---|---|" + "---|" * len(reasons),
     ]
     for kind in sorted({*counts, *origin.left_out}):
@@ -101,16 +122,22 @@ def _tell_data(kinds: Sequence[Example], origin: Origin) -> list[str]:
     return lines + [f"- `{name}`: {state}" for name, state in origin.tables.items()] + [""] * bool(origin.tables)
 
 
-def _tell_scale(trained: TrainedModel) -> list[str]:
-    """What its cosines are worth, for whoever compares them with a limit."""
+def _render_scale(trained: TrainedModel) -> list[str]:
+    """Render how the model's cosines compare with those of its base."""
     if trained.scale is None:
         return []
     said = f"{trained.scale.slope:g} times its cosine and {trained.scale.offset:+g} is what the base would give"
-    return [f"Cosines lie otherwise than the base's: {said} (`cosines.json`; the search reads it).", ""]
+    return [f"Its cosines differ from the base's: {said} (`cosines.json`, read by the search).", ""]
 
 
 def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Example]) -> str:
-    """The card of a cross-encoder."""
+    """Render a cross-encoder's model card as Markdown.
+
+    Args:
+        trained: The model.
+        base: Name of the model that it was initialized from.
+        kinds: Training examples, counted by kind.
+    """
     counts = Counter(example.kind for example in kinds)
     before, after = (sum(score.ndcg for score in scores) / len(scores) for scores in (trained.base, trained.tuned))
     lines = [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from taxkg_assets.training.dense_scores import QueryScore
-from taxkg_assets.training.gain import LEAST, judge_gain
+from taxkg_assets.training.promotion import MIN_QUESTIONS, decide_promotion
 
 
 def score(ndcg: float, *, kind: str = "scenario") -> QueryScore:
@@ -22,26 +22,26 @@ def interval(low: float | None) -> object:
 
 
 def test_the_gain_is_the_mean_of_the_paired_differences() -> None:
-    gain = judge_gain([score(0.2), score(0.6)], [score(0.6), score(0.8)], interval=interval(0.1))  # type: ignore[arg-type]
+    gain = decide_promotion([score(0.2), score(0.6)], [score(0.6), score(0.8)], interval=interval(0.1))  # type: ignore[arg-type]
     assert gain.row()["gain"] == pytest.approx(((0.6 - 0.2) + (0.8 - 0.6)) / 2)
     assert gain.figures["recall@5"].own == gain.figures["MRR@10"].own == 0.0
-    assert gain.is_enough
+    assert gain.is_promoted
 
 
 @pytest.mark.parametrize("low", [None, 0.0, -0.01])
 def test_an_interval_that_holds_0_keeps_the_base(low: float | None) -> None:
-    gain = judge_gain([score(0.2)], [score(0.9)], interval=interval(low))  # type: ignore[arg-type]
-    assert not gain.is_enough
+    gain = decide_promotion([score(0.2)], [score(0.9)], interval=interval(low))  # type: ignore[arg-type]
+    assert not gain.is_promoted
 
 
-@pytest.mark.parametrize(("count", "is_enough"), [(LEAST, False), (LEAST - 1, True)])
-def test_a_kind_that_loses_keeps_the_base_where_it_is_asked_often(count: int, is_enough: bool) -> None:
+@pytest.mark.parametrize(("count", "is_promoted"), [(MIN_QUESTIONS, False), (MIN_QUESTIONS - 1, True)])
+def test_a_kind_that_loses_keeps_the_base_where_it_is_asked_often(count: int, is_promoted: bool) -> None:
     base = [score(0.1)] * 100 + [score(0.5, kind="table")] * count
     own = [score(0.9)] * 100 + [score(0.47, kind="table")] * count
-    assert judge_gain(base, own, interval=interval(0.1)).is_enough is is_enough  # type: ignore[arg-type]
+    assert decide_promotion(base, own, interval=interval(0.1)).is_promoted is is_promoted  # type: ignore[arg-type]
 
 
 def test_kinds_with_too_few_questions_are_named() -> None:
     base, own = [score(0.1)] * 100 + [score(0.5, kind="table")], [score(0.9)] * 100 + [score(0.4, kind="table")]
-    gain = judge_gain(base, own, interval=interval(0.1))  # type: ignore[arg-type]
-    assert gain.reason.endswith("no kind of question worse (table: too few to tell)")
+    gain = decide_promotion(base, own, interval=interval(0.1))  # type: ignore[arg-type]
+    assert gain.reason.endswith("no kind of question worse (table: too few to judge)")

@@ -1,4 +1,4 @@
-"""What must hold of pairs and negatives, whoever made them."""
+"""Invariants of pairs and negatives, checked on the finished tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ _SEARCHED = ("bm25", "dense")
 
 
 def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[EvalQueries]) -> pl.DataFrame:
-    """Pairs whose short text repeats an evaluation question in its words; with the question."""
+    """Find pairs whose query repeats an evaluation question word by word.
+
+    Args:
+        pairs: Pairs.
+        eval_queries: Evaluation questions.
+
+    Returns:
+        Columns `pair_id`, `query`, `question`.
+    """
     leaks = find_repeated_words(pairs["query"].to_list(), eval_queries["query"].unique().sort().to_list())
     places = sorted(leaks)
     found = pairs.select("pair_id", "query")[places]
@@ -26,14 +34,20 @@ def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[Eva
 
 
 def find_split_families(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
-    """Families, and groups of passages that say the same, that are on both sides of the split; pairs across families
-    of different sides."""
+    """Find families and groups of near-duplicates on both sides of the split, and pairs that cross it.
+
+    Args:
+        pairs: Pairs.
+
+    Returns:
+        Columns `name`, `sides`, `what`, sorted.
+    """
     sides = {
         "family": pairs.select(name="family", split="split"),
         "query_family": pl.concat(
             [pairs.select(name="family", split="split"), pairs.select(name="query_family", split="split")]
         ),
-        "twin_group": pairs.select(name="twin_group", split="split"),
+        "near_duplicate_group": pairs.select(name="near_duplicate_group", split="split"),
     }
     found = [
         frame.group_by("name")
@@ -52,24 +66,34 @@ def find_near_negatives(
     *,
     distances: Distances,
 ) -> pl.DataFrame:
-    """Negatives that the graph joins with the pair's passage: in a few steps, of next of kin by one semantic relation;
-    those that are too like the passage or nearly as like the question, and those that are known to be right.
+    """Find negatives that may be positives.
 
-    A passage is joined by any paragraph or table that it holds, not by its first one alone.
+    A search result must not be within `max_steps` of the positive in the graph, nor too similar to it, nor nearly as
+    similar to the query. A structural negative must have no semantic relation with the positive. No negative may be a
+    known positive. All paragraphs and tables of a passage count, not only its first one.
+
+    Args:
+        negatives: Hard negatives.
+        pairs: Their pairs.
+        chunks: Chunks of the home.
+        distances: Adjacency of the graph.
+
+    Returns:
+        Columns `pair_id`, `rank`, `fault`.
     """
-    held = {
+    nodes_of = {
         chunk_id: [distances.paragraph_of.get(name, name) for name in node_ids]
         for chunk_id, node_ids in chunks.select("chunk_id", "node_ids").iter_rows()
     }
     under = dict(chunks.select("chunk_id", "anchor_id").iter_rows())
-    right = pairs.select("pair_id", "also", right="chunk_id")
+    right = pairs.select("pair_id", "other_positive_ids", right="chunk_id")
     of_passage: dict[str, _Surroundings] = {}
     faults = []
     for row in negatives.join(right, on="pair_id", how="left").iter_rows(named=True):
         own = row["right"]
         if own not in of_passage:
-            of_passage[own] = _Surroundings.around(held.get(own or "", []), distances)
-        fault = "its pair is not there" if own is None else _find_fault(row, of_passage[own], held, under)
+            of_passage[own] = _Surroundings.around(nodes_of.get(own or "", []), distances)
+        fault = "its pair is not there" if own is None else _find_fault(row, of_passage[own], nodes_of, under)
         if fault:
             faults.append((row["pair_id"], row["rank"], fault))
     schema = {"pair_id": pl.String, "rank": pl.Int32, "fault": pl.String}
@@ -78,30 +102,34 @@ def find_near_negatives(
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """What the graph joins with any paragraph or table of a passage: in a few steps, and by one semantic relation."""
+    """Nodes within `max_steps` of a passage, with their distance, and nodes with a semantic relation to it."""
 
     near: Mapping[str, int]
     related: frozenset[str]
 
     @classmethod
     def around(cls, node_ids: Sequence[str], distances: Distances) -> _Surroundings:
-        steps = load_family("training")["negatives"]["steps"]
+        steps = load_family("training")["negatives"]["max_steps"]
         return cls(distances.find_near(node_ids, within=steps), frozenset(distances.find_related(node_ids)))
 
 
 def _find_fault(
     row: Mapping[str, Any],
     around: _Surroundings,
-    held: Mapping[str, Sequence[str]],
+    nodes_of: Mapping[str, Sequence[str]],
     under: Mapping[str, str | None],
 ) -> str:
-    """Why a negative may not be one; empty where it may.
+    """Return why a negative is invalid; empty where it is valid.
 
-    Args: held: paragraphs and tables of each passage. under: the anchor that owns it.
+    Args:
+        row: Negative, joined with the chunk ids of its pair's positives.
+        around: Surroundings of the positive.
+        nodes_of: Paragraphs and tables of each chunk.
+        under: Anchor that owns each chunk.
     """
     limits = load_family("training")["negatives"]
-    names = held.get(row["chunk_id"], [row["node_id"]])
-    if row["chunk_id"] in (row["right"], *row["also"]):
+    names = nodes_of.get(row["chunk_id"], [row["node_id"]])
+    if row["chunk_id"] in (row["right"], *row["other_positive_ids"]):
         return "it is a right passage"
     if row["source"] not in _SEARCHED:
         return (
@@ -111,6 +139,8 @@ def _find_fault(
         )
     if steps := [around.near[name] for name in names if name in around.near]:
         return f"{min(steps)} steps from the right passage"
-    if row["likeness"] >= limits["most_likeness"]:
+    if row["similarity_to_positive"] >= limits["max_similarity"]:
         return "too like the right passage"
-    return "nearly as like the question" if row["score"] >= limits["of_positive"] * row["positive_score"] else ""
+    return (
+        "nearly as like the question" if row["score"] >= limits["max_share_of_positive"] * row["positive_score"] else ""
+    )

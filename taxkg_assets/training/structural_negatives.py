@@ -1,6 +1,6 @@
-"""The genre's own near misses: the neighbouring box, the same box elsewhere, the rule that says the opposite.
+"""Structural negatives: a sibling box, the same box of another form or year, a rule that says the opposite.
 
-They may stand near to a pair's passage in the graph; what they may not have is a semantic relation with it.
+They may be close to a pair's positive in the graph, but must not have a semantic relation with it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _NEGATES = ("excludes",)
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
-    """A passage that is nearly right, the kind of nearness, and what tells so."""
+class StructuralNegative:
+    """A passage that nearly answers, its source (see `NEGATIVE_SOURCES`), and the edge or keys that it comes from."""
 
     chunk_id: str
     source: str
@@ -32,11 +32,14 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True)
-class Kindred:
-    """Finds the near misses of passages.
+class StructuralNegativeMiner:
+    """Finds structural negatives of passages.
 
-    Attributes: places: passages by document, side of the paper and key. names: passages by the field's name.
-                revised: the other years of a heading. speaking: passages that say something of a node, with polarity.
+    Attributes:
+        places: Chunk ids by key, by document and perspective.
+        names: Chunk ids by name of the field.
+        revised: The same heading in other revisions, by anchor.
+        speaking: Statements about each node: chunk id, whether it negates, and the edge.
     """
 
     corpus: Corpus
@@ -46,20 +49,24 @@ class Kindred:
     revised: Mapping[str, tuple[str, ...]]
     speaking: Mapping[str, tuple[tuple[str, bool, str], ...]]
 
-    def find_kin(self, passage: Passage, query: str) -> Iterator[Kin]:
-        """The near misses of one passage for one short text, without those that mean the same thing or are related.
+    def mine(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
+        """Yield the structural negatives of a pair, without near-duplicates of its positive and passages related to it.
 
-        The same box of another form or year is wrong only where the text names its own form or year.
+        The same box of another form or year is a negative only where the query names its form or year.
+
+        Args:
+            passage: The positive.
+            query: The pair's query.
         """
         own = {self.distances.paragraph_of.get(n, n) for n in passage.node_ids}
         related = self.distances.find_related(passage.node_ids) | own
-        for kin in self._all(passage, query):
-            other = self.corpus.passages[kin.chunk_id]
+        for negative in self._all(passage, query):
+            other = self.corpus.passages[negative.chunk_id]
             nodes = {self.distances.paragraph_of.get(n, n) for n in other.node_ids} | {other.anchor_id or ""}
-            if other.twin_group != passage.twin_group and not nodes & related:
-                yield kin
+            if other.near_duplicate_group != passage.near_duplicate_group and not nodes & related:
+                yield negative
 
-    def _all(self, passage: Passage, query: str) -> Iterator[Kin]:
+    def _all(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
         if passage.anchor_key is not None:
             yield from self._siblings(passage)
             if passage.form and any(form_pattern(form).search(query) for form in split_forms(passage.form)):
@@ -68,8 +75,8 @@ class Kindred:
                 yield from self._other_years(passage)
         yield from self._negated(passage)
 
-    def _siblings(self, passage: Passage) -> Iterator[Kin]:
-        """2f beside 2e; else the boxes with the next numbers."""
+    def _siblings(self, passage: Passage) -> Iterator[StructuralNegative]:
+        """Yield the boxes with the same number (2e and 2f), or with neighboring numbers."""
         own = _KEY.match(passage.anchor_key or "")
         if own is None:
             return
@@ -79,35 +86,45 @@ class Kindred:
                 continue
             apart = abs(int(other["number"]) - int(own["number"]))
             if apart == 0 or (apart == 1 and not own["letter"]):
-                yield from (Kin(c, "sibling_box", f"{passage.anchor_key} and {key}") for c in chunk_ids[:1])
+                yield from (
+                    StructuralNegative(c, "sibling_box", f"{passage.anchor_key} and {key}") for c in chunk_ids[:1]
+                )
 
-    def _other_forms(self, passage: Passage) -> Iterator[Kin]:
+    def _other_forms(self, passage: Passage) -> Iterator[StructuralNegative]:
         name = _name(self.corpus, passage)
         for chunk_id in self.names.get(name, ()):
             other = self.corpus.passages[chunk_id]
             if other.family != passage.family:
-                yield Kin(chunk_id, "other_form", f"{name} of {other.form}")
+                yield StructuralNegative(chunk_id, "other_form", f"{name} of {other.form}")
 
-    def _other_years(self, passage: Passage) -> Iterator[Kin]:
+    def _other_years(self, passage: Passage) -> Iterator[StructuralNegative]:
         for anchor_id in self.revised.get(passage.anchor_id or "", ()):
             for chunk_id in self.corpus.below.get(anchor_id, ())[:1]:
-                yield Kin(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
+                yield StructuralNegative(chunk_id, "other_year", f"{anchor_id} is the field in another revision")
 
-    def _negated(self, passage: Passage) -> Iterator[Kin]:
-        """Of one thing this passage says that it belongs there, and another one that something does not.
+    def _negated(self, passage: Passage) -> Iterator[StructuralNegative]:
+        """Yield passages that exclude something from a field or heading in which the positive includes something.
 
-        A thing is a field or a heading: of a whole document nearly all of its passages say something.
+        Whole documents do not count: nearly all of their passages say something about them.
         """
         for node_id in sorted({n for own in passage.node_ids for n in self.distances.related.get(own, ())}):
             said = self.speaking.get(node_id, ())
             if any(chunk_id == passage.chunk_id and not negates for chunk_id, negates, _ in said):
                 for chunk_id, negates, edge in said:
                     if negates and chunk_id != passage.chunk_id:
-                        yield Kin(chunk_id, "negated", edge)
+                        yield StructuralNegative(chunk_id, "negated", edge)
 
 
-def read_kindred(corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Edges]) -> Kindred:
-    """Gather keyed passages by place and by name, and what sentences say of each node."""
+def build_structural_miner(
+    corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Edges]
+) -> StructuralNegativeMiner:
+    """Index passages by place and name, and collect what sentences state about each node.
+
+    Args:
+        corpus: Passages and nodes.
+        distances: Adjacency of the graph.
+        edges: Edges of the graph.
+    """
     places: dict[tuple[str, str], dict[str, list[str]]] = {}
     names: dict[str, list[str]] = {}
     for passage in corpus.passages.values():
@@ -127,9 +144,9 @@ def read_kindred(corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Ed
             revised.setdefault(target, []).append(source)
         elif target not in documents:
             edge = f"{source}>{row['relation']}>{target}@{row['start']}"
-            for chunk_id in corpus.find_passages(source)[:1]:
+            for chunk_id in corpus.passages_of_node(source)[:1]:
                 speaking.setdefault(target, []).append((chunk_id, row["relation"] in _NEGATES, edge))
-    return Kindred(
+    return StructuralNegativeMiner(
         corpus=corpus,
         distances=distances,
         places={place: {k: tuple(v) for k, v in keys.items()} for place, keys in places.items()},
@@ -140,4 +157,4 @@ def read_kindred(corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Ed
 
 
 def _name(corpus: Corpus, passage: Passage) -> str:
-    return corpus.name_anchor(passage.anchor_id or "").lower()
+    return corpus.anchor_label(passage.anchor_id or "").lower()

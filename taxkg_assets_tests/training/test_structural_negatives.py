@@ -6,16 +6,16 @@ import pytest
 
 from taxkg_assets.schemas import Edges
 from taxkg_assets.training.distances import read_distances
-from taxkg_assets.training.kin import read_kindred
+from taxkg_assets.training.structural_negatives import build_structural_miner
 from taxkg_assets_tests.training import small
 
 
 def _find_negated(edges: dy.DataFrame[Edges]) -> list[str]:
     """What says the opposite of the rent of lots, by heading."""
     corpus = small.corpus()
-    kindred = read_kindred(corpus, read_distances(edges, small.nodes()), edges=edges)
-    kin = kindred.find_kin(corpus.passages["paragraph:b1:p"], "rent of a lot")
-    return [found.chunk_id.split(":")[1] for found in kin if found.source == "negated"]
+    structural = build_structural_miner(corpus, read_distances(edges, small.nodes()), edges=edges)
+    negatives = structural.mine(corpus.passages["paragraph:b1:p"], "rent of a lot")
+    return [found.chunk_id.split(":")[1] for found in negatives if found.source == "negated"]
 
 
 @pytest.mark.parametrize(("target", "found"), [("b3", ["b4"]), ("i77--2024", [])])

@@ -1,0 +1,67 @@
+"""The contract of each table: the schema that its rows are checked against before they are committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:  # schemas take a while to load, and a reader of a release's files reads no table
+    import dataframely as dy
+
+    Schema = type[dy.Schema]
+
+
+class ContractError(Exception):
+    """Rows that break their table's schema; nothing was written."""
+
+
+def schema_of(name: str) -> Schema:
+    """Return the schema class of a table: `eval_runs` is `schemas.EvalRuns`.
+
+    Args:
+        name: Table, in snake case.
+
+    Raises:
+        AttributeError: There is no such table.
+    """
+    from taxkg_assets import schemas
+
+    found: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
+    return found
+
+
+def empty_frame(schema: Schema) -> pl.DataFrame:
+    """Return a frame with a schema's columns and no rows.
+
+    Args:
+        schema: Schema class of the table.
+    """
+    return schema.create_empty()
+
+
+def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
+    """Validate a frame against its table's schema.
+
+    Args:
+        schema: Schema class of the table.
+        frame: Rows, columns in any order.
+
+    Returns:
+        The rows sorted by primary key, columns in the schema's order.
+
+    Raises:
+        ContractError: A column is missing or unknown, or rows break a rule; the message counts them.
+    """
+    from dataframely.exc import SchemaError, ValidationError
+
+    wanted = list(schema.columns())
+    if missing := [c for c in wanted if c not in frame.columns]:
+        raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
+    if extra := [c for c in frame.columns if c not in wanted]:
+        raise ContractError(f"{schema.__name__}: columns the schema does not know: {', '.join(extra)}.")
+    try:
+        kept = schema.validate(frame.select(wanted), cast=False)
+    except (ValidationError, SchemaError) as broken:
+        raise ContractError(f"{schema.__name__}: {broken}") from broken
+    return kept.sort(schema.primary_key())

@@ -1,0 +1,79 @@
+"""The two first-stage retrievers that training searches with, BM25 and an encoder; the caller provides them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+_BATCH = 256
+
+
+class Retrievers(Protocol):
+    """BM25 and an encoder over the same passages, one row per passage."""
+
+    @property
+    def chunk_ids(self) -> Sequence[str]:
+        """Chunk of each row."""
+
+    @property
+    def vectors(self) -> Floats:
+        """Unit-length vectors, one row per passage."""
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Return unit-length vectors, one row per text."""
+
+    def score_lexical(self, text: str) -> Floats:
+        """Return the BM25 score of every passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalScores:
+    """Scores of all passages for one text by both retrievers, one value per passage."""
+
+    lexical: Floats
+    dense: Floats
+
+
+def score_passages(retrievers: Retrievers, texts: Sequence[str]) -> Iterator[RetrievalScores]:
+    """Score all passages for one text after the other.
+
+    Args:
+        retrievers: BM25 and the encoder.
+        texts: Queries.
+
+    Yields:
+        Scores of both retrievers for each text.
+    """
+    for first in range(0, len(texts), _BATCH):
+        batch = texts[first : first + _BATCH]
+        dense = retrievers.encode(batch) @ retrievers.vectors.T
+        for row, text in enumerate(batch):
+            yield RetrievalScores(lexical=retrievers.score_lexical(text), dense=dense[row])
+
+
+def find_rank(scores: Floats, row: int) -> int:
+    """Return the 1-based rank of a row; rows with equal scores share the better rank.
+
+    Args:
+        scores: One score per row, higher is better.
+        row: 0-based row.
+    """
+    return int((scores > scores[row]).sum()) + 1
+
+
+def find_top_rows(scores: Floats, count: int) -> list[int]:
+    """Return the rows with the highest scores, best first, equal ones in their order.
+
+    Args:
+        scores: One score per row; rows without a positive score are left out.
+        count: Most rows to return.
+    """
+    count = min(count, len(scores))
+    chosen = np.argpartition(-scores, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
+    ordered = sorted(chosen.tolist(), key=lambda row: (-float(scores[row]), row))
+    return [row for row in ordered if scores[row] > 0]
