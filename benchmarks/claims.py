@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmarks.documents import CorpusError
 from taxkg_assets.defs.resources import Home
-from taxkg_assets.llm.claims import find_breach
+from taxkg_assets.llm.claims import find_unsupported_content
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 SEED, OF_KIND, WORDS = 7, 250, (6, 50)
@@ -134,7 +134,7 @@ def score(name: str, ways: list[tuple[str, str | Turn]], sentences: list[str], *
             other = re.sub(pattern, into, sentence, count=1)
             if other != sentence or (is_true and pattern == "$"):
                 changed += 1
-                passed += not find_breach(other, sentence)
+                passed += not find_unsupported_content(other, sentence)
         if changed >= OF_KIND:
             break
     return Kind(name, is_true, changed, passed)

@@ -20,7 +20,7 @@ from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
 from taxkg_assets.llm.estimate import EstimatingProposer
 from taxkg_assets.llm.llm_calls import build_llm_calls, summarize_calls
-from taxkg_assets.llm.model_proposer import Manner, ModelProposer
+from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
 from taxkg_assets.llm.providers.choice import open_provider
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import Proposer
@@ -79,7 +79,7 @@ def _open_model(home: AnyHome, settings: Settings, *, spender: Spender) -> Model
         provider=open_provider(_checked(settings)),
         log=Journal(home.store, spender=spender),
         budget=open_budget(home.store, settings, spender=spender),
-        manner=_manner(settings, is_lenient=spender is Spender.READER),
+        policy=_call_policy(settings, is_lenient=spender is Spender.READER),
         fingerprint=proposer_fingerprint(home),
     )
 
@@ -88,11 +88,11 @@ def open_estimator(home: AnyHome) -> EstimatingProposer:
     """A proposer that counts what would be asked, and asks nobody."""
     settings = _checked(home.settings)
     prices = Prices(_own_prices(settings.llm_prices))
-    return EstimatingProposer(log=Journal(home.store), prices=prices, manner=_manner(settings))
+    return EstimatingProposer(log=Journal(home.store), prices=prices, policy=_call_policy(settings))
 
 
-def _manner(settings: Settings, *, is_lenient: bool = False) -> Manner:
-    return Manner(
+def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
+    return CallPolicy(
         models=models_of(settings),
         batch=settings.llm_batch,
         concurrency=settings.llm_concurrency,

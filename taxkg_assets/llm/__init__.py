@@ -1,1 +1,1 @@
-"""Behind the contract of `prompts`: rules that stand in for models, the cache, the providers, the evidence check."""
+"""Language models behind the contract of `prompts`: rules as the default, call cache, providers, evidence check."""

@@ -1,4 +1,4 @@
-"""What may be spent: tokens, money and time of one run; and what a call costs."""
+"""The budget of one run: tokens, money and time; and the price of a call."""
 
 from __future__ import annotations
 
@@ -14,29 +14,38 @@ from taxkg_assets.rules.loader import load_rules
 
 
 class BudgetError(ProposerError):
-    """The next call could exceed what may be spent; all calls so far are kept."""
+    """The next call could exceed the budget; all calls so far are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input_usd: float
     output_usd: float
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
-        """Dollars for a call."""
+        """Return the price of a call in US dollars.
+
+        Args:
+            input_tokens: Tokens of the request.
+            output_tokens: Tokens of the reply.
+        """
         return (self.input_usd * input_tokens + self.output_usd * output_tokens) / 1_000_000
 
 
 class Prices:
-    """Price of each model: the user's own first, then the price list of `rules/prices.yaml`."""
+    """Prices by model: the user's own first, then the price list of `rules/prices.yaml`."""
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = {re.compile(pattern): price for pattern, price in (own or {}).items()}
 
     def find(self, model: str) -> Price | None:
-        """The price of a model; None where no list names it."""
+        """Return the price of a model; None where no list names it.
+
+        Args:
+            model: Model id.
+        """
         for pattern, price in self._own.items():
             if pattern.search(model):
                 return price
@@ -47,8 +56,8 @@ class Prices:
 
 
 @dataclass(slots=True)
-class Spent:
-    """What was asked and what it took; `usd` counts only models whose price is known."""
+class Usage:
+    """Calls, tokens and cost so far; `usd` counts only models with a known price."""
 
     calls: int = 0
     cached: int = 0
@@ -61,9 +70,10 @@ class Spent:
 
 
 class Budget:
-    """Lets a call pass only while the most that it and those under way can cost fits; 0 is no limit.
+    """Admits a call only if its maximum cost, with that of the calls under way, fits the budget; 0 means no limit.
 
-    Args:   ledger: tokens and dollars that are spent already, by whomever; without one, what passed here.
+    Args:
+        ledger: Tokens and dollars already spent, also by other processes; by default those of this object.
     """
 
     def __init__(
@@ -76,7 +86,7 @@ class Budget:
         clock: Callable[[], float],
         ledger: Callable[[], tuple[int, float]] | None = None,
     ) -> None:
-        self.prices, self.spent = prices, Spent()
+        self.prices, self.spent = prices, Usage()
         self._usd, self._tokens, self._seconds = usd, tokens, seconds
         self._clock, self._begun = clock, clock()
         self._ledger = ledger or (lambda: (self.spent.input_tokens + self.spent.output_tokens, self.spent.usd))
@@ -85,7 +95,17 @@ class Budget:
 
     @contextmanager
     def admit(self, request: Request) -> Iterator[Callable[[Reply], float | None]]:
-        """Hold room for a call while it is under way; the function given takes its reply and tells its cost."""
+        """Reserve the maximum cost of a call while it is under way.
+
+        Args:
+            request: The call.
+
+        Yields:
+            A function that takes the reply, records its cost, and returns it in US dollars (None if unknown).
+
+        Raises:
+            BudgetError: The call could exceed the budget.
+        """
         price = self.prices.find(request.model)
         tokens = request.estimated_tokens + request.max_tokens
         usd = price.cost(request.estimated_tokens, request.max_tokens) if price is not None else 0.0
@@ -112,7 +132,13 @@ class Budget:
                 self._held_usd -= usd
 
     def note(self, *, cached: int = 0, dropped: int = 0, failure: str = "") -> None:
-        """Count what cost nothing."""
+        """Count results without cost.
+
+        Args:
+            cached: Replayed calls.
+            dropped: Proposals that failed the evidence check.
+            failure: Reason of a failed call.
+        """
         with self._lock:
             self.spent.cached += cached
             self.spent.dropped += dropped

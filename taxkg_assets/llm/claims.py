@@ -1,6 +1,7 @@
-"""Whether a sentence follows from others as far as words show it: nothing new, nothing bolder, nothing turned round.
+"""Lexical entailment: whether a sentence follows from its source, as far as words show it.
 
-What a program cannot tell from words it does not let pass: a sentence falls that might well be true.
+A sentence must add nothing, claim nothing more strongly, and reverse nothing. What cannot be decided from words is
+rejected, so that some true sentences are rejected too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
-from taxkg_assets.llm.wording import (
+from taxkg_assets.llm.normalization import (
     Words,
     count_denials,
     find_figures,
@@ -31,8 +32,13 @@ _FIRST_SIGN = 0xE000
 """Signs of private use stand for what was read, so that it is read once."""
 
 
-def find_breach(claim: str, source: str) -> str:
-    """What a sentence says beyond its source; empty where nothing is found."""
+def find_unsupported_content(claim: str, source: str) -> str:
+    """Return what a sentence claims beyond its source; empty where nothing is found.
+
+    Args:
+        claim: The sentence.
+        source: Sentences that it must follow from.
+    """
     claim, source = spell_alike(claim), spell_alike(source)
     return next((name for name, is_broken in _BREACHES.items() if is_broken(claim, source)), "")
 
@@ -51,7 +57,7 @@ def _has_words_of_its_own(claim: str, source: str) -> bool:
 
 
 def _has_other_measures(claim: str, source: str) -> bool:
-    """Whether a sentence has a date, term or amount that its source has not, or has of something else."""
+    """Return whether a sentence has a date, term or amount that its source lacks, or states of something else."""
     is_new = not find_measures(claim) <= find_measures(source)
     return is_new or _is_of_something_else(_split_parts(claim), _split_parts(source), find=find_measures)
 
@@ -59,7 +65,7 @@ def _has_other_measures(claim: str, source: str) -> bool:
 def _is_of_something_else(
     claimed: Sequence[str], said: Sequence[str], *, find: Callable[[str], frozenset[tuple[str, str]]]
 ) -> bool:
-    """Whether the words around an amount or a key are rather those around another one in the source."""
+    """Return whether the words around an amount or key fit another one in the source better."""
     held = [(find(part), find_stems(part)) for part in said]
     for part in claimed:
         for measure in find(part):
@@ -80,7 +86,11 @@ def _split_parts(text: str) -> list[str]:
 
 
 def find_measures(text: str) -> frozenset[tuple[str, str]]:
-    """Dates, terms, amounts and rates: figures with what they count."""
+    """Return dates, terms, amounts and rates: each figure with its unit.
+
+    Args:
+        text: The text.
+    """
     rules = load_rules("claims", "measures")
     return frozenset(
         (m["unit"].casefold(), m["figure"].replace(",", "")) for rule in rules for m in rule.pattern.finditer(text)
@@ -93,7 +103,7 @@ def _has_other_bounds(claim: str, source: str) -> bool:
 
 
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
-    """Each figure with the word that bounds it: `more than $600`, `65 or older`, and an empty one where none does."""
+    """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
     reach = load_family("claims")["bound_reach"]
     text, read = _sign(text, load_rules("claims", "comparators"))
     figures = list(load_rules("llm", "figures")[0].pattern.finditer(text))
@@ -109,12 +119,12 @@ def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _meaning(rule: Rule) -> str:
-    """What a rule's word says; two rules may read one meaning in two places."""
+    """Return the meaning that a rule's match has; two rules may match the same meaning in different positions."""
     return str(rule.extra.get("means", rule.id))
 
 
 def _sign(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int, Rule]]]:
-    """A text with a sign for each thing that a rule reads, the first rule first, and where these stand."""
+    """Return a text with a sign for each match, first rule first, and the positions of the signs."""
     for number, rule in enumerate(rules):
         text = rule.pattern.sub(f" {chr(_FIRST_SIGN + number)} ", text)
     signs = (m for m in re.finditer(f"[{chr(_FIRST_SIGN)}-{chr(_FIRST_SIGN + len(rules))}]", text))
@@ -122,7 +132,7 @@ def _sign(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int, Rule]]
 
 
 def _leaves_out_a_condition(claim: str, source: str) -> bool:
-    """Whether a sentence lacks what its source says `if`, `unless`, `except` or `only` of, or makes the rule of it."""
+    """Return whether a sentence omits an `if`, `unless`, `except` or `only` of its source, or states it as the rule."""
     if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
         return True
     said, least = find_stems(claim), load_family("llm")["support"]["least_share"]
@@ -140,7 +150,7 @@ def _condition_end() -> re.Pattern[str]:
 
 
 def _swaps_conditions(claim: str, source: str) -> bool:
-    """Whether what is a condition in one of two sentences is the rule in the other."""
+    """Return whether a condition in one of two sentences is the rule in the other."""
     own, rule = _part_conditions(claim)
     held, held_rule = _part_conditions(source)
     straight, crossed = len(own & held) + len(rule & held_rule), len(own & held_rule) + len(rule & held)
@@ -148,7 +158,7 @@ def _swaps_conditions(claim: str, source: str) -> bool:
 
 
 def _part_conditions(text: str) -> tuple[Words, Words]:
-    """The words of a text's conditions, and those of the rest."""
+    """Return the words of a text's conditions, and those of the rest."""
     conditions = []
     for rule in load_rules("claims", "conditions"):
         while match := rule.pattern.search(text):
@@ -163,7 +173,7 @@ def _part_conditions(text: str) -> tuple[Words, Words]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a clause with the markers that hold for it, by family, and how often it denies."""
+    """A part of a clause with the markers that apply to it, by family, and its number of negations."""
 
     words: Words
     markers: Mapping[str, Words]
@@ -175,12 +185,16 @@ _KEPT_FAMILIES = ("force", "extent", "failing", "share", "time")
 
 
 def find_contrasts(text: str) -> Words:
-    """Which of `taxable` or `exempt`, `deductible` or not, and the like a text says."""
+    """Return which of `taxable` or `exempt`, `deductible` or not, and similar contrasts a text states.
+
+    Args:
+        text: The text.
+    """
     return frozenset(_meaning(rule) for _, rule in _sign(text, load_rules("claims", "contrasts"))[1])
 
 
 def _has_another_force(claim: str, source: str) -> bool:
-    """Whether a part of a sentence says `must`, `taxable` or `add` where the likest of its source says otherwise."""
+    """Return whether a part says `must`, `taxable` or `add` where the most similar part of its source does not."""
     held = _read_pieces(source)
     return any(not _is_as_said(piece, held) for piece in _read_pieces(claim) if piece.words)
 
@@ -208,9 +222,9 @@ def _markers() -> tuple[Rule, ...]:
 
 
 def _read_pieces(text: str) -> list[_Piece]:
-    """The parts of each clause; one without a marker of its own has the nearest one's.
+    """Return the parts of each clause; a part without a marker has that of the nearest part.
 
-    A verb's force reaches on to what follows it, a statement about what is taxed back to all that it is said of.
+    The force of a verb extends to what follows it; a statement on taxation extends back to its subject.
     """
     joint = load_rules("claims", "joints")[0].pattern
     pieces = []
@@ -225,7 +239,7 @@ def _read_pieces(text: str) -> list[_Piece]:
 
 
 def _part_at_conditions(signed: str) -> str:
-    """A clause with a comma before each condition: what it says stands apart from the rule, wherever it stands."""
+    """Return a clause with a comma before each condition, so that conditions and rule are separate parts."""
     for number, rule in enumerate(_markers()):
         if rule.extra["family"] == "condition":
             signed = signed.replace(chr(_FIRST_SIGN + number), f", {chr(_FIRST_SIGN + number)}")
@@ -233,7 +247,7 @@ def _part_at_conditions(signed: str) -> str:
 
 
 def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Words:
-    """The markers of a family that hold for one part of a clause in which some part has any."""
+    """Return the markers of a family that apply to one part of a clause."""
     before, after = found[at::-1], found[at:]
     order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
     own = ([_meaning(rule) for rule in rules if rule.extra["family"] == family] for rules in order)
@@ -241,9 +255,14 @@ def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Wo
 
 
 def denies_alike(claim: str, source: str) -> bool:
-    """Whether each clause of a sentence denies what its source denies and says what it says.
+    """Return whether each clause of a sentence negates what its source negates and affirms what its source affirms.
 
-    The clause that is most like it does the same, and no word is taken over that the source uses to the contrary only.
+    The most similar clause of the source must agree, and no word may be taken over that the source uses only in the
+    opposite sense.
+
+    Args:
+        claim: The sentence.
+        source: Sentences that it must follow from.
     """
     clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
     for clause in split_clauses(claim):
@@ -259,7 +278,7 @@ def denies_alike(claim: str, source: str) -> bool:
 
 
 def _denies_the_same_figures(claim: str, source: str) -> bool:
-    """Whether a sentence keeps `in box 4, not in box 3` as it is, where its source says both in one breath."""
+    """Return whether a sentence preserves `in box 4, not in box 3` of its source."""
     denied = [(find_figures(part), is_negative(part)) for part in _split_parts(source) if find_figures(part)]
     if len({is_denied for _, is_denied in denied}) < 2:
         return True
@@ -281,7 +300,7 @@ class _Turn:
 
 
 def _is_turned_round(claim: str, source: str) -> bool:
-    """Whether `rent in a deposit` became `a deposit in rent`: the sides fit better the other way round."""
+    """Return whether `rent in a deposit` became `a deposit in rent`: the sides match better when swapped."""
     held = [turn for clause in split_clauses(source) for turn in _find_turns(clause)]
     for turn in (turn for clause in split_clauses(claim) for turn in _find_turns(clause)):
         like = [other for other in held if other.kind == turn.kind]
@@ -294,7 +313,7 @@ def _is_turned_round(claim: str, source: str) -> bool:
 
 
 def _is_in_reverse(claim: str, source: str) -> bool:
-    """Whether three words stand in the contrary order, and no passive tells why: `owners sue tenants`."""
+    """Return whether three words are in reverse order without a passive that explains it: `owners sue tenants`."""
     voice = re.compile(load_family("claims")["voice"])
     if bool(voice.search(claim)) != bool(voice.search(source)):
         return False
@@ -308,13 +327,13 @@ def _find_orders(text: str) -> set[tuple[str, ...]]:
 
 
 def _is_joined_otherwise(claim: str, source: str) -> bool:
-    """Whether `and` became `or` between the same words, or `paid to` them became `paid by` them."""
+    """Return whether `and` became `or` between the same words, or `paid to` became `paid by`."""
     held = _find_joins(source)
     return any(words in held and not kinds & held[words] for words, kinds in _find_joins(claim).items())
 
 
 def _find_joins(text: str) -> Mapping[Words, Words]:
-    """For what joins words, or leads to one, which of its kind do so."""
+    """Return which conjunctions or prepositions connect which words."""
     text, _ = _sign(text, load_rules("claims", "comparators"))
     found: dict[Words, Words] = {}
     for rule in load_rules("claims", "joins"):
@@ -357,7 +376,7 @@ def _side_end() -> re.Pattern[str]:
 
 
 def _nearest(text: str, *, at: int) -> str:
-    """The word that carries meaning next to a direction, before or behind it; empty where there is none."""
+    """Return the content word next to a direction word, before or after it; empty where there is none."""
     stems = list_stems(_side_end().split(text)[at])
     return stems[at] if stems else ""
 

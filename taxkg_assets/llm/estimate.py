@@ -1,4 +1,4 @@
-"""What a run would ask of models and what it would cost, found without asking: rules answer in their place."""
+"""Estimate of a run's calls and cost without any call: rules answer instead of the model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from taxkg_assets.llm.budget import Prices
 from taxkg_assets.llm.exchange import compose
 from taxkg_assets.llm.llm_calls import CallLog
-from taxkg_assets.llm.model_proposer import Manner, batches_of
+from taxkg_assets.llm.model_proposer import CallPolicy, batches_of
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Task
 
 
 @dataclass(slots=True)
 class Estimate:
-    """What one task would ask of one model."""
+    """Calls, tokens and cost of one task with one model."""
 
     task: str
     model: str
@@ -28,24 +28,29 @@ class Estimate:
 
 
 class EstimatingProposer:
-    """Counts the calls that are not recorded yet, at the price of a whole answer each; what rules say stands in.
+    """Counts the calls that are not cached yet, each at the price of a full-length reply; rules provide the proposals.
 
-    Later tasks rest on what earlier ones say, so the count is near and not exact; retries are not foreseen.
+    Later tasks depend on earlier replies, so the count is approximate; retries are not included.
     """
 
     fingerprint = "estimate"
 
-    def __init__(self, *, log: CallLog, prices: Prices, manner: Manner) -> None:
+    def __init__(self, *, log: CallLog, prices: Prices, policy: CallPolicy) -> None:
         self.estimates: dict[str, Estimate] = {}
-        self._log, self._prices, self._manner = log, prices, manner
+        self._log, self._prices, self._call_policy = log, prices, policy
         self._rules, self._counted = RuleProposer(), set[str]()
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
-        """Count what would be asked; give the rules' proposals."""
-        model = self._manner.models_of(task.name)[0]
+        """Count the calls of a task and return the rules' proposals.
+
+        Args:
+            task: The task.
+            items: Its items.
+        """
+        model = self._call_policy.models_of(task.name)[0]
         found = self.estimates.setdefault(task.name, Estimate(task.name, model))
         price = self._prices.find(model)
-        for batch in batches_of(items, task.batch or self._manner.batch):
+        for batch in batches_of(items, task.batch or self._call_policy.batch):
             request = compose(task, batch, model=model)
             if request.call_id in self._counted:
                 continue

@@ -1,13 +1,13 @@
-"""Whether what was proposed stands in the text: quotes verbatim at their place, sentences no bolder than these."""
+"""The evidence check: quotes must be verbatim at their place, and sentences must follow from the sentences quoted."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from taxkg_assets.llm.asked import find_flaw, speaks_to_a_program
-from taxkg_assets.llm.claims import find_breach
-from taxkg_assets.llm.wording import find_content, find_figures, find_stems, spell_alike
+from taxkg_assets.llm.claims import find_unsupported_content
+from taxkg_assets.llm.normalization import find_content, find_figures, find_stems, spell_alike
+from taxkg_assets.llm.question_validation import find_question_flaw, has_prompt_injection
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.rules.sentences import find_sentence_parts
@@ -16,7 +16,11 @@ _PART_OF_WORD = re.compile(r"[^\W_]+")
 
 
 def is_telling(quote: str) -> bool:
-    """Whether a quote holds enough words that carry meaning to show anything."""
+    """Return whether a quote has enough content words to be evidence.
+
+    Args:
+        quote: The quote.
+    """
     least: int = load_family("llm")["evidence"]["least_words"]
     return len(find_content(quote) | find_figures(quote)) >= least
 
@@ -26,7 +30,7 @@ def _tidy(text: str) -> str:
 
 
 def _flatten(text: str) -> str:
-    """A text as its words in small letters."""
+    """Return a text's words in lower case."""
     return " ".join(_PART_OF_WORD.findall(text.casefold()))
 
 
@@ -35,18 +39,30 @@ def _split(text: str) -> list[str]:
 
 
 def point(element_id: str, start: int, end: int) -> str:
-    """A pointer to half-open characters of an element's text."""
+    """Return a pointer `element_id:start-end`.
+
+    Args:
+        element_id: The element.
+        start: First character, 0-based.
+        end: One past the last character.
+    """
     return f"{element_id}:{start}-{end}"
 
 
 def cite(block: Block, start: int, end: int) -> Evidence:
-    """Evidence for characters of a block, counted in the block."""
+    """Return evidence for a range of a block's characters.
+
+    Args:
+        block: The block.
+        start: First character, 0-based.
+        end: One past the last character.
+    """
     place = point(block.element_id, block.start + start, block.start + end)
     return Evidence(pointer=place, quote=block.text[start:end])
 
 
 def _find_places(quote: str, text: str) -> Iterator[int]:
-    """Where a quote stands in a text, without overlaps."""
+    """Yield the offsets of a quote in a text, without overlaps."""
     place = text.find(quote)
     while place >= 0:
         yield place
@@ -54,15 +70,18 @@ def _find_places(quote: str, text: str) -> Iterator[int]:
 
 
 class BlockEvidence:
-    """The blocks of one item, as what evidence is checked against."""
+    """The blocks of one item, against which evidence is checked."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = tuple(blocks)
 
     def find(self, evidence: Evidence) -> Evidence | None:
-        """The evidence with the place where its quote stands; None if the quote is not verbatim in its element.
+        """Return the evidence with the place of its quote; None if the quote is not verbatim in its element.
 
         Models copy well and count badly: a verbatim quote at a wrong place is moved to the nearest right one.
+
+        Args:
+            evidence: Proposed evidence.
         """
         element_id, _, span = evidence.pointer.rpartition(":")
         start = int(span.partition("-")[0])
@@ -77,13 +96,16 @@ class BlockEvidence:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """The evidence in its place; None also where the quote shows nothing.
+        """Return the evidence with the place of its quote; None also where the quote proves nothing.
 
-        A letter or a few stop words stand in every text; what a block or a sentence says as a whole may be short. A
-        sentence that gives orders to programs is evidence of nothing.
+        A letter or a few stop words occur in every text; a whole block or sentence may be short. A sentence with a
+        prompt injection is never evidence.
+
+        Args:
+            evidence: Proposed evidence.
         """
         found = self.find(evidence)
-        if found is None or speaks_to_a_program(self._sentences_of(found)):
+        if found is None or has_prompt_injection(self._sentences_of(found)):
             return None
         if is_telling(found.quote):
             return found
@@ -91,24 +113,37 @@ class BlockEvidence:
         return found if _tidy(found.quote) in wholes else None
 
     def mentions(self, words: str) -> bool:
-        """Whether these words stand side by side in a block, whatever their case, spaces and hyphens."""
+        """Return whether a block contains these words in a row, whatever their case, spaces and hyphens.
+
+        Args:
+            words: The words.
+        """
         wanted = _flatten(words)
         return bool(find_content(words) | find_figures(words)) and any(
             f" {wanted} " in f" {_flatten(block.text)} " for block in self._blocks
         )
 
     def is_named(self, name: str, *, kind: str) -> bool:
-        """Whether a name looks as names of its kind do; one without a pattern takes a few telling words."""
+        """Return whether a name matches the pattern of its kind; without a pattern, whether it has content words.
+
+        Args:
+            name: The name.
+            kind: Kind of entity.
+        """
         patterns = [rule.pattern for rule in load_rules("llm", "entities") if rule.id == kind]
         if patterns:
             return any(pattern.fullmatch(name) for pattern in patterns)
         return bool(find_content(name)) and len(name.split()) <= load_family("llm")["metadata"]["name_words"]
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether quotes say what a sentence says: its figures and nearly all its words, and their sentences the rest.
+        """Return whether quotes entail a sentence: its figures and nearly all its words, the rest from their sentences.
 
-        What is denied, and under which conditions, is read from the whole sentences that the quotes stand in: a quote
-        that begins after "do not" shows the opposite of its source.
+        Negation and conditions are read from the whole sentences that contain the quotes: a quote that begins after
+        "do not" shows the opposite of its source.
+
+        Args:
+            claim: The sentence.
+            evidence: Located evidence.
         """
         sources = [self._sentences_of(row) for row in evidence]
         if _tidy(claim) in {_tidy(part) for source in sources for part in (source, *_split(source))} - {""}:
@@ -119,15 +154,20 @@ class BlockEvidence:
         return (
             find_figures(spell_alike(claim)) <= find_figures(quoted)
             and len(words & held) >= least * len(words)
-            and not find_breach(claim, " ".join(dict.fromkeys(sources)))
+            and not find_unsupported_content(claim, " ".join(dict.fromkeys(sources)))
         )
 
     def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether a question is one, and is about the sentences that the quotes stand in."""
-        return not find_flaw(question, " ".join(dict.fromkeys(self._sentences_of(row) for row in evidence)))
+        """Return whether a question is valid and about the sentences that contain the quotes.
+
+        Args:
+            question: The question.
+            evidence: Located evidence.
+        """
+        return not find_question_flaw(question, " ".join(dict.fromkeys(self._sentences_of(row) for row in evidence)))
 
     def _sentences_of(self, evidence: Evidence) -> str:
-        """The sentences of the source that a located quote stands in."""
+        """Return the sentences that contain a located quote."""
         element_id, _, place = evidence.pointer.rpartition(":")
         start, end = (int(part) for part in place.split("-"))
         for block in self._blocks:

@@ -1,4 +1,4 @@
-"""One request to a model and what comes back: what providers take and give, and how they may fail."""
+"""Requests and replies: the interface of providers, and how they may fail."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Request:
 
     @cached_property
     def call_id(self) -> str:
-        """Content hash: equal calls are made once."""
+        """Content hash; equal calls are made once."""
         return find_call_id(
             task=self.task,
             prompt_hash=self.prompt_hash,
@@ -47,24 +47,36 @@ class Request:
 
     @property
     def estimated_tokens(self) -> int:
-        """Tokens of the input, from its length."""
+        """Tokens of the input, estimated from its length."""
         return estimate_tokens(self.system + self.user)
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, from its length."""
+    """Return the number of tokens of a text, estimated from its length.
+
+    Args:
+        text: The text.
+    """
     return int(len(text) / load_family("llm")["characters_per_token"])
 
 
 def find_call_id(*, task: str, prompt_hash: str, model: str, user: str, max_tokens: int) -> str:
-    """Content hash of a call: all that decides what comes back."""
+    """Return the content hash of a call: of everything that decides the reply.
+
+    Args:
+        task: Name of the task.
+        prompt_hash: Hash of prompt file, schema and examples.
+        model: Model id.
+        user: Text of the batch.
+        max_tokens: Most tokens of the reply.
+    """
     parts = (task, prompt_hash, model, user, str(max_tokens), str(TEMPERATURE))
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said: text that should be JSON, why it stopped, what it counted."""
+    """A model's reply: text that should be JSON, stop reason and token counts."""
 
     text: str
     stop: str
@@ -73,14 +85,24 @@ class Reply:
 
 
 def count_tokens(told: object, *, text: str) -> int:
-    """Tokens that an endpoint has counted; those of the text by its length where it tells no number that can be."""
+    """Return the token count of an endpoint, or an estimate from the text where the endpoint returns no valid number.
+
+    Args:
+        told: Value returned by the endpoint.
+        text: Text to count otherwise.
+    """
     if isinstance(told, int | float) and not isinstance(told, bool) and 1 <= told <= _MOST_TOKENS:
         return int(told)
     return estimate_tokens(text)
 
 
 def read_wait(header: str, *, now: datetime | None = None) -> float | None:
-    """Seconds that an endpoint asks to wait, told as seconds or as a date; None where it names none to come."""
+    """Return the seconds that a `Retry-After` header asks to wait; None where it names no future time.
+
+    Args:
+        header: Seconds or an HTTP date.
+        now: Current time, for tests.
+    """
     try:
         seconds = float(header)
     except ValueError:
@@ -94,27 +116,44 @@ def read_wait(header: str, *, now: datetime | None = None) -> float | None:
 
 
 def say_in_one_line(message: object) -> str:
-    """What an endpoint said, as one line that is not too long, with its full stop."""
+    """Return an endpoint's message as one short line with a final period.
+
+    Args:
+        message: The message, of any type.
+    """
     return end_sentence(" ".join(str(message)[: 4 * _MOST_SAID].split())[:_MOST_SAID])
 
 
 def end_sentence(text: str) -> str:
-    """The text with a full stop, for others to go on after it."""
+    """Return a text with a final period.
+
+    Args:
+        text: The text.
+    """
     return text if not text or text[-1] in ".!?" else f"{text}."
 
 
 class Provider(Protocol):
-    """Somebody who completes requests; `name` stands in `llm_calls`."""
+    """Completes requests; `name` is recorded in `llm_calls`."""
 
     @property
     def name(self) -> str: ...
 
     def complete(self, request: Request) -> Reply:
-        """Ask once. Raises OutageError or ThrottledError where asking again may help, else ProviderRefusal."""
+        """Send one request.
+
+        Args:
+            request: The call.
+
+        Raises:
+            OutageError: No answer in time, a server error, a broken connection; a retry may help.
+            ThrottledError: The provider asks to wait.
+            AccessError: A retry will not help.
+        """
 
 
 class OutageError(ProposerError):
-    """The provider failed in a way that may pass: no answer in time, a server's error, a broken connection."""
+    """A transient failure of the provider: no answer in time, a server error, a broken connection."""
 
     def __init__(self, message: str, *, wait_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -126,14 +165,19 @@ class ThrottledError(OutageError):
 
 
 class AccessError(ProposerError):
-    """The provider will not answer, however often it is asked: no access, no such model, a request it cannot take."""
+    """A permanent failure: no access, no such model, an invalid request."""
 
 
 def compose(task: Task[Any, Any], items: Sequence[Item], *, model: str) -> Request:
-    """Make the request for a batch: instructions and examples apart, all that comes from documents inside marks.
+    """Build the request of a batch: instructions and examples first, all document text between delimiters.
 
-    The marks carry a digest of what stands between them, so that no text can hold its own; and no text can hold any
-    mark at all, since its angle brackets are written as escapes, which JSON reads back as the very same characters.
+    The delimiters contain a digest of the text between them, and angle brackets of the text are escaped, so that no
+    text can contain a delimiter; JSON decodes the escapes to the same characters.
+
+    Args:
+        task: The task.
+        items: Items of the batch.
+        model: Model id.
     """
     prompt = load_prompt(task.name)
     shown = [

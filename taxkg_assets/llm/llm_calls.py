@@ -1,4 +1,4 @@
-"""Every call of a model that was paid for: looked up before a call is made, written as each one returns."""
+"""The call cache: every paid call is looked up before it is made, and recorded as it returns."""
 
 from __future__ import annotations
 
@@ -35,30 +35,50 @@ class Call:
     called_at: datetime
 
     def __post_init__(self) -> None:
-        """Halves of characters, which no file or table takes, become escapes, which JSON reads back as they were."""
+        """Escape lone surrogates, which no file or table accepts; JSON decodes them as they were."""
         clean = self.output.encode("utf8", errors="backslashreplace").decode("utf8")
         object.__setattr__(self, "output", clean)
 
 
 class CallLog(Protocol):
-    """Where calls are kept; safe to use from several threads."""
+    """Storage of calls; safe to use from several threads."""
 
     def find(self, call_id: str) -> Call | None:
-        """The call of this content, if it was ever made."""
+        """Return the recorded call with this content; None where there is none.
+
+        Args:
+            call_id: Content hash, from `find_call_id`.
+        """
 
     def record(self, call: Call) -> None:
-        """Keep a call. When this returns, the call outlives the process."""
+        """Store a call durably before returning.
+
+        Args:
+            call: The call.
+        """
 
 
 def build_llm_calls(*, old: dy.DataFrame[schemas.LlmCalls], journal: Iterable[Call]) -> dy.DataFrame[schemas.LlmCalls]:
-    """One row per call: those of the table and those that the journal has kept since; of equal ones the first."""
+    """Merge the calls of the table with those of the journal; of equal calls the first is kept.
+
+    Args:
+        old: The table as stored.
+        journal: Calls recorded since.
+
+    Returns:
+        One row per call.
+    """
     rows = pl.DataFrame([asdict(call) for call in journal], schema=schemas.LlmCalls.create_empty().schema)
     both = pl.concat([old, rows]).unique("call_id", keep="first", maintain_order=True)
     return schemas.LlmCalls.validate(both.sort("call_id"))
 
 
 def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFrame:
-    """Find the calls whose id is not the hash of their content: what they would be replayed for was never asked."""
+    """Find calls whose id is not the hash of their content: they would be replayed for another request.
+
+    Args:
+        llm_calls: Recorded calls.
+    """
     columns = ("call_id", "task", "prompt_hash", "model", "input", "max_tokens")
     altered = [
         call_id
@@ -69,7 +89,11 @@ def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFram
 
 
 def summarize_calls(llm_calls: pl.DataFrame) -> dict[str, float | int]:
-    """Calls, tokens and dollars of a record."""
+    """Return the number of calls, tokens and US dollars.
+
+    Args:
+        llm_calls: Recorded calls.
+    """
     return {
         "calls": llm_calls.height,
         "input tokens": int(llm_calls["input_tokens"].sum()),

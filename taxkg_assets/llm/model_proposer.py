@@ -1,4 +1,4 @@
-"""A model as proposer: batches, cache, strict reading of answers, smaller batches on failure, evidence check."""
+"""A model as proposer: batches, cache, strict parsing, retries with smaller batches, evidence check."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from taxkg_assets.llm.exchange import (
     compose,
     end_sentence,
 )
+from taxkg_assets.llm.judge_guardrails import find_objection
 from taxkg_assets.llm.llm_calls import Call, CallLog
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.llm.verdicts import find_objection
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, ProposerError, Task
 from taxkg_assets.rules.loader import load_family
 
@@ -36,11 +36,12 @@ _log = logging.getLogger("taxkg.llm")
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How models are asked.
+class CallPolicy:
+    """How models are called.
 
-    Attributes: models: model ids in order of preference, by task; `""` holds those of all other tasks.
-                is_lenient: where no model can be asked, let the rules answer instead of stopping.
+    Attributes:
+        models: Model ids in order of preference, by task; `""` holds those of all other tasks.
+        is_lenient: Whether rules answer where no model can be reached, instead of an error.
     """
 
     models: Mapping[str, Sequence[str]]
@@ -51,20 +52,24 @@ class Manner:
     is_lenient: bool = False
 
     def models_of(self, task: str) -> Sequence[str]:
-        """The models to ask for a task, the preferred one first."""
+        """Return the models of a task, the preferred one first.
+
+        Args:
+            task: Name of the task.
+        """
         return self.models.get(task) or self.models[""]
 
 
 @dataclass(slots=True)
 class _Outcome(Generic[AnyProposal]):
-    """What one batch has brought: judged items, and items whose proposal could not be read, with the reason."""
+    """Result of one batch: judged items, and items whose proposal could not be parsed, with the reason."""
 
     judged: dict[str, Judged[AnyProposal]] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
 
 
 class ModelProposer:
-    """Asks a provider; a call that was ever made is not made again."""
+    """Calls a provider; a recorded call is replayed."""
 
     def __init__(
         self,
@@ -72,39 +77,51 @@ class ModelProposer:
         provider: Provider,
         log: CallLog,
         budget: Budget,
-        manner: Manner,
+        policy: CallPolicy,
         fingerprint: str,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._provider, self._log, self.budget, self._manner = provider, log, budget, manner
+        self._provider, self._log, self.budget, self._call_policy = provider, log, budget, policy
         self._sleep, self._rules = sleep, RuleProposer()
         self._told: set[str] = set()
         self.fingerprint = fingerprint
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
-        """One outcome per item; an item whose proposal is unreadable or unsupported gets the rule's, and says why."""
+        """Propose for all items; an item with an invalid or unsupported proposal gets the rule's, with the reason.
+
+        Args:
+            task: The task.
+            items: Its items.
+
+        Returns:
+            One outcome per item, in order.
+
+        Raises:
+            BudgetError: The next call could exceed the budget.
+            ValueError: Two items share an id.
+        """
         if len({item.item_id for item in items}) < len(items):
             raise ValueError(f"{task.name}: two items share an id")
-        batches = batches_of(items, task.batch or self._manner.batch)
+        batches = batches_of(items, task.batch or self._call_policy.batch)
         outcomes = self._side_by_side(lambda batch: self._settle(task, batch), batches)
         judged = {key: row for outcome in outcomes for key, row in outcome.items()}
         self._tell_useless(task, list(judged.values()))
         return tuple(judged[item.item_id] for item in items)
 
     def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[Judged[AnyProposal]]) -> None:
-        """Say once for a task that most of what a model answers is of no use: it is paid for, and rules decide."""
+        """Warn once per task when most of a model's proposals are rejected: they are paid for, and rules decide."""
         useless = Counter(row.failure for row in rows if row.failure)
         if useless.total() <= len(rows) / 2 or task.name in self._told:
             return
         self._told.add(task.name)
-        (reason, _), models = useless.most_common(1)[0], ", ".join(self._manner.models_of(task.name))
+        (reason, _), models = useless.most_common(1)[0], ", ".join(self._call_policy.models_of(task.name))
         _log.warning(
             "%s: %d of %d proposals of %s are of no use (%s): the rules decide. Name another model in llm_model.",
             *(task.name, useless.total(), len(rows), models, reason),
         )
 
     def _side_by_side(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
-        """Results in the batches' order; where one fails for good, those not yet begun are never asked."""
+        """Run batches concurrently, results in order; after a permanent failure no further batch is started."""
         failed: list[ProposerError] = []
 
         def attempt(batch: Any) -> _Result:
@@ -116,12 +133,12 @@ class ModelProposer:
                 failed.append(error)
                 raise
 
-        with ThreadPoolExecutor(max_workers=self._manner.concurrency) as pool:
+        with ThreadPoolExecutor(max_workers=self._call_policy.concurrency) as pool:
             return list(pool.map(attempt, batches))
 
     def _settle(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> dict[str, Judged[AnyProposal]]:
-        """Ask one model after the other for what is still open, then the rules."""
-        models = self._manner.models_of(task.name)
+        """Try the models in order of preference for the items that are still open, then the rules."""
+        models = self._call_policy.models_of(task.name)
         judged: dict[str, Judged[AnyProposal]] = {}
         failures: dict[str, str] = {}
         for number, model in enumerate(models):
@@ -131,7 +148,7 @@ class ModelProposer:
             except ProposerError as error:
                 is_last = number == len(models) - 1
                 if isinstance(error, BudgetError) or is_last:
-                    if not self._manner.is_lenient:
+                    if not self._call_policy.is_lenient:
                         raise
                     failures |= {item.item_id: str(error) for item in open_items}
                     break
@@ -151,7 +168,7 @@ class ModelProposer:
         refused: Judged[AnyProposal] | None,
         failure: str,
     ) -> Judged[AnyProposal]:
-        """The rule's proposal with why the model's was not taken."""
+        """Return the rule's proposal with the reason why the model's was rejected."""
         (made,) = self._rules.propose(task, [item])
         reason = refused.failure if refused is not None else failure
         self.budget.note(failure=reason.partition(":")[0])
@@ -161,7 +178,7 @@ class ModelProposer:
     def _ask_in_pieces(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str
     ) -> _Outcome[AnyProposal]:
-        """Ask for all items at once, and for those that came back unreadable in smaller and smaller batches."""
+        """Call with all items at once, and retry those with invalid proposals in smaller and smaller batches."""
         total: _Outcome[AnyProposal] = _Outcome()
         size, rest = max(1, len(items)), list(items)
         sizes = [size, *(max(1, int(size * share)) for share in load_family("llm")["retry_shares"])]
@@ -177,7 +194,7 @@ class ModelProposer:
         return total
 
     def _ask(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str) -> _Outcome[AnyProposal]:
-        """One call, or its replay, read strictly."""
+        """Make one call, or replay it, and parse the reply strictly."""
         request = compose(task, items, model=model)
         call = self._log.find(request.call_id)
         if call is not None:
@@ -201,7 +218,7 @@ class ModelProposer:
     def _judge(
         self, task: Task[AnyItem, AnyProposal], item: AnyItem, row: Any, *, call: Call
     ) -> Judged[AnyProposal] | str:
-        """A checked proposal, a dropped one (`proposal` is None), or what is wrong with its form."""
+        """Return a checked proposal, a rejected one (`proposal` is None), or what is wrong with its form."""
         try:
             proposal = task.proposal.model_validate_json(json.dumps(row), strict=True)
         except ValidationError as error:
@@ -221,7 +238,7 @@ class ModelProposer:
         return Judged(item.item_id, held, "llm", call.model, call_id=call.call_id, failure=failure)
 
     def _call(self, request: Request, *, item_count: int) -> Call:
-        """Ask the provider, wait and ask again where that may help, and keep what it said before anything else."""
+        """Call the provider, retry where that may help, and record the reply before anything else."""
         with self.budget.admit(request) as settle:
             begun = time.monotonic()
             reply = self._patiently(request)
@@ -246,27 +263,39 @@ class ModelProposer:
             return call
 
     def _patiently(self, request: Request) -> Reply:
-        for attempt in range(1, self._manner.attempts + 1):
+        for attempt in range(1, self._call_policy.attempts + 1):
             try:
                 return self._provider.complete(request)
             except OutageError as error:
-                if attempt == self._manner.attempts:
+                if attempt == self._call_policy.attempts:
                     tries = "once" if attempt == 1 else f"{attempt} times"
                     kept = "Answers so far are kept: run again when it answers."
                     raise type(error)(f"{end_sentence(str(error))} Tried {tries} (llm_attempts). {kept}") from error
                 self.budget.note(failure="asked again")
                 wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
-                self._sleep(min(self._manner.longest_wait_seconds, wanted))
+                self._sleep(min(self._call_policy.longest_wait_seconds, wanted))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def batches_of(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
-    """Items in calls of at most this size."""
+    """Split items into batches.
+
+    Args:
+        items: Items in order.
+        size: Most items in a batch.
+    """
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
-    """The proposals of an answer by item, and what is wrong with the answer as a whole."""
+    """Parse a reply.
+
+    Args:
+        call: The recorded call.
+
+    Returns:
+        Proposals by item id, and what is wrong with the reply as a whole (empty where nothing is).
+    """
     if call.stop != COMPLETE:
         return {}, f"{call.stop}: the model stopped before its answer was whole"
     try:
@@ -284,7 +313,7 @@ def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
 
 
 def _strip_fence(text: str) -> str:
-    """The answer without the marks of a code block around it."""
+    """Return a reply without the marks of a Markdown code block."""
     text = text.strip()
     if text.startswith("```"):
         text = text.removeprefix("```").removeprefix("json")

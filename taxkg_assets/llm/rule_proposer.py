@@ -1,4 +1,4 @@
-"""The default proposer: one deterministic rule a task, with the output of a model and a mark that it is none."""
+"""The default proposer: one deterministic rule per task, with a model's output schema and `created_by="rule"`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,15 @@ class RuleProposer:
     fingerprint = NAME
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
-        """One outcome per item; a rule's evidence is held to the same check as a model's."""
+        """Propose for all items; a rule's evidence passes the same check as a model's.
+
+        Args:
+            task: The task.
+            items: Its items.
+
+        Returns:
+            One outcome per item, in order.
+        """
         return tuple(self._judge(task, item) for item in items)
 
     def _judge(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> Judged[AnyProposal]:

@@ -1,13 +1,13 @@
-"""Rules that stand in for a model where questions meet passages: judging, grading, expansion, summaries, answers."""
+"""Rules instead of a model for questions and passages: judging, grading, expansion, summaries, answers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from taxkg_assets.llm.asked import find_flaw
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.wording import find_content, find_figures, score_coverage
+from taxkg_assets.llm.normalization import find_content, find_figures, score_coverage
+from taxkg_assets.llm.question_validation import find_question_flaw
 from taxkg_assets.prompts.contract import Block, Claim, Evidence
 from taxkg_assets.prompts.tasks import (
     CLAIMED_GRADE,
@@ -29,19 +29,27 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
-    """A plain question about the passage's last heading; none without a heading that the passage speaks of."""
+    """Propose a plain question about the passage's last heading; none where the passage does not mention it.
+
+    Args:
+        item: Passage with its heading path.
+    """
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
     best = _best_sentence(item.blocks, find_content(subject)) if subject else None
     templates = load_family("llm")["questions"] if best else []
     asked = [template.format(subject=subject) for template in templates]
-    fair = tuple(question for question in asked if best and not find_flaw(question, best[1].quote))
+    fair = tuple(question for question in asked if best and not find_question_flaw(question, best[1].quote))
     return ScenarioProposal(
         item_id=item.item_id, confidence=0.3, evidence=(best[1],) if fair and best else (), questions=fair
     )
 
 
 def propose_pair_judging(item: QuestionItem) -> PairProposal:
-    """A pair is valid where the passage holds enough of the question's words, or what documents print for them."""
+    """Judge a pair valid where the passage contains enough of the question's words, or their printed equivalents.
+
+    Args:
+        item: Question and passage.
+    """
     wanted, held = find_content(item.question), _content_of(item.blocks)
     share = score_coverage(wanted, held | _find_lay_words(item.question, held))
     is_valid = share >= load_family("llm")["pairs"]["least_share"]
@@ -55,18 +63,21 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 
 
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
-    """A negative is false where it says much the same as the right passage, or some of that and all that is asked.
+    """Judge a negative false where it says nearly the same as the positive, or part of it and all that is requested.
 
-    What both stand under is no likeness: neighbours in a booklet share a long line of headings. It is none where it
-    lacks a figure or key of the question that the right passage has, or stands under another box.
+    Shared headings do not count as similarity: neighbors in a booklet share a long heading path. A negative is never
+    false where it lacks a figure or key of the question that the positive has, or is about another box.
+
+    Args:
+        item: Question, positive and negative.
     """
     limits, wanted = load_family("llm")["negatives"], find_content(item.question)
     held, said = _content_of(item.blocks), find_content(item.positive)
     share = score_coverage(wanted, held | _find_lay_words(item.question, held))
     right = score_coverage(wanted, said | _find_lay_words(item.question, said))
-    likeness = _find_likeness(item.blocks, item.positive)
+    similarity = _score_similarity(item.blocks, item.positive)
     answers = share >= limits["least_share"] and share >= limits["of_positive"] * right
-    is_like = likeness >= limits["same"] or (answers and likeness >= limits["alike"])
+    is_like = similarity >= limits["same"] or (answers and similarity >= limits["alike"])
     figures = find_figures(item.question) & find_figures(item.positive)
     text = "\n".join(block.text for block in item.blocks)
     own, other = _find_own_key(item.positive), _find_own_key(text)
@@ -81,8 +92,8 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     )
 
 
-def _find_likeness(blocks: Sequence[Block], positive: str) -> float:
-    """Share of content words in common, those of the lines of headings above aside."""
+def _score_similarity(blocks: Sequence[Block], positive: str) -> float:
+    """Return the share of common content words, headings left out, 0 to 1."""
     own, right = (
         _content_of_texts(_strip_context(block.text) for block in blocks),
         find_content(_strip_context(positive)),
@@ -91,21 +102,29 @@ def _find_likeness(blocks: Sequence[Block], positive: str) -> float:
 
 
 def _strip_context(passage: str) -> str:
-    """A passage without the line that says what it stands under."""
+    """Return a passage without its line of headings."""
     for rule in load_rules("llm", "context_lines"):
         passage = rule.pattern.sub("", passage, count=1)
     return passage
 
 
 def propose_hyde(item: HydeItem) -> HydeProposal:
-    """The question itself with the words of the corpus that go with its words: nothing is made up."""
+    """Propose the question with the corpus's terms for its words; nothing is invented.
+
+    Args:
+        item: Question and terms of the corpus.
+    """
     terms = item.vocabulary[: load_family("llm")["hyde"]["terms"]]
     passage = " ".join([item.question, *terms])
     return HydeProposal(item_id=item.item_id, confidence=0.3, evidence=(), passage=passage, terms=terms)
 
 
 def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
-    """Ten times the share of the question's words in the passages and in their best sentence."""
+    """Grade relevance 0 to 10: ten times the share of the question's words in the passages and in their best sentence.
+
+    Args:
+        item: Question and passages.
+    """
     rules, wanted = load_family("llm")["grades"], find_content(item.question)
     best = _best_sentence(item.blocks, wanted)
     share = score_coverage(wanted, _content_of(item.blocks))
@@ -115,7 +134,11 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
 
 
 def propose_summaries(item: SummaryItem) -> SummaryProposal:
-    """The sentences that hold most of the text's frequent words and stand early, as they stand, in reading order."""
+    """Propose the sentences with most of the text's frequent words, early ones preferred, verbatim in reading order.
+
+    Args:
+        item: Text to summarize.
+    """
     rules = load_family("llm")["summaries"]
     sized = [
         (block, start, end)
@@ -152,14 +175,18 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
 
 
 def _tells(text: str) -> bool:
-    """A whole sentence that does not only send the reader elsewhere or lead a list."""
+    """Return whether a text is a whole sentence that neither only refers elsewhere nor introduces a list."""
     return text.rstrip(')”"').endswith((".", "?", "!")) and not any(
         rule.pattern.search(text) for rule in load_rules("answers", "pointers")
     )
 
 
 def propose_answers(item: QuestionItem) -> AnswerProposal:
-    """The sentences that hold most of the question's words and add something, in the blocks' order."""
+    """Propose the sentences with most of the question's words that add something new, in reading order.
+
+    Args:
+        item: Question and passages.
+    """
     rules, wanted = load_family("llm")["answers"], find_content(item.question)
     places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
     contents = [find_content(block.text[start:end]) for block, start, end in places]
@@ -197,7 +224,7 @@ def _content_of_texts(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _find_own_key(passage: str) -> str:
-    """The box or line that a passage's innermost heading names; empty where it names none."""
+    """Return the box or line that a passage's innermost heading names; empty where it names none."""
     for rule in load_rules("llm", "own_keys"):
         match = rule.pattern.search(passage)
         if match is not None:
@@ -206,13 +233,13 @@ def _find_own_key(passage: str) -> str:
 
 
 def _find_lay_words(question: str, held: frozenset[str]) -> frozenset[str]:
-    """The question's everyday words for which a text has the printed ones."""
+    """Return the question's everyday words for which a text has the printed terms."""
     rules = [rule for rule in load_rules("lay_terms") if find_content(rule.extra["terms"]) & held]
     return frozenset().union(*(find_content(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 
 def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:
-    """The sentence with most of the wanted words, and its share of them."""
+    """Return the sentence with most of the wanted words, and its share of them."""
     found = [
         (score_coverage(wanted, find_content(block.text[start:end])), cite(block, start, end))
         for block in blocks

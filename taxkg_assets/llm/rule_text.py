@@ -1,4 +1,4 @@
-"""Rules that stand in for a model on one passage: what a mention means, where a unit begins, what a chunk is worth."""
+"""Rules instead of a model for one passage: meaning of a mention, boundaries of units, quality of a chunk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.wording import find_content, opening, score_coverage
+from taxkg_assets.llm.normalization import find_content, opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.tasks import (
     BoundaryItem,
@@ -30,7 +30,11 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
-    """The candidate whose description shares most words with the sentence, if it leads clearly."""
+    """Propose the candidate whose description shares most words with the sentence, if it leads clearly.
+
+    Args:
+        item: Mention with its candidates.
+    """
     block = item.blocks[0]
     spans = find_sentence_parts(block.text) or [(0, len(block.text))]
     start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
@@ -53,7 +57,11 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
 
 
 def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
-    """A unit begins where meaning, words and role turn, or a cue opens it; never in the middle of a sentence."""
+    """Propose unit boundaries where similarity, words and role change or a cue opens a unit; never within a sentence.
+
+    Args:
+        item: Blocks in reading order, with similarities.
+    """
     block, rules = item.blocks[0], load_family("llm")["boundaries"]
     text = block.text.strip()
     similarity = rules["usual_similarity"] if item.similarity is None else item.similarity
@@ -84,7 +92,11 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
 
 
 def propose_structure_analysis(item: StructureItem) -> StructureProposal:
-    """The part that a block's marks, looks and length suggest."""
+    """Propose the role that a block's marks, font and length suggest.
+
+    Args:
+        item: Blocks with their features.
+    """
     block, limits = item.blocks[0], load_family("llm")["parts"]
     text = block.text.strip()
     letters = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
@@ -117,7 +129,11 @@ def _looks_like_heading(text: str, item: StructureItem) -> bool:
 
 
 def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
-    """The last heading or first words as title, the most frequent words as tags, what the patterns find as entities."""
+    """Propose the last heading or first words as title, frequent words as tags, pattern matches as entities.
+
+    Args:
+        item: Passage with its heading path.
+    """
     limits = load_family("llm")["metadata"]
     heading = item.heading_path.rpartition(" > ")[2]
     entities: dict[tuple[str, str], Entity] = {}
@@ -142,13 +158,17 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
 
 
 def _plain_words(text: str) -> list[str]:
-    """The longer words of a text in small letters, each as it stands there."""
+    """Return the longer words of a text in lower case, not stemmed."""
     stop = load_family("llm")["words"]["stop"]
     return [word for word in re.findall(r"[^\W\d_]{4,}", text.lower()) if word not in stop]
 
 
 def propose_quality_validation(item: QualityItem) -> QualityProposal:
-    """A chunk is worth what its size, its beginning and end, its cohesion and its share of letters make it."""
+    """Score a chunk 0 to 1 by its size, its first and last sentence, its cohesion and its share of letters.
+
+    Args:
+        item: Chunk with its features.
+    """
     limits = load_family("llm")["quality"]
     text = "\n".join(block.text.strip() for block in item.blocks)
     words = len(text.split())
@@ -182,7 +202,7 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
 
 
 def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, score: float) -> tuple[str, str]:
-    """What would make a chunk better, and what is wrong with it; `none` where nothing is, or nothing would help."""
+    """Return what would improve a chunk, and what is wrong with it; `none` where nothing is, or nothing would help."""
     limits = load_family("llm")["quality"]
     is_long = words > limits["most_words"]
     if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
@@ -200,7 +220,11 @@ def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, scor
 
 
 def propose_refinement(item: RefinementItem) -> RefinementProposal:
-    """Split where neighbouring blocks are least alike: at all places below the limit, else at the lowest one."""
+    """Propose to split a chunk where neighboring blocks are least similar: below the limit, else at the minimum.
+
+    Args:
+        item: Chunk with its blocks and similarities.
+    """
     least = load_family("llm")["quality"]["least_similarity"]
     similarities = item.similarities or tuple(
         score_coverage(find_content(b.text), find_content(a.text)) for a, b in pairwise(item.blocks)

@@ -11,7 +11,7 @@ from typing import Any
 from taxkg_assets.llm.budget import Budget, Prices
 from taxkg_assets.llm.exchange import COMPLETE, Reply, Request
 from taxkg_assets.llm.llm_calls import Call
-from taxkg_assets.llm.model_proposer import Manner, ModelProposer
+from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
 from taxkg_assets.prompts.contract import Block
 from taxkg_assets.prompts.tasks import QuestionItem
 
@@ -77,14 +77,14 @@ class MemoryLog(dict[str, Call]):
 
 
 def proposer(
-    provider: Scripted, log: MemoryLog | None = None, *, budget: dict[str, Any] | None = None, **manner: Any
+    provider: Scripted, log: MemoryLog | None = None, *, budget: dict[str, Any] | None = None, **policy: Any
 ) -> ModelProposer:
     """A proposer over a scripted provider; waits cost no time."""
     return ModelProposer(
         provider=provider,
         log=MemoryLog() if log is None else log,
         budget=Budget(prices=Prices(), clock=lambda: 0.0, **(budget or {})),
-        manner=Manner(**{"models": {"": ["m"]}, "concurrency": 1, **manner}),
+        policy=CallPolicy(**{"models": {"": ["m"]}, "concurrency": 1, **policy}),
         fingerprint="test",
         sleep=lambda seconds: None,
     )

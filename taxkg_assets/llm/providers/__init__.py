@@ -1,1 +1,1 @@
-"""Who is asked: the only place that opens a client of a model. Each takes a `Request` and gives a `Reply`."""
+"""Providers of models: the only place that opens a client. Each takes a `Request` and returns a `Reply`."""

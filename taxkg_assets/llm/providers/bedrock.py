@@ -1,4 +1,4 @@
-"""Amazon Bedrock through its Converse API: the answer is the input of a tool whose schema is the task's."""
+"""Amazon Bedrock's Converse API: the reply is the input of a tool whose schema is the task's."""
 
 from __future__ import annotations
 
@@ -64,14 +64,22 @@ _OUTAGES = {
 
 
 class BedrockProvider:
-    """Asks Bedrock. A model that takes no tool is asked for plain JSON from then on; so it is without a temperature."""
+    """Calls Bedrock; remembers which models do not accept tools or a temperature."""
 
     name = "bedrock"
 
     def __init__(
         self, *, region: str, seconds: float, url: str = "", cross_region: str = "", connections: int = 8
     ) -> None:
-        """Args: cross_region: prefix of inference profiles (us, eu, apac, global) put before plain model ids."""
+        """Open a client.
+
+        Args:
+            region: AWS region.
+            seconds: Time limit of a call, in seconds.
+            url: Endpoint other than the region's.
+            cross_region: Prefix of inference profiles (us, eu, apac, global) for plain model ids.
+            connections: Most concurrent connections.
+        """
         self._seconds, self._prefix = seconds, f"{cross_region}." if cross_region else ""
         # We wait and ask again ourselves, so that budgets and the user see it.
         config = Config(
@@ -89,7 +97,16 @@ class BedrockProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Ask once, and again at once where the model refuses a field that it can do without."""
+        """Send one request, and once more without an optional field that the model does not accept.
+
+        Args:
+            request: The call.
+
+        Raises:
+            OutageError: A retry may help.
+            ThrottledError: The service asks to wait.
+            AccessError: A retry will not help.
+        """
         while True:
             known = self._lessons.get(request.model, frozenset())
             try:
@@ -119,7 +136,13 @@ class BedrockProvider:
 
 
 def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The arguments of Converse for a request. Ids that are a profile's or an ARN already stay as they are."""
+    """Return the arguments of Converse for a request.
+
+    Args:
+        request: The call.
+        prefix: Prefix of inference profiles; ids that are profiles or ARNs stay as they are.
+        lessons: Optional fields that the model does not accept.
+    """
     is_plain_id = request.model.partition(".")[0] not in _PROFILES and not request.model.startswith("arn:")
     arguments: dict[str, Any] = {
         "modelId": prefix + request.model if is_plain_id else request.model,
@@ -137,7 +160,7 @@ def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[s
 
 
 def _find_lesson(error: ClientError, known: frozenset[str]) -> str | None:
-    """Which field a refusal complains of, if it is one that the model can do without."""
+    """Return the optional field that an error complains about; None where it is another error."""
     complaint = str(error.response.get("Error", {}).get("Message", "")).lower()
     if _code(error) != "ValidationException":
         return None
@@ -163,7 +186,7 @@ def _code(error: ClientError) -> str:
 
 
 def _explained(error: ClientError, *, model: str) -> Exception:
-    """A client's error as one that says whether asking again may help."""
+    """Return a client's error as one that says whether a retry may help."""
     code, message = _code(error), say_in_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})

@@ -1,4 +1,4 @@
-"""Which provider the settings name. Clients are imported only when they are asked for."""
+"""Selection of a provider by the settings; a client library is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from taxkg_assets.settings import Settings
 
 
 def open_provider(settings: Settings) -> Provider:
-    """Open the provider that the settings name; `rules` is none."""
+    """Open the provider that the settings name.
+
+    Args:
+        settings: Settings of the home.
+
+    Raises:
+        ValueError: The provider is `rules`, which calls no model.
+    """
     if settings.llm_provider == "bedrock":
         from taxkg_assets.llm.providers.bedrock import BedrockProvider
 

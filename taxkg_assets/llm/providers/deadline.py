@@ -1,4 +1,4 @@
-"""A time limit for the whole of a call. The timeouts of clients count from byte to byte: a trickle never ends."""
+"""A time limit for a whole call. Timeouts of client libraries count between bytes, so a trickle would never end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _Result = TypeVar("_Result")
 
 
 class _Attempt(threading.Thread, Generic[_Result]):
-    """One call in a thread of its own, which nobody waits for once its time is over."""
+    """One call in a thread of its own, abandoned after the time limit."""
 
     def __init__(self, call: Callable[[], _Result]) -> None:
         super().__init__(daemon=True)
@@ -19,7 +19,7 @@ class _Attempt(threading.Thread, Generic[_Result]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Keep what the call gives or raises for the thread that waits."""
+        """Store the result or exception of the call for the waiting thread."""
         try:
             self.results.append(self._call())
         except BaseException as error:
@@ -27,7 +27,15 @@ class _Attempt(threading.Thread, Generic[_Result]):
 
 
 def call_within(seconds: float, call: Callable[[], _Result]) -> _Result:
-    """What the call gives or raises; TimeoutError where it takes longer."""
+    """Return the result of a call.
+
+    Args:
+        seconds: Time limit.
+        call: The call.
+
+    Raises:
+        TimeoutError: The call takes longer.
+    """
     attempt = _Attempt(call)
     attempt.start()
     attempt.join(seconds)

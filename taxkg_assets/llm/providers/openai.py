@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat completions: OpenAI, Azure, vLLM, Ollama, Groq and others."""
+"""OpenAI-compatible chat completions: OpenAI, Azure, vLLM, Ollama, Groq and others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHORTEST_KEY = 12
 
 
 class OpenAIProvider:
-    """Asks `<url>/chat/completions`; adapts to endpoints that lack structured output, once for each model."""
+    """Calls `<url>/chat/completions`; remembers which models lack structured output."""
 
     name = "openai"
 
@@ -59,7 +59,16 @@ class OpenAIProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Ask once, and again at once where the endpoint refuses a field that it can do without."""
+        """Send one request, and once more without an optional field that the endpoint does not accept.
+
+        Args:
+            request: The call.
+
+        Raises:
+            OutageError: A retry may help.
+            ThrottledError: The endpoint asks to wait.
+            AccessError: A retry will not help.
+        """
         while True:
             known = self._lessons.get(request.model, ())
             status, body, wait = self._post(render_body(request, lessons=known))
@@ -70,7 +79,7 @@ class OpenAIProvider:
                 self._lessons[request.model] = (*known, lesson)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
-        """Status, text and the time to wait; head or body that drip in longer than the limit are an outage."""
+        """Return status, text and seconds to wait; a response slower than the limit is an outage."""
         late = f"no whole answer from {self._shown} in {self._seconds:g} s (llm_seconds)"
         try:
             return call_within(self._seconds, lambda: self._exchange(body))
@@ -98,7 +107,7 @@ class OpenAIProvider:
 
 
 def _find_address(url: str) -> httpx.URL:
-    """Where completions are asked for; a query, as Azure's version of the API, stays behind the path."""
+    """Return the URL of completions; a query, such as Azure's version of the API, stays behind the path."""
     wrong = f"TAXKG_LLM_URL is no web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
     try:
         found, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
@@ -111,7 +120,12 @@ def _find_address(url: str) -> httpx.URL:
 
 
 def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The JSON of a request; `lessons` are what this model's endpoint was found not to take."""
+    """Return the JSON body of a request.
+
+    Args:
+        request: The call.
+        lessons: Optional fields that the endpoint does not accept for this model.
+    """
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}],
@@ -140,7 +154,7 @@ _LESSONS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 def _find_lesson(text: str, known: tuple[str, ...]) -> str | None:
-    """Which field a refusal complains of, if it is one that can be said in another way."""
+    """Return the optional field that an error complains about; None where it is another error."""
     complaint = _message(text).lower()
     if "max_tokens" in complaint and "max_tokens" not in known:
         return "max_tokens"
@@ -152,7 +166,7 @@ def _find_lesson(text: str, known: tuple[str, ...]) -> str | None:
 
 
 def _parse(text: str) -> Any:
-    """The JSON of an answer; None where it is none."""
+    """Return the JSON of a response; None where it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -160,7 +174,7 @@ def _parse(text: str) -> Any:
 
 
 def _message(text: str) -> str:
-    """The words of an error, however the endpoint wraps them."""
+    """Return the text of an error, however the endpoint wraps it."""
     found = _parse(text)
     error = found.get("error", found) if isinstance(found, dict) else found
     message = error.get("message", error) if isinstance(error, dict) else error
@@ -168,7 +182,7 @@ def _message(text: str) -> str:
 
 
 def _find_status(status: int, text: str) -> int:
-    """The status of an answer; gateways tell a failure in the body of one that has status 200."""
+    """Return the status of a response; gateways report failures in the body of a response with status 200."""
     found = _parse(text) if status == httpx.codes.OK else None
     if not isinstance(found, dict) or found.get("choices") or not found.get("error"):
         return status
@@ -205,7 +219,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
 
 
 def _join_parts(content: Any) -> str:
-    """What a message says, whether as one text or in parts, of which those that are no text say nothing."""
+    """Return a message's text, given as one text or in parts; parts that are no text are left out."""
     if isinstance(content, list):
         return "".join(_join_parts(part.get("text")) for part in content)
     if not isinstance(content, str | None):

@@ -1,4 +1,4 @@
-"""Asks nobody: only calls that stand in `llm_calls` are answered, by the proposer's look into it."""
+"""Replay only: the proposer finds recorded calls in `llm_calls`, and any other call fails here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ class ReplayProvider:
     name = "replay"
 
     def complete(self, request: Request) -> Reply:
-        """Say that the call is not there."""
+        """Refuse the request.
+
+        Args:
+            request: A call that is not recorded.
+
+        Raises:
+            AccessError: Always.
+        """
         raise AccessError(
             f"{request.task}: a call of {request.model} is not recorded in llm_calls, and the provider is `replay`: "
             "set llm_provider to a model's, or to `rules`."

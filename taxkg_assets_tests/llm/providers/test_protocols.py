@@ -18,7 +18,7 @@ from taxkg_assets.llm.exchange import (
     estimate_tokens,
     read_wait,
 )
-from taxkg_assets.llm.model_proposer import Manner, ModelProposer
+from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
 from taxkg_assets.llm.providers.openai import OpenAIProvider
 from taxkg_assets.prompts.loader import load_prompt
 from taxkg_assets.prompts.tasks import PAIR_JUDGING, TASKS
@@ -49,13 +49,13 @@ def _proposer(
     *,
     slept: list[float] | None = None,
     seconds: float = SECONDS,
-    **manner: Any,
+    **policy: Any,
 ) -> ModelProposer:
     return ModelProposer(
         provider=protocol.open(url, seconds),
         log=log,
         budget=Budget(prices=Prices(), clock=lambda: 0.0),
-        manner=Manner(**{"models": {"": ["maker.model-1"]}, "concurrency": 2, **manner}),
+        policy=CallPolicy(**{"models": {"": ["maker.model-1"]}, "concurrency": 2, **policy}),
         fingerprint="test",
         sleep=(slept if slept is not None else list[float]()).append,
     )

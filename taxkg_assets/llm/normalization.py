@@ -1,4 +1,4 @@
-"""What rules and checks see of a text: content words, figures and keys, negation, numbers in words."""
+"""Text normalization for rules and checks: content words, figures and keys, negation, numbers in words."""
 
 from __future__ import annotations
 
@@ -17,33 +17,45 @@ Words = frozenset[str]
 
 
 def find_content(text: str) -> frozenset[str]:
-    """Stems of the words that carry meaning; a stem is a word's first letters."""
+    """Return the prefix stems of a text's content words.
+
+    Args:
+        text: The text.
+    """
     rules = load_family("llm")["words"]
     words = (match[0].casefold() for match in _WORD.finditer(text))
     return frozenset(word[: rules["stem_letters"]] for word in words if word not in rules["stop"])
 
 
 def find_stems(text: str) -> Words:
-    """The words of a text that carry meaning, without endings; words of one meaning have one stem."""
+    """Return the stems of a text's content words; synonyms share one stem.
+
+    Args:
+        text: The text.
+    """
     stop = load_family("llm")["words"]["stop"]
     words = (match[0].casefold() for match in _TELLING.finditer(text))
     return frozenset(find_stem(word) for word in words if word not in stop)
 
 
 def find_stem(word: str) -> str:
-    """A word without its ending, or the word that says the same."""
+    """Return the stem of a word, or of its synonym.
+
+    Args:
+        word: Word in lower case.
+    """
     return _alike().get(word) or _alike().get(_cut(word)) or _cut(word)
 
 
 @cache
 def _alike() -> Mapping[str, str]:
-    """For each word that another says as well, and its stem, the first word of its group."""
+    """Return the first word of its group of synonyms for each word and stem."""
     return {spelt: group[0] for group in load_family("claims")["alike"] for w in group for spelt in (w, _cut(w))}
 
 
 @cache
 def _cut(word: str) -> str:
-    """A word without its ending, as long as enough of it remains."""
+    """Return a word without its ending, as long as enough of it remains."""
     rules = load_family("claims")
     if not word[:1].isalpha():
         return word.replace(",", "")
@@ -56,12 +68,20 @@ def _cut(word: str) -> str:
 
 
 def list_stems(text: str) -> list[str]:
-    """The same in their order, each as often as it stands."""
+    """Return the stems of a text's content words in order, with repetitions.
+
+    Args:
+        text: The text.
+    """
     return [next(iter(stem)) for match in _TELLING.finditer(text) if (stem := find_stems(match[0]))]
 
 
 def find_figures(text: str) -> frozenset[str]:
-    """Numbers, amounts and keys such as 1a or 1099-DIV, in one spelling."""
+    """Return numbers, amounts and keys such as 1a or 1099-DIV, normalized.
+
+    Args:
+        text: The text.
+    """
     pattern = load_rules("llm", "figures")[0].pattern
     return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
 
@@ -71,24 +91,40 @@ def _one_spelling(figure: str) -> str:
 
 
 def is_negative(text: str) -> bool:
-    """Whether a text denies or forbids."""
+    """Return whether a text contains a negation or prohibition.
+
+    Args:
+        text: The text.
+    """
     return count_denials(text) > 0
 
 
 def count_denials(text: str) -> int:
-    """How often a text denies or forbids."""
+    """Return the number of negations and prohibitions in a text.
+
+    Args:
+        text: The text.
+    """
     for rule in load_rules("polarity", "weak_negations"):
         text = rule.pattern.sub(" ", text)
     return sum(1 for rule in load_rules("polarity", "negations") for _ in rule.pattern.finditer(text))
 
 
 def is_limited(text: str) -> bool:
-    """Whether a text says something under conditions or with exceptions only."""
+    """Return whether a text has conditions or exceptions.
+
+    Args:
+        text: The text.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("llm", "limits_of_rules"))
 
 
 def find_keys(text: str) -> frozenset[tuple[str, str]]:
-    """Figures with the kind of thing that they name: `boxes 1a and 2b` names two boxes, `line 4` is no `box 4`."""
+    """Return figures with the kind of thing that they name: `boxes 1a and 2b` names two boxes, `line 4` is no `box 4`.
+
+    Args:
+        text: The text.
+    """
     kinds = load_rules("llm", "key_kinds")[0].pattern
     figures = load_rules("llm", "figures")[0].pattern
     named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
@@ -110,18 +146,31 @@ def _figures_at(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str, str
 
 
 def split_clauses(text: str) -> list[str]:
-    """The parts of a text that are denied or said by themselves."""
+    """Return the parts of a text that are negated or affirmed separately.
+
+    Args:
+        text: The text.
+    """
     pattern = load_rules("llm", "clause_ends")[0].pattern
     return [part for part in pattern.split(text) if part and find_content(part)]
 
 
 def score_coverage(wanted: frozenset[str], held: frozenset[str]) -> float:
-    """Share of the wanted words that are held; 0 where nothing is wanted."""
+    """Return the share of the wanted words that a text contains, 0 to 1; 0 where none is wanted.
+
+    Args:
+        wanted: Wanted words.
+        held: Words of the text.
+    """
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 def opening(block: Block) -> Evidence:
-    """A block's first words as evidence, as many as it takes to show something."""
+    """Return a block's first words as evidence, as many as evidence needs.
+
+    Args:
+        block: The block.
+    """
     most, least = load_family("llm")["words"]["opening"], load_family("llm")["evidence"]["least_words"]
     start = len(block.text) - len(block.text.lstrip())
     end = start
@@ -135,7 +184,11 @@ def opening(block: Block) -> Evidence:
 
 
 def spell_alike(text: str) -> str:
-    """A text with numbers as figures, amounts with their sign before and rates with theirs behind."""
+    """Return a text with numbers as digits, the currency sign before amounts and the percent sign after rates.
+
+    Args:
+        text: The text.
+    """
     text = _number_run().sub(lambda match: _figure_of(match[0]), text)
     for rule in load_rules("claims", "spellings"):
         text = rule.pattern.sub(rule.extra["written"], text)
@@ -150,7 +203,7 @@ def _number_run() -> re.Pattern[str]:
 
 
 def _figure_of(run: str) -> str:
-    """The figure that a run of number words names; a word that mostly is none stays as it is."""
+    """Return the number that a run of number words names; a word that usually is none stays as it is."""
     numbers = load_family("claims")["numbers"]
     words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
     if len(words) == 1 and (words[0] in numbers["alone"] or words[0] in numbers["scales"]):

@@ -1,7 +1,7 @@
-"""What a program can hold against a model's verdict: limits, words that do not fit, a rule that is sure.
+"""Guardrails on a model's verdict: limits, contradicting words, and rules with a certain answer.
 
-A verdict is no sentence that could be compared with its quotes: a model that obeys an order in a document may quote it
-truly and still say what it was ordered to. So a verdict is met by all that is known without a model.
+A verdict is no sentence that could be checked against its quotes: a model that obeys a prompt injection may quote
+correctly and still return the verdict that the injection demands. So all that is known without a model is checked.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from taxkg_assets.llm.asked import holds_an_order
+from taxkg_assets.llm.normalization import find_figures, find_keys, is_limited, is_negative, split_clauses
+from taxkg_assets.llm.question_validation import has_instruction
 from taxkg_assets.llm.rule_questions import (
     propose_negative_judging,
     propose_pair_judging,
@@ -21,7 +22,6 @@ from taxkg_assets.llm.rule_text import (
     propose_quality_validation,
     propose_structure_analysis,
 )
-from taxkg_assets.llm.wording import find_figures, find_keys, is_limited, is_negative, split_clauses
 from taxkg_assets.prompts.contract import Block, Item, Proposal
 from taxkg_assets.prompts.tasks import (
     CLAIMED_GRADE,
@@ -52,7 +52,13 @@ _NEUTRAL = ("references", "qualifies", "applies_if")
 
 
 def find_objection(task: str, item: Item, proposal: Proposal) -> str:
-    """What speaks against a model's verdict; empty where nothing does."""
+    """Return what contradicts a model's verdict; empty where nothing does.
+
+    Args:
+        task: Name of the task.
+        item: Item of the verdict.
+        proposal: The verdict.
+    """
     object_to = _OBJECTIONS.get(task)
     return object_to(item, proposal) if object_to is not None else ""
 
@@ -149,7 +155,7 @@ def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
 
 
 def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
-    """A low grade can only make an answer more careful, so that only a high one must be shown."""
+    """Check a relevance grade; only a high one must be justified, since a low one only makes an answer more careful."""
     if proposal.grade < CLAIMED_GRADE:
         return ""
     if kind := _find_other_key(item.question, item.blocks):
@@ -159,9 +165,9 @@ def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
 
 
 def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
-    """What is imagined may be in quite other words than the question, but it names nothing and orders nothing."""
+    """Check a hypothetical passage: it may use other words than the question, but no names and no instructions."""
     said, known = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
-    if holds_an_order(said):
+    if has_instruction(said):
         return "an order"
     if not find_figures(said) <= find_figures(known):
         return "a figure that nobody asked for"
@@ -174,7 +180,7 @@ def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:
 
 
 def _find_other_key(question: str, blocks: Sequence[Block]) -> str:
-    """The kind of key of which a question names one and the passages name others only; empty where there is none."""
+    """Return the kind of key of which a question names one and the passages only others; empty where there is none."""
     asked = find_keys(question)
     held = frozenset().union(*(find_keys(block.text) for block in blocks))
     kinds = sorted({kind for kind, _ in asked} & {kind for kind, _ in held})
