@@ -1,4 +1,4 @@
-"""The asset graph as it was agreed on, and that README names every command and setting.
+"""The asset graph as it was agreed on.
 
 A table, gate or upstream table that comes or goes shows here; TAXKG_REWRITE_GOLDEN=1 rewrites the file after a look.
 """
@@ -7,20 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
-import pytest
-import typer
-
 from taxkg_assets.definitions import defs
-from taxkg_assets.serving.cli import app
-from taxkg_assets.settings import Settings
 
 HERE = Path(__file__).parent
-README = (HERE.parents[1] / "README.md").read_text(encoding="utf8")
 REWRITE = "TAXKG_REWRITE_GOLDEN"
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 def read_graph() -> dict[str, dict[str, list[str]]]:
@@ -48,19 +40,3 @@ def test_the_asset_graph_is_the_one_agreed_on() -> None:
     if os.environ.get(REWRITE):
         path.write_text(text, encoding="utf8")
     assert json.loads(text) == json.loads(path.read_text(encoding="utf8"))
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_stands_in_the_readme(command: str) -> None:
-    assert re.search(rf"^\| `taxkg {re.escape(command)}[ `]", README, re.MULTILINE)
-
-
-@pytest.mark.parametrize("field", sorted(Settings.model_fields))
-def test_every_setting_stands_in_the_readme(field: str) -> None:
-    assert re.search(rf"^\| `TAXKG_{field.upper()}` \|", README, re.MULTILINE)
-
-
-def test_the_readme_names_no_command_and_no_setting_that_is_gone() -> None:
-    assert sorted(set(re.findall(r"^\| `taxkg (\w+)", README, re.MULTILINE))) == COMMANDS
-    named = set(re.findall(r"^\| `TAXKG_(\w+)` \|", README, re.MULTILINE))
-    assert named == {field.upper() for field in Settings.model_fields}
