@@ -7,6 +7,7 @@ families, schemas) decides with the contents of those tables whether the table i
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -77,23 +78,23 @@ def table(
     """Make the asset of a corpus-wide table.
 
     Args:
-        build: its parameters named after tables are its upstream; `settings` gets the settings.
-        handles: opened things for the builder's other parameters, opened only when there is something to build.
-        fingerprint: digest of what the handles stand for, part of what decides whether the table is current.
-        after: further upstream tables, whose rows or files a handle opens.
-        optional: tables that a handle reads where they are there; nothing waits for them.
-        code: further functions and classes whose code decides what the table holds: what handles open.
-        own_laws: functions of the table and its upstream that give rows of it that must not be in it: such rows are
-            dropped, counted and shown with the table.
-        publish: what else is to be written for the finished rows, such as a report.
-        show: what the UI shows besides rows.
-        parts: how the table is made in parts, if it is: only parts whose documents have changed are made anew.
-        dealt: the table above whose rows are dealt out to several processes where there are many rows to read; what is
-            made of a row must not depend on the others. Such a table has no parts, no laws of its own and no `publish`.
+        schema: Schema of the table.
+        build: Builder; parameters named after tables are its upstream, `settings` gets the settings.
+        group: Stage.
+        handles: Openers of the builder's other parameters, called only when there is something to build.
+        fingerprint: Digest of what the handles open.
+        after: Further upstream tables, read by a handle.
+        optional: Tables that a handle reads where they exist; nothing waits for them.
+        code: Further functions and classes whose code decides the rows, such as what handles open.
+        own_laws: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
+        publish: Writes further outputs for the finished rows, such as a report.
+        show: What the UI shows besides rows.
+        parts: How the table is made in parts, so that only parts of changed documents are made again.
+        dealt: Upstream table whose rows may be divided among processes; each row must be built independently of the
+            others. Not with `parts`, `own_laws` or `publish`.
     """
-    name = snake(schema.__name__)
+    name, opened = snake(schema.__name__), dict(handles or {})
     parameters = list(inspect.signature(build).parameters)
-    opened = dict(handles or {})
     given = {"settings", *opened, parts.argument if parts else ""}
     read = tuple(p for p in parameters if p not in given)
     upstream = tuple(dict.fromkeys((*read, *after)))
@@ -107,43 +108,71 @@ def table(
             fingerprint(home) if fingerprint else "",
         )
 
-    def made_from_now(home: Home, states: Mapping[str, TableState]) -> str:
-        return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
-
-    maker = Maker(build, read, opened, has_settings)
-    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt)
-    PIPELINE.add(
-        TableRecord(
-            name,
-            upstream,
-            optional=tuple(optional),
-            is_training=group == TRAINING,
-            fingerprint=made_from_now,
-            functions=functions,
-            maker=maker,
-            step=step,
-            show=show,
-        )
+    step = TableStep(name, schema, Maker(build, read, opened, has_settings), own_laws, publish, parts, read_code, dealt)
+    record = TableRecord(
+        name,
+        upstream,
+        optional=tuple(optional),
+        is_training=group == TRAINING,
+        fingerprint=partial(_digest_inputs, read_code=read_code, upstream=upstream),
+        functions=functions,
+        maker=step.maker,
+        step=step,
+        show=show,
     )
+    PIPELINE.add(record)
+    return _make_asset(record, step, arguments=asset_arguments(schema, build, group=group))
+
+
+def _digest_inputs(
+    home: Home, states: Mapping[str, TableState], *, read_code: Callable[[Home], str], upstream: Sequence[str]
+) -> str:
+    """Return the digest of all that a table's rows depend on: code, settings, handles and upstream rows."""
+    return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
+
+
+def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str, Any]) -> dg.AssetsDefinition:
+    """Return the asset of a table.
+
+    Args:
+        record: The table's entry of the pipeline.
+        step: How the table is made.
+        arguments: What the UI shows, from `asset_arguments`.
+    """
 
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
-        states = {n: inputs[n] for n in upstream}
-        made_from = made_from_now(home, states)
-        state = home.store.state(name)
-        if state is not None and state.inputs == made_from:
-            return Unchanged()
-        if group != TRAINING and reads_much(home, read):
-            making = make_in_shares if dealt else make_in_process
-            return making(home, name, states, made_from=made_from)
-        return step.make(home, states, made_from=made_from)
+        states = {n: inputs[n] for n in record.upstream}
+        made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
+        return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
 
     made: dg.AssetsDefinition = dg.asset(
-        name=name,
-        ins={n: dg.AssetIn(n) for n in upstream},
-        deps=[dg.AssetKey(n) for n in optional],
+        name=record.name,
+        ins={n: dg.AssetIn(n) for n in record.upstream},
+        deps=[dg.AssetKey(n) for n in record.optional],
         required_resource_keys={"home"},
-        **asset_arguments(schema, build, group=group),
+        **arguments,
     )(compute)
     return made
+
+
+def _make_stale(
+    home: Home, step: TableStep, states: Mapping[str, TableState], *, made_from: str, is_alone: bool
+) -> Rows:
+    """Make a table that is not current, in a process of its own where it reads many rows.
+
+    Args:
+        home: The home.
+        step: How the table is made.
+        states: State of each upstream table.
+        made_from: Digest of all that the rows depend on.
+        is_alone: Whether it is made in this process in any case, as training is.
+    """
+    state = home.store.state(step.name)
+    if state is not None and state.inputs == made_from:
+        return Unchanged()
+    if not is_alone and reads_much(home, step.maker.reads):
+        making = make_in_shares if step.dealt else make_in_process
+        return making(home, step.name, states, made_from=made_from)
+    return step.make(home, states, made_from=made_from)

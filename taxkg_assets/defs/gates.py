@@ -6,6 +6,7 @@ A gate is a blocking asset check around one pure function that returns the offen
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -118,6 +119,31 @@ def find_current_result(
     return metadata if is_same else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """A law with the table that it blocks, further tables that it reads, and the names of its parameters."""
+
+    on: str
+    reads: tuple[str, ...]
+    law: Callable[..., pl.DataFrame | Verdict]
+    parameters: tuple[str, ...]
+
+    def read_versions(self, store: Store) -> dict[str, int]:
+        return {n: store.version(n) for n in sorted({self.on, *self.reads, *self.parameters} - {"home"})}
+
+    def evaluate(self, home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
+        """Apply the law to the current tables; `read` keeps frames for the next gate on the same versions."""
+        versions, read = self.read_versions(home.store), {} if read is None else read
+        names = [n for n in self.parameters if n != "home"]
+        for n in names:
+            if (n, versions[n]) not in read:
+                read[n, versions[n]] = home.store.read(n, version=versions[n])
+        frames = {n: read[n, versions[n]] for n in names}
+        found = self.law(**frames, **({"home": home} if "home" in self.parameters else {}))
+        checked = frames[self.on].height if self.on in frames else 0
+        return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+
+
 def gate(
     *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = ()
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
@@ -135,24 +161,13 @@ def gate(
     def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
         parameters = list(inspect.signature(law).parameters)
 
-        def read_versions(store: Store) -> dict[str, int]:
-            return {n: store.version(n) for n in sorted({on, *reads, *parameters} - {"home"})}
-
-        def judge(home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
-            versions, read = read_versions(home.store), {} if read is None else read
-            for n in parameters:
-                if n != "home" and (n, versions[n]) not in read:
-                    read[n, versions[n]] = home.store.read(n, version=versions[n])
-            frames = {n: read[n, versions[n]] for n in parameters if n != "home"}
-            found = law(**frames, **({"home": home} if "home" in parameters else {}))
-            checked = frames[on].height if on in frames else 0
-            return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+        gated = _Gate(on, tuple(reads), law, tuple(parameters))
 
         def code(home: Home) -> str:
             return digest(code_fingerprint(law), gold_fingerprint(home))
 
-        looked_at = {on, *parameters, *opens} - {"home"}
-        PIPELINE.add_gate(on, law.__name__, judge, code=code, reads=looked_at)
+        inspected = {on, *parameters, *opens} - {"home"}
+        PIPELINE.add_gate(on, law.__name__, gated.evaluate, code=code, reads=inspected)
 
         @dg.asset_check(
             asset=dg.AssetKey(on),
@@ -165,7 +180,7 @@ def gate(
         )
         def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
             home: Home = context.resources.home
-            by, versions = code(home), read_versions(home.store)
+            by, versions = code(home), gated.read_versions(home.store)
             begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
@@ -173,10 +188,10 @@ def gate(
                     return dg.AssetCheckResult(passed=True, metadata=found)
             if early := take_verdict(on, law.__name__, versions=versions):
                 passed, metadata = _summarize(early, versions)
-            elif reads_much(home, looked_at):
+            elif reads_much(home, inspected):
                 passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
             else:
-                passed, metadata = _summarize(*judge(home))
+                passed, metadata = _summarize(*gated.evaluate(home))
             return dg.AssetCheckResult(passed=passed, metadata=metadata | {GATED_BY: by})
 
         return check

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 
+from taxkg_assets.llm.direction import is_in_reverse, is_joined_differently, is_turned_around
+from taxkg_assets.llm.markers import FIRST_MARK, mark_matches, meaning_of, split_parts
 from taxkg_assets.llm.normalization import (
     Words,
     count_denials,
@@ -21,15 +22,11 @@ from taxkg_assets.llm.normalization import (
     find_stems,
     is_limited,
     is_negative,
-    list_stems,
     score_coverage,
     spell_alike,
     split_clauses,
 )
 from taxkg_assets.rules.loader import Rule, load_family, load_rules
-
-_FIRST_SIGN = 0xE000
-"""Signs of private use stand for what was read, so that it is read once."""
 
 
 def find_unsupported_content(claim: str, source: str) -> str:
@@ -49,7 +46,7 @@ def find_unsupported_content(claim: str, source: str) -> str:
 def _has_words_of_its_own(claim: str, source: str) -> bool:
     free = frozenset(find_stem(word) for word in load_family("claims")["free"])
     compared = (*load_rules("claims", "comparators"), *load_rules("claims", "forces"))
-    stems = find_stems(_sign(claim, compared)[0])
+    stems = find_stems(mark_matches(claim, compared)[0])
     return not stems or bool(stems - find_stems(source) - free)
 
 
@@ -59,7 +56,7 @@ def _has_words_of_its_own(claim: str, source: str) -> bool:
 def _has_other_measures(claim: str, source: str) -> bool:
     """Return whether a sentence has a date, term or amount that its source lacks, or states of something else."""
     is_new = not find_measures(claim) <= find_measures(source)
-    return is_new or _is_of_something_else(_split_parts(claim), _split_parts(source), find=find_measures)
+    return is_new or _is_of_something_else(split_parts(claim), split_parts(source), find=find_measures)
 
 
 def _is_of_something_else(
@@ -77,12 +74,6 @@ def _is_of_something_else(
             if other > own:
                 return True
     return False
-
-
-def _split_parts(text: str) -> list[str]:
-    joint = load_rules("claims", "joints")[0].pattern
-    text, _ = _sign(text, load_rules("claims", "comparators"))
-    return [part for clause in split_clauses(text) for part in joint.split(clause) if part.strip()]
 
 
 def find_measures(text: str) -> frozenset[tuple[str, str]]:
@@ -105,30 +96,17 @@ def _has_other_bounds(claim: str, source: str) -> bool:
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
     """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
     reach = load_family("claims")["bound_reach"]
-    text, read = _sign(text, load_rules("claims", "comparators"))
+    text, read = mark_matches(text, load_rules("claims", "comparators"))
     figures = list(load_rules("llm", "figures")[0].pattern.finditer(text))
     bound: dict[int, str] = {}
     for place, rule in read:
         if rule.extra["side"] == "left":
             near = [m.start() for m in figures if 0 <= place - m.end() <= reach // 2]
-            bound |= {near[-1]: _meaning(rule)} if near else {}
+            bound |= {near[-1]: meaning_of(rule)} if near else {}
         else:
             near = [m.start() for m in figures if 0 <= m.start() - place <= reach]
-            bound |= {near[0]: _meaning(rule)} if near else {}
+            bound |= {near[0]: meaning_of(rule)} if near else {}
     return frozenset((next(iter(find_figures(m[0])), m[0]), bound.get(m.start(), "")) for m in figures)
-
-
-def _meaning(rule: Rule) -> str:
-    """Return the meaning that a rule's match has; two rules may match the same meaning in different positions."""
-    return str(rule.extra.get("means", rule.id))
-
-
-def _sign(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int, Rule]]]:
-    """Return a text with a sign for each match, first rule first, and the positions of the signs."""
-    for number, rule in enumerate(rules):
-        text = rule.pattern.sub(f" {chr(_FIRST_SIGN + number)} ", text)
-    signs = (m for m in re.finditer(f"[{chr(_FIRST_SIGN)}-{chr(_FIRST_SIGN + len(rules))}]", text))
-    return text, [(m.start(), rules[ord(m[0]) - _FIRST_SIGN]) for m in signs]
 
 
 def _leaves_out_a_condition(claim: str, source: str) -> bool:
@@ -190,7 +168,7 @@ def find_contrasts(text: str) -> Words:
     Args:
         text: The text.
     """
-    return frozenset(_meaning(rule) for _, rule in _sign(text, load_rules("claims", "contrasts"))[1])
+    return frozenset(meaning_of(rule) for _, rule in mark_matches(text, load_rules("claims", "contrasts"))[1])
 
 
 def _has_another_force(claim: str, source: str) -> bool:
@@ -229,8 +207,8 @@ def _read_pieces(text: str) -> list[_Piece]:
     joint = load_rules("claims", "joints")[0].pattern
     pieces = []
     for clause in split_clauses(text):
-        parts = [part for part in joint.split(_part_at_conditions(_sign(clause, _markers())[0])) if part.strip()]
-        found = [[rule for n, rule in enumerate(_markers()) if chr(_FIRST_SIGN + n) in part] for part in parts]
+        parts = [part for part in joint.split(_part_at_conditions(mark_matches(clause, _markers())[0])) if part.strip()]
+        found = [[rule for n, rule in enumerate(_markers()) if chr(FIRST_MARK + n) in part] for part in parts]
         families = {rule.extra["family"] for rules in found for rule in rules}
         for n, part in enumerate(parts):
             markers = {family: _find_marker(found, family, at=n) for family in families}
@@ -242,7 +220,7 @@ def _part_at_conditions(signed: str) -> str:
     """Return a clause with a comma before each condition, so that conditions and rule are separate parts."""
     for number, rule in enumerate(_markers()):
         if rule.extra["family"] == "condition":
-            signed = signed.replace(chr(_FIRST_SIGN + number), f", {chr(_FIRST_SIGN + number)}")
+            signed = signed.replace(chr(FIRST_MARK + number), f", {chr(FIRST_MARK + number)}")
     return signed
 
 
@@ -250,7 +228,7 @@ def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Wo
     """Return the markers of a family that apply to one part of a clause."""
     before, after = found[at::-1], found[at:]
     order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
-    own = ([_meaning(rule) for rule in rules if rule.extra["family"] == family] for rules in order)
+    own = ([meaning_of(rule) for rule in rules if rule.extra["family"] == family] for rules in order)
     return frozenset(next(ids for ids in own if ids))
 
 
@@ -279,114 +257,11 @@ def denies_alike(claim: str, source: str) -> bool:
 
 def _denies_the_same_figures(claim: str, source: str) -> bool:
     """Return whether a sentence preserves `in box 4, not in box 3` of its source."""
-    denied = [(find_figures(part), is_negative(part)) for part in _split_parts(source) if find_figures(part)]
+    denied = [(find_figures(part), is_negative(part)) for part in split_parts(source) if find_figures(part)]
     if len({is_denied for _, is_denied in denied}) < 2:
         return True
-    own = [(figure, is_negative(part)) for part in _split_parts(claim) for figure in find_figures(part)]
+    own = [(figure, is_negative(part)) for part in split_parts(claim) for figure in find_figures(part)]
     return all(any(figure in figures and denies == there for figures, there in denied) for figure, denies in own)
-
-
-# -------------------------------------------------------------------------------------------------- direction
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A word with a direction, and the words on its two sides."""
-
-    kind: str
-    left: Words
-    right: Words
-    nearest: tuple[str, str] = ("", "")
-
-
-def _is_turned_round(claim: str, source: str) -> bool:
-    """Return whether `rent in a deposit` became `a deposit in rent`: the sides match better when swapped."""
-    held = [turn for clause in split_clauses(source) for turn in _find_turns(clause)]
-    for turn in (turn for clause in split_clauses(claim) for turn in _find_turns(clause)):
-        like = [other for other in held if other.kind == turn.kind]
-        straight = max((len(turn.left & o.left) + len(turn.right & o.right) for o in like), default=0)
-        crossed = max((len(turn.left & o.right) + len(turn.right & o.left) for o in like), default=0)
-        near = {other.nearest for other in like}
-        if crossed > straight or (turn.nearest not in near and turn.nearest[::-1] in near - {("", "")}):
-            return True
-    return False
-
-
-def _is_in_reverse(claim: str, source: str) -> bool:
-    """Return whether three words are in reverse order without a passive that explains it: `owners sue tenants`."""
-    voice = re.compile(load_family("claims")["voice"])
-    if bool(voice.search(claim)) != bool(voice.search(source)):
-        return False
-    own, held = _find_orders(claim), _find_orders(source)
-    return any(three[::-1] in held and len(set(three)) == len(three) for three in own - held)
-
-
-def _find_orders(text: str) -> set[tuple[str, ...]]:
-    pieces = (piece for part in _split_parts(text) for piece in _side_end().split(part))
-    return {three for piece in pieces for three in combinations(list_stems(piece), 3)}
-
-
-def _is_joined_otherwise(claim: str, source: str) -> bool:
-    """Return whether `and` became `or` between the same words, or `paid to` became `paid by`."""
-    held = _find_joins(source)
-    return any(words in held and not kinds & held[words] for words, kinds in _find_joins(claim).items())
-
-
-def _find_joins(text: str) -> Mapping[Words, Words]:
-    """Return which conjunctions or prepositions connect which words."""
-    text, _ = _sign(text, load_rules("claims", "comparators"))
-    found: dict[Words, Words] = {}
-    for rule in load_rules("claims", "joins"):
-        for m in rule.pattern.finditer(text):
-            left = _nearest(text[: m.start()].rstrip(" ,"), at=-1) if rule.extra["joins"] == "both" else " "
-            right = _nearest(text[m.end() :], at=0)
-            if left and right:
-                words = frozenset((left, right))
-                found[words] = found.get(words, frozenset()) | {rule.id}
-    return found
-
-
-def _find_turns(clause: str) -> list[_Turn]:
-    clause = re.sub(load_family("claims")["addressee"], "addressee", clause)
-    turns = [
-        _Turn(
-            rule.id,
-            _last(clause[: m.start()]),
-            _first(clause[m.end() :]),
-            nearest=(_nearest(clause[: m.start()], at=-1), _nearest(clause[m.end() :], at=0)),
-        )
-        for rule in load_rules("claims", "directions")
-        for m in rule.pattern.finditer(clause)
-    ]
-    passive = re.compile(load_family("claims")["passive"])
-    for rule in load_rules("claims", "acts"):
-        for m in rule.pattern.finditer(clause):
-            before, after = clause[: m.start()], clause[m.end() :]
-            left, right = _last(before), _first(after)
-            if passive.search(before):
-                acted, _, actor = after.partition(f" {rule.extra['actor_after']} ")
-                left, right = _first(actor), left | _first(acted)
-            turns.append(_Turn(f"{rule.id} {find_stem(m['verb'].casefold())}", left, right))
-    return turns
-
-
-@cache
-def _side_end() -> re.Pattern[str]:
-    return re.compile(load_family("claims")["side_ends"])
-
-
-def _nearest(text: str, *, at: int) -> str:
-    """Return the content word next to a direction word, before or after it; empty where there is none."""
-    stems = list_stems(_side_end().split(text)[at])
-    return stems[at] if stems else ""
-
-
-def _last(text: str) -> Words:
-    return find_stems(" ".join(_side_end().split(text)[-1].split()[-load_family("claims")["side_words"] :]))
-
-
-def _first(text: str) -> Words:
-    return find_stems(" ".join(_side_end().split(text)[0].split()[: load_family("claims")["side_words"]]))
 
 
 _BREACHES: Mapping[str, Callable[[str, str], bool]] = {
@@ -401,7 +276,7 @@ _BREACHES: Mapping[str, Callable[[str, str], bool]] = {
     "a condition left out": _leaves_out_a_condition,
     "another denial": lambda claim, source: not denies_alike(claim, source),
     "another force": _has_another_force,
-    "turned round": _is_turned_round,
-    "in reverse": _is_in_reverse,
-    "joined otherwise": _is_joined_otherwise,
+    "turned round": is_turned_around,
+    "in reverse": is_in_reverse,
+    "joined otherwise": is_joined_differently,
 }

@@ -137,7 +137,8 @@ class Provider(Protocol):
     """Completes requests; `name` is recorded in `llm_calls`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the provider."""
 
     def complete(self, request: Request) -> Reply:
         """Send one request.
@@ -178,6 +179,9 @@ def compose(task: Task[Any, Any], items: Sequence[Item], *, model: str) -> Reque
         task: The task.
         items: Items of the batch.
         model: Model id.
+
+    Returns:
+        The request.
     """
     prompt = load_prompt(task.name)
     shown = [

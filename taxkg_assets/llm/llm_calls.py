@@ -78,6 +78,9 @@ def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFram
 
     Args:
         llm_calls: Recorded calls.
+
+    Returns:
+        The offending rows.
     """
     columns = ("call_id", "task", "prompt_hash", "model", "input", "max_tokens")
     altered = [

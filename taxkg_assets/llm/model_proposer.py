@@ -283,6 +283,9 @@ def batches_of(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
     Args:
         items: Items in order.
         size: Most items in a batch.
+
+    Returns:
+        Batches in order; only the last one may be smaller.
     """
     return [items[start : start + size] for start in range(0, len(items), size)]
 

@@ -49,6 +49,9 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 
     Args:
         item: Question and passage.
+
+    Returns:
+        Verdict with the best sentence as evidence.
     """
     wanted, held = find_content(item.question), _content_of(item.blocks)
     share = score_coverage(wanted, held | _find_lay_words(item.question, held))
@@ -70,6 +73,9 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
 
     Args:
         item: Question, positive and negative.
+
+    Returns:
+        Verdict, with evidence where the negative is false.
     """
     limits, wanted = load_family("llm")["negatives"], find_content(item.question)
     held, said = _content_of(item.blocks), find_content(item.positive)
@@ -124,6 +130,9 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
 
     Args:
         item: Question and passages.
+
+    Returns:
+        Grade with the best sentence as evidence.
     """
     rules, wanted = load_family("llm")["grades"], find_content(item.question)
     best = _best_sentence(item.blocks, wanted)
@@ -138,6 +147,9 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
 
     Args:
         item: Text to summarize.
+
+    Returns:
+        Sentences, each with its own text as evidence.
     """
     rules = load_family("llm")["summaries"]
     sized = [

@@ -60,7 +60,10 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
     """Propose unit boundaries where similarity, words and role change or a cue opens a unit; never within a sentence.
 
     Args:
-        item: Blocks in reading order, with similarities.
+        item: Block with the text before it, and their similarity.
+
+    Returns:
+        Whether a unit begins at the block.
     """
     block, rules = item.blocks[0], load_family("llm")["boundaries"]
     text = block.text.strip()
@@ -95,7 +98,10 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     """Propose the role that a block's marks, font and length suggest.
 
     Args:
-        item: Blocks with their features.
+        item: Block with its features.
+
+    Returns:
+        Role and level of the block.
     """
     block, limits = item.blocks[0], load_family("llm")["parts"]
     text = block.text.strip()
@@ -168,6 +174,9 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
 
     Args:
         item: Chunk with its features.
+
+    Returns:
+        Score, verdict (ACCEPT, REFINE, REJECT), action and reason.
     """
     limits = load_family("llm")["quality"]
     text = "\n".join(block.text.strip() for block in item.blocks)

@@ -65,7 +65,12 @@ DocumentId = Annotated[str | None, Field(max_length=200, description="only this 
 def create_tools(service: Service) -> MCPServer[Any]:
     """The tool server over one home."""
     server: MCPServer[Any] = MCPServer("taxkg", instructions=INSTRUCTIONS, log_level="WARNING")
+    _add_search_tools(server, service)
+    _add_document_tools(server, service)
+    return server
 
+
+def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
     @server.tool(annotations=READS)
     @_explained
     def search(
@@ -106,6 +111,8 @@ def create_tools(service: Service) -> MCPServer[Any]:
         """Read a cell of a table by its row and column headers. Use it for a figure; the list is empty if none fits."""
         return service.find_cells(question, k=k, document=document)
 
+
+def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
     @server.tool(annotations=READS)
     @_explained
     def diff(
@@ -155,8 +162,6 @@ def create_tools(service: Service) -> MCPServer[Any]:
     ) -> Image:
         """Show the page of a passage as a picture with the passage marked."""
         return Image(data=service.draw_evidence(node_id, page=page), format="png")
-
-    return server
 
 
 def _explained(work: Callable[P, T]) -> Callable[P, Any]:

@@ -108,8 +108,10 @@ class EncoderTrainer:
             examples: Training examples.
 
         Returns:
-            Unit-length vector by text and whether it is a query.
+            Unit-length vector by text and whether it is a query; empty for a loss without a guide.
         """
+        if not self.settings.loss.name.startswith("gist"):
+            return {}
         queries = list(dict.fromkeys(example.query for example in examples))
         passages = list(dict.fromkeys(text for e in examples for text in (e.positive, *e.negatives)))
         found = {(text, True): vector for text, vector in zip(queries, self.encode(queries, True), strict=True)}

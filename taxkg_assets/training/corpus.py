@@ -170,6 +170,9 @@ def read_corpus(
         registry: Numbered fields with their labels.
         edges: Edges of the graph; `same_field` aligns a box with the headings of its instructions.
         families: Form family by document, from `find_families`.
+
+    Returns:
+        Passages sorted by document and reading order, with all nodes.
     """
     revisions = dict(documents.select("document_id", "revision").iter_rows())
     rows = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id").to_dicts()

@@ -82,6 +82,9 @@ def score_question(
         examples: Its examples; their positives are relevant.
         order: Passage indices, best first.
         place: Index of each passage.
+
+    Returns:
+        nDCG@10, recall@5 and reciprocal rank at 10.
     """
     right = {place[example.positive] for example in examples}
     ranks = [rank for rank, number in enumerate(order[:DEPTH].tolist(), 1) if number in right]

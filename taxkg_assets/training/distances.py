@@ -63,6 +63,9 @@ def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Di
     Args:
         edges: Edges of the graph.
         nodes: Nodes of the graph.
+
+    Returns:
+        Adjacency in both directions, sentences merged into their paragraphs.
     """
     levels = nodes.select("node_id", "level")
     sentences = nodes.filter(pl.col("level") == "sentence").select("node_id", "parent_id")

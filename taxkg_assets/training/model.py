@@ -161,6 +161,9 @@ def train_encoder(
         pool: Further passages that development questions are ranked against.
         progress: Receives steps done and steps in all.
 
+    Returns:
+        The saved model with its figures.
+
     Raises:
         ValueError: No evaluation gave a number, or nothing is left to train.
     """
@@ -169,24 +172,9 @@ def train_encoder(
         origin = copy_weights(base)
         base.eval()
         of_base = score_dense(trainer.encode, dev, pool=pool)
-        guide = trainer.find_guide(examples) if settings.loss.name.startswith("gist") else {}
-        trainer.freeze()
-        history = run_steps(
-            base,
-            draw_batches(len(examples), settings=settings.steps),
-            step=lambda batch: trainer.step([examples[place] for place in batch], guide),
-            score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
-            settings=settings.steps,
-            state=out / STATE,
-            identity=identify_training(examples, dev, settings=settings),
-            progress=progress,
-        )
+        history = _tune(trainer, examples, dev, out=out, pool=pool, progress=progress)
         alpha, found, tried = _mix(trainer, origin, history, dev=dev, pool=pool)
-    base.eval()
-    base.save(str(out), create_model_card=False)
-    scale = fit_scale(of_base.places, found.places)
-    (out / SCALE_FILE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
-    (out / STATE).unlink()
+    scale = _save_encoder(base, of_base, found, out=out)
     return TrainedModel(
         folder=out,
         sha256=hash_weights(out),
@@ -202,6 +190,39 @@ def train_encoder(
         dev_scores=history.scores,
         scale=scale,
     )
+
+
+def _tune(
+    trainer: EncoderTrainer,
+    examples: Sequence[Example],
+    dev: Sequence[Example],
+    *,
+    out: Path,
+    pool: Sequence[str],
+    progress: Progress | None,
+) -> TrainingHistory:
+    settings = trainer.settings
+    guide = trainer.find_guide(examples)
+    trainer.freeze()
+    return run_steps(
+        trainer.model,
+        draw_batches(len(examples), settings=settings.steps),
+        step=lambda batch: trainer.step([examples[place] for place in batch], guide),
+        score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
+        settings=settings.steps,
+        state=out / STATE,
+        identity=identify_training(examples, dev, settings=settings),
+        progress=progress,
+    )
+
+
+def _save_encoder(model: Any, of_base: DenseScores, found: DenseScores, *, out: Path) -> SimilarityScale:
+    scale = fit_scale(of_base.places, found.places)
+    model.eval()
+    model.save(str(out), create_model_card=False)
+    (out / SCALE_FILE).write_text(json.dumps(asdict(scale)) + "\n", encoding="utf8")
+    (out / STATE).unlink()
+    return scale
 
 
 def identify_training(examples: Sequence[Example], dev: Sequence[Example], *, settings: Any) -> str:

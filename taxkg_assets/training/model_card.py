@@ -48,6 +48,9 @@ def render_card(
         kinds: Training examples, counted by kind.
         dev: Development examples.
         origin: Tables and documents that the examples come from.
+
+    Returns:
+        Markdown.
     """
     lines = [
         "---",
@@ -59,6 +62,25 @@ def render_card(
         "",
         f"Tuned by `taxkg train` from {base}. {'Promoted' if gain.is_promoted else 'Not promoted'}: {gain.reason}.",
         "",
+        *_render_results(trained, gain, dev),
+        "## Data",
+        "",
+        *_render_data(kinds, origin),
+        "## Training",
+        "",
+        f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s "
+        f"({trained.examples / max(trained.seconds, 1e-9):.1f} a second), peak memory {trained.peak_mb:.0f} MiB.",
+        "",
+        "```json",
+        json.dumps(trained.settings, indent=1, sort_keys=True),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _render_results(trained: TrainedModel, gain: Promotion, dev: Sequence[Example]) -> list[str]:
+    return [
         "## Results on form families without training pairs",
         "",
         f"{gain.questions} questions, vectors alone, by families: {_list_families(dev)}.",
@@ -79,20 +101,7 @@ def render_card(
         + f". Selected: {trained.alpha:g}.",
         "",
         *_render_scale(trained),
-        "## Data",
-        "",
-        *_render_data(kinds, origin),
-        "## Training",
-        "",
-        f"{trained.steps} steps, {trained.examples} examples in {trained.seconds:.0f} s "
-        f"({trained.examples / max(trained.seconds, 1e-9):.1f} a second), peak memory {trained.peak_mb:.0f} MiB.",
-        "",
-        "```json",
-        json.dumps(trained.settings, indent=1, sort_keys=True),
-        "```",
-        "",
     ]
-    return "\n".join(lines)
 
 
 def _list_families(examples: Sequence[Example]) -> str:
@@ -137,6 +146,9 @@ def render_cross_card(trained: TrainedModel, *, base: str, kinds: Sequence[Examp
         trained: The model.
         base: Name of the model that it was initialized from.
         kinds: Training examples, counted by kind.
+
+    Returns:
+        Markdown.
     """
     counts = Counter(example.kind for example in kinds)
     before, after = (sum(score.ndcg for score in scores) / len(scores) for scores in (trained.base, trained.tuned))

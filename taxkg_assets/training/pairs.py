@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -83,13 +83,8 @@ def build_pairs(
     families = find_families(documents, nodes, edges=edges)
     splits = find_splits(families.values(), **load_family("training")["split"])
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, families=families, edges=edges)
-    wording = Wording(corpus)
     found = chain(
-        pair_candidates.find_hierarchical(corpus),
-        pair_candidates.find_cross_references(corpus, edges),
-        pair_candidates.find_same_fields(corpus, edges, registry=registry, wording=wording),
-        pair_candidates.find_semantic(corpus, edges, wording=wording),
-        pair_candidates.find_definitions(corpus),
+        _find_graph_candidates(corpus, edges, registry),
         find_table_questions(corpus, tables),
         pair_candidates.find_scenarios(corpus, scenario_queries),
     )
@@ -106,6 +101,17 @@ def build_pairs(
     return Pairs.validate(
         judge_pairs(pl.DataFrame(capped, schema=Pairs.create_empty().schema), proposer).sort("pair_id")
     )
+
+
+def _find_graph_candidates(
+    corpus: Corpus, edges: dy.DataFrame[Edges], registry: dy.DataFrame[Registry]
+) -> Iterator[PairCandidate]:
+    wording = Wording(corpus)
+    yield from pair_candidates.find_hierarchical(corpus)
+    yield from pair_candidates.find_cross_references(corpus, edges)
+    yield from pair_candidates.find_same_fields(corpus, edges, registry=registry, wording=wording)
+    yield from pair_candidates.find_semantic(corpus, edges, wording=wording)
+    yield from pair_candidates.find_definitions(corpus)
 
 
 def _count_left_out(

@@ -84,6 +84,9 @@ def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, i
         base: Scores of the base, one per question.
         own: Scores of the model, for the same questions in the same order.
         interval: Confidence interval of a mean over clusters.
+
+    Returns:
+        The decision with its figures and reason.
     """
     families = [score.family for score in base]
     figures, gains = {}, {}

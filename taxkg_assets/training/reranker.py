@@ -217,6 +217,9 @@ def train_reranker(
         out: Folder for the model, and for the state while training runs.
         progress: Receives steps done and steps in all.
 
+    Returns:
+        The saved model with its figures.
+
     Raises:
         ValueError: No evaluation gave a number.
     """

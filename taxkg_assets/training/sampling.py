@@ -77,6 +77,9 @@ def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
         count: Most questions.
+
+    Returns:
+        Examples sorted by pair id.
     """
     own = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
     drawn = own.sample(min(count, own.height), seed=0)

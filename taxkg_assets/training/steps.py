@@ -76,6 +76,9 @@ def seeded(settings: StepSettings) -> Iterator[None]:
 
     Args:
         settings: Seed and threads.
+
+    Yields:
+        Nothing.
     """
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     torch.manual_seed(settings.seed)
@@ -128,15 +131,15 @@ def run_steps(
         identity: Digest of data and settings; a state is resumed only if this and the initial weights are the same.
         progress: Receives steps done and steps in all.
 
+    Returns:
+        Losses, development scores and the best weights.
+
     Raises:
         ValueError: No evaluation gave a number.
     """
     identity = f"{identity}:{hash_module(module)}"
     trained = [weight for weight in module.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda done: _share_of_rate(done, len(batches), warmup=settings.warmup)
-    )
+    optimizer, scheduler = _open_optimizer(trained, len(batches), settings)
     parts = {"module": module, "optimizer": optimizer, "scheduler": scheduler}
     history = _resume(parts, state, identity=identity)
     every = max(1, -(-len(batches) // settings.evaluations))
@@ -165,6 +168,16 @@ def run_steps(
         raise ValueError(f"Training diverged: scores {history.scores}. Train with a lower rate or another seed.")
     _save(parts, history, state, identity=identity)
     return history
+
+
+def _open_optimizer(
+    weights: Sequence[torch.nn.Parameter], steps: int, settings: StepSettings
+) -> tuple[torch.optim.AdamW, torch.optim.lr_scheduler.LambdaLR]:
+    optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda done: _share_of_rate(done, steps, warmup=settings.warmup)
+    )
+    return optimizer, scheduler
 
 
 def hash_module(module: torch.nn.Module) -> str:

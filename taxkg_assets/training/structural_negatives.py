@@ -124,6 +124,9 @@ def build_structural_miner(
         corpus: Passages and nodes.
         distances: Adjacency of the graph.
         edges: Edges of the graph.
+
+    Returns:
+        A miner over all passages.
     """
     places: dict[tuple[str, str], dict[str, list[str]]] = {}
     names: dict[str, list[str]] = {}

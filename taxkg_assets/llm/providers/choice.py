@@ -12,6 +12,9 @@ def open_provider(settings: Settings) -> Provider:
     Args:
         settings: Settings of the home.
 
+    Returns:
+        The provider with its client.
+
     Raises:
         ValueError: The provider is `rules`, which calls no model.
     """
