@@ -25,7 +25,7 @@ import psutil
 
 from benchmarks.documents import CorpusError
 from benchmarks.questions import read_questions
-from taxkg_assets.defs.index_files import open_search_index, write_index_files
+from taxkg_assets.defs.index_files import FlatRows, open_search_index, write_index_files
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import write_passages
 from taxkg_assets.retrieval.known import build_known
@@ -150,12 +150,9 @@ def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[fl
     units = pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
     write_index_files(
         folder,
-        rows,
         known=build_known(rows, vectors, units=units),
         vectors=vectors,
-        units=units,
-        unit_vectors=np.zeros((0, vectors.shape[1]), dtype=np.float32),
-        is_flat=True,
+        flat=FlatRows(rows, units, np.zeros((0, vectors.shape[1]), dtype=np.float32)),
     )
     return written - begin, time.perf_counter() - written
 

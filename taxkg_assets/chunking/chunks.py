@@ -37,6 +37,7 @@ class _Part:
     words: int
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_chunks(
     *,
     documents: dy.DataFrame[schemas.Documents],

@@ -59,6 +59,7 @@ def asset_arguments(
     }
 
 
+# arguments: options of a declaration, nearly all with a default
 def table(
     schema: type[dy.Schema],
     build: Callable[..., pl.DataFrame],
@@ -90,13 +91,11 @@ def table(
         publish: Writes further outputs for the finished rows, such as a report.
         show: What the UI shows besides rows.
         parts: How the table is made in parts, so that only parts of changed documents are made again.
-        dealt: Upstream table whose rows may be divided among processes; each row must be built independently of the
-            others. Not with `parts`, `own_laws` or `publish`.
+        dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
     """
     name, opened = snake(schema.__name__), dict(handles or {})
     parameters = list(inspect.signature(build).parameters)
-    given = {"settings", *opened, parts.argument if parts else ""}
-    read = tuple(p for p in parameters if p not in given)
+    read = tuple(p for p in parameters if p not in {"settings", *opened, parts.argument if parts else ""})
     upstream = tuple(dict.fromkeys((*read, *after)))
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
@@ -120,7 +119,6 @@ def table(
         step=step,
         show=show,
     )
-    PIPELINE.add(record)
     return _make_asset(record, step, arguments=asset_arguments(schema, build, group=group))
 
 
@@ -132,13 +130,15 @@ def _digest_inputs(
 
 
 def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str, Any]) -> dg.AssetsDefinition:
-    """Return the asset of a table.
+    """Add a table to the pipeline and return its asset.
 
     Args:
         record: The table's entry of the pipeline.
         step: How the table is made.
         arguments: What the UI shows, from `asset_arguments`.
     """
+
+    PIPELINE.add(record)
 
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home

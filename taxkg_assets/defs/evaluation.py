@@ -146,6 +146,7 @@ def _open_in_memory(store: Store, path: str, *, model_hash: str) -> SearchIndex:
     return read_index(open_index(store, path), model_hash=model_hash)
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_runs_on_index(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     index: dy.DataFrame[schemas.Index],

@@ -11,6 +11,7 @@ import hashlib
 import json
 import mmap
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,21 +42,26 @@ class IndexFilesError(Exception):
     """Files of an index that are not those that were written; the message names the remedy."""
 
 
+@dataclass(frozen=True, slots=True)
+class FlatRows:
+    """Passages and units of an index in the order of a reader, without vectors, and the vectors of the units."""
+
+    rows: pl.DataFrame
+    units: pl.DataFrame
+    unit_vectors: Vectors
+
+
 def write_index_files(
-    folder: Path,
-    rows: pl.DataFrame,
-    *,
-    known: KnownTables,
-    vectors: Vectors,
-    units: pl.DataFrame,
-    unit_vectors: Vectors,
-    is_flat: bool,
-    terms_by: str = "",
+    folder: Path, *, known: KnownTables, vectors: Vectors, flat: FlatRows | None, terms_by: str = ""
 ) -> None:
     """Write the files of an index into its folder.
 
-    Args: rows, units: in the order of a reader, without vectors. is_flat: with the passages themselves.
-          terms_by: digest of the code that found the search terms of the rows.
+    Args:
+        folder: Folder of the index.
+        known: Columns that ranking reads.
+        vectors: Vectors of the passages, one row per passage.
+        flat: The passages themselves; None where LanceDB alone contains them.
+        terms_by: Digest of the code that found the search terms of the passages.
     """
     facts = folder / FACTS
     facts.mkdir(parents=True)
@@ -70,13 +76,12 @@ def write_index_files(
         **{f"code_{name}": getattr(known.codes, name) for name in CODES},
     )
     (facts / CARD).write_text(json.dumps({**known.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
-    if is_flat:
-        flat = folder / FLAT
-        flat.mkdir()
-        rows.drop(MAPPED).rechunk().write_ipc(flat / "passages.arrow")
-        units.write_ipc(flat / "units.arrow")
-        _save_matrices(flat, unit_vectors=unit_vectors)
-    for part in (facts, folder / FLAT) if is_flat else (facts,):
+    if flat is not None:
+        (folder / FLAT).mkdir()
+        flat.rows.drop(MAPPED).rechunk().write_ipc(folder / FLAT / "passages.arrow")
+        flat.units.write_ipc(folder / FLAT / "units.arrow")
+        _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
+    for part in (facts,) if flat is None else (facts, folder / FLAT):
         told = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
         (part / FILES).write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
 

@@ -14,6 +14,7 @@ from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.index_files import (
+    FlatRows,
     find_damaged_files,
     has_index_files,
     open_codes,
@@ -110,6 +111,7 @@ def find_known_terms(home: Home) -> FoundTerms:
     return FoundTerms(read_terms(home.store, paths[0], terms_by=found_by) if paths else None, found_by)
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_index_version(
     chunks: dy.DataFrame[schemas.Chunks],
     documents: dy.DataFrame[schemas.Documents],
@@ -146,16 +148,9 @@ def build_index_version(
         input_versions=contents,
         settings=settings,
     )
-    write_index_files(
-        building,
-        rows.drop("vector"),
-        known=known,
-        vectors=vectors,
-        units=ordered.drop("vector"),
-        unit_vectors=stack_vectors(ordered["vector"]),
-        is_flat=isinstance(store.place, LocalPlace),
-        terms_by=terms.found_by,
-    )
+    flat = FlatRows(rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]))
+    is_local = isinstance(store.place, LocalPlace)
+    write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an index that stands is never built again.
     store.place.adopt(building, path)

@@ -23,6 +23,7 @@ _BETWEEN = "\x1f"
 _WORD = re.compile(r"[a-z0-9$%]+")
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_nodes(
     documents: dy.DataFrame[Documents],
     anchors: dy.DataFrame[Anchors],

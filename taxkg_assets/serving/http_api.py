@@ -265,11 +265,8 @@ def _note(
         return
     response.headers["X-Query-Id"] = service.journal.note_question(
         question,
-        kind="ask" if isinstance(found, Answer) else "search",
+        found,
         filters=filters,
-        results=found.results if isinstance(found, Answer) else found,
-        mode=found.mode if isinstance(found, Answer) else "",
-        confidence=found.confidence if isinstance(found, Answer) else None,
         release_ix=service.current.row["release_ix"],
         seconds=time.perf_counter() - started,
     )

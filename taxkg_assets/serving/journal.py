@@ -18,6 +18,7 @@ import dataframely as dy
 from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.feedback import build_feedback
 from taxkg_assets.evaluation.query_log import build_query_log
+from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
 
 FLUSH_SECONDS = 10.0
@@ -50,25 +51,35 @@ class Journal:
     def note_question(
         self,
         question: str,
+        found: Answer | list[Result],
         *,
-        kind: str,
         filters: Mapping[str, Any],
-        results: list[Result],
-        mode: str,
-        confidence: float | None,
         release_ix: int,
         seconds: float,
     ) -> str:
-        """Keep a question with what it found; returns the id by which the asker can judge it."""
+        """Record a question with what it found.
+
+        Args:
+            question: The question.
+            found: Answer, or results of a search.
+            filters: Filters of the request; those that are None are left out.
+            release_ix: Release that was searched.
+            seconds: Time to answer.
+
+        Returns:
+            Id of the entry, which feedback refers to.
+        """
         entry_id = uuid.uuid4().hex
+        answer = found if isinstance(found, Answer) else None
+        results = found.results if isinstance(found, Answer) else found
         row = {
             "entry_id": entry_id,
-            "kind": kind,
+            "kind": "search" if answer is None else "ask",
             "question": question,
             "filters": json.dumps({name: value for name, value in filters.items() if value is not None}),
             "route": json.dumps(results[0].via["route"] if results else {}),
-            "mode": mode,
-            "confidence": confidence,
+            "mode": "" if answer is None else answer.mode,
+            "confidence": None if answer is None else answer.confidence,
             "documents": list(dict.fromkeys(row.document for row in results)),
             "release_ix": release_ix,
             "latency_ms": seconds * 1000,

@@ -34,6 +34,7 @@ class Found:
     reason: str = ""
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_hard_negatives(
     pairs: dy.DataFrame[Pairs],
     chunks: dy.DataFrame[Chunks],

@@ -26,6 +26,7 @@ from taxkg_assets.training.promotion import Interval, decide_promotion
 from taxkg_assets.training.sampling import sample_examples
 from taxkg_assets.training.similarity_calibration import SCALE_FILE, SimilarityScale, fit_scale
 from taxkg_assets.training.steps import (
+    Checkpoint,
     Progress,
     TrainingHistory,
     Weights,
@@ -210,8 +211,7 @@ def _tune(
         step=lambda batch: trainer.step([examples[place] for place in batch], guide),
         score=lambda: mean_of(score_dense(trainer.encode, dev, pool=pool).questions),
         settings=settings.steps,
-        state=out / STATE,
-        identity=identify_training(examples, dev, settings=settings),
+        checkpoint=Checkpoint(out / STATE, identify_training(examples, dev, settings=settings)),
         progress=progress,
     )
 

@@ -45,6 +45,7 @@ Steps = Mapping[str, Mapping[str, int]]
 _OF_ONE_PLACE = ("hierarchical", "definition", "same_field", "table")
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_pairs(
     scenario_queries: dy.DataFrame[ScenarioQueries],
     chunks: dy.DataFrame[Chunks],

@@ -24,7 +24,15 @@ from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.model import STATE, TrainedModel, hash_weights, identify_training
 from taxkg_assets.training.promotion import Interval, decide_promotion
 from taxkg_assets.training.sampling import sample_examples
-from taxkg_assets.training.steps import Progress, StepSettings, draw_batches, peak_memory_mb, run_steps, seeded
+from taxkg_assets.training.steps import (
+    Checkpoint,
+    Progress,
+    StepSettings,
+    draw_batches,
+    peak_memory_mb,
+    run_steps,
+    seeded,
+)
 
 Floats = npt.NDArray[np.float64]
 Score = Callable[[str, Sequence[str]], Floats]
@@ -234,8 +242,7 @@ def train_reranker(
             step=lambda batch: trainer.step([examples[place] for place in batch]),
             score=lambda: mean_of(trainer.score_examples(dev)),
             settings=settings.steps,
-            state=out / STATE,
-            identity=identify_training(examples, dev, settings=settings),
+            checkpoint=Checkpoint(out / STATE, identify_training(examples, dev, settings=settings)),
             progress=progress,
         )
         base.model.load_state_dict(history.best)

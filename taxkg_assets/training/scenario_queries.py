@@ -45,6 +45,7 @@ class QuestionCandidate:
     other_positive_ids: tuple[str, ...] = ()
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_scenario_queries(
     chunks: dy.DataFrame[Chunks],
     documents: dy.DataFrame[Documents],

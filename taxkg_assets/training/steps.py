@@ -13,7 +13,7 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -63,6 +63,19 @@ class TrainingHistory:
     def examples_per_second(self) -> float:
         """Throughput of the training steps, evaluation left out."""
         return self.examples / max(self.seconds, 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """File that a training resumes from, if its identity and the initial weights are the same.
+
+    Attributes:
+        path: The file.
+        identity: Digest of data and settings.
+    """
+
+    path: Path
+    identity: str
 
 
 def peak_memory_mb() -> float:
@@ -115,8 +128,7 @@ def run_steps(
     step: Callable[[Sequence[int]], float],
     score: Callable[[], float],
     settings: StepSettings,
-    state: Path,
-    identity: str,
+    checkpoint: Checkpoint,
     progress: Progress | None = None,
 ) -> TrainingHistory:
     """Train a module and return its best weights on the development split.
@@ -127,8 +139,7 @@ def run_steps(
         step: Computes the gradients of one batch and returns the loss.
         score: Scores the module on the development split, higher is better.
         settings: Learning rate, warm-up, evaluation and patience.
-        state: File to resume from; the caller removes it when the result is saved.
-        identity: Digest of data and settings; a state is resumed only if this and the initial weights are the same.
+        checkpoint: State to resume from; the caller removes its file when the result is saved.
         progress: Receives steps done and steps in all.
 
     Returns:
@@ -137,11 +148,11 @@ def run_steps(
     Raises:
         ValueError: No evaluation gave a number.
     """
-    identity = f"{identity}:{hash_module(module)}"
+    checkpoint = replace(checkpoint, identity=f"{checkpoint.identity}:{hash_module(module)}")
     trained = [weight for weight in module.parameters() if weight.requires_grad]
     optimizer, scheduler = _open_optimizer(trained, len(batches), settings)
     parts = {"module": module, "optimizer": optimizer, "scheduler": scheduler}
-    history = _resume(parts, state, identity=identity)
+    history = _resume(parts, checkpoint)
     every = max(1, -(-len(batches) // settings.evaluations))
     written = time.monotonic()
     while history.steps < len(batches) and not history.is_stopped_early:
@@ -161,12 +172,12 @@ def run_steps(
         if progress is not None:
             progress(history.steps, len(batches))
         if time.monotonic() - written > settings.state_seconds:
-            _save(parts, history, state, identity=identity)
+            _save(parts, history, checkpoint)
             written = time.monotonic()
     if not history.best:
-        state.unlink(missing_ok=True)
+        checkpoint.path.unlink(missing_ok=True)
         raise ValueError(f"Training diverged: scores {history.scores}. Train with a lower rate or another seed.")
-    _save(parts, history, state, identity=identity)
+    _save(parts, history, checkpoint)
     return history
 
 
@@ -217,21 +228,25 @@ def _evaluate(module: torch.nn.Module, history: TrainingHistory, *, score: Calla
     history.is_stopped_early = since >= patience
 
 
-def _save(parts: dict[str, Any], history: TrainingHistory, state: Path, *, identity: str) -> None:
+def _save(parts: dict[str, Any], history: TrainingHistory, checkpoint: Checkpoint) -> None:
+    state = checkpoint.path
     state.parent.mkdir(parents=True, exist_ok=True)
     temporary = state.with_suffix(".part")
     saved = {name: part.state_dict() for name, part in parts.items()}
     with temporary.open("wb") as file:
-        torch.save({**saved, "history": asdict(history), "identity": identity, "random": torch.get_rng_state()}, file)
+        torch.save(
+            {**saved, "history": asdict(history), "identity": checkpoint.identity, "random": torch.get_rng_state()},
+            file,
+        )
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(state)
 
 
-def _resume(parts: dict[str, Any], state: Path, *, identity: str) -> TrainingHistory:
+def _resume(parts: dict[str, Any], checkpoint: Checkpoint) -> TrainingHistory:
     """Restore the state of an interrupted training with the same identity, or begin."""
-    saved = _read_state(state)
-    if saved is None or saved.get("identity") != identity:
+    saved = _read_state(checkpoint.path)
+    if saved is None or saved.get("identity") != checkpoint.identity:
         return TrainingHistory()
     for name, part in parts.items():
         part.load_state_dict(saved[name])

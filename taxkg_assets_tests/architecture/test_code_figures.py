@@ -112,3 +112,10 @@ def test_the_options_of_a_command_are_no_arguments() -> None:
     assert figures.is_command(command)
     assert not figures.is_command(parse("def search(a): ...\n"))
     assert figures.count_arguments(parse("def search(self, a, *, b): ...\n")) == 2
+
+
+def test_many_arguments_are_excused_by_a_written_reason(tmp_path: Path) -> None:
+    source = "# arguments: one per table\ndef build(a, b): ...\n\n\n# Other words.\ndef other(a, b): ...\n"
+    (module,) = (m for m in read(tmp_path, one=source) if m.name.endswith("one"))
+    excused = [node.name for node in module.tree.body if figures.is_excused(module, node)]  # type: ignore[arg-type]
+    assert excused == ["build"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from taxkg_assets.training.steps import StepSettings, TrainingHistory, draw_batches, run_steps
+from taxkg_assets.training.steps import Checkpoint, StepSettings, TrainingHistory, draw_batches, run_steps
 
 
 def _run(scores: Iterator[float], state: Path) -> TrainingHistory:
@@ -26,8 +26,7 @@ def _run(scores: Iterator[float], state: Path) -> TrainingHistory:
         step=step,
         score=lambda: next(scores),
         settings=StepSettings(),
-        state=state,
-        identity="one",
+        checkpoint=Checkpoint(state, "one"),
     )
 
 
@@ -38,7 +37,7 @@ def test_training_stops_where_it_gets_no_better(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [b"", b"no state", b"PK\x03\x04 cut off"])
-def test_a_state_that_cannot_be_read_begins_anew_and_says_so(
+def test_a_state_that_cannot_be_read_starts_from_scratch_and_says_so(
     written: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     state = tmp_path / "state"
