@@ -29,8 +29,8 @@ from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
-from taxkg_assets.serving.guard import Guard, PostOnly
-from taxkg_assets.serving.meters import Measured, Meters
+from taxkg_assets.serving.request_limits import PostOnly, RequestLimits
+from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
@@ -170,15 +170,15 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    meters = Meters(service)
-    app.add_middleware(Measured, meters=meters)
-    app.add_middleware(Guard, settings=service.settings, hosts=hosts)
+    measured = ServerMetrics(service)
+    app.add_middleware(MetricsMiddleware, metrics=measured)
+    app.add_middleware(RequestLimits, settings=service.settings, hosts=hosts)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
     app.add_middleware(SecurityHeaders)
     _add_errors(app)
     _add_questions(app, service)
     _add_lookups(app, service)
-    _add_operations(app, service, meters)
+    _add_operations(app, service, measured)
     app.include_router(create_browse_router(service))
     app.include_router(create_web_router())
     app.mount("/mcp", PostOnly(tools_app))
@@ -298,7 +298,7 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
         return Response(service.draw_evidence(node_id, page=page, zoom=zoom), media_type="image/png")
 
 
-def _add_operations(app: FastAPI, service: Service, meters: Meters) -> None:
+def _add_operations(app: FastAPI, service: Service, measured: ServerMetrics) -> None:
     # A thread of their own: they are told at once while questions wait for the others.
     watching = anyio.CapacityLimiter(1)
 
@@ -309,7 +309,9 @@ def _add_operations(app: FastAPI, service: Service, meters: Meters) -> None:
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:
-        return Response(await anyio.to_thread.run_sync(meters.render, limiter=watching), media_type=CONTENT_TYPE_LATEST)
+        return Response(
+            await anyio.to_thread.run_sync(measured.render, limiter=watching), media_type=CONTENT_TYPE_LATEST
+        )
 
 
 def _source(row: Result) -> Source:

@@ -24,7 +24,7 @@ from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.released import Released, open_release
-from taxkg_assets.serving.tables import TableDesk
+from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.settings import Settings
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Service:
         self._opening = threading.Lock()
         self._look_at = 0.0
         self._problem = ""
-        self._desk: TableDesk | None = None
+        self._tables: TableLookup | None = None
         self._current = self._open()
         self.journal = Journal(self._current.store) if self.settings.query_log else None
 
@@ -122,17 +122,17 @@ class Service:
         """Cells of tables by their row and column headers; none where nothing fits."""
         released = self.current
         check_filters(released, document=document)
-        desk = self._desk_of(released)
+        desk = self._tables_of(released)
         return self._remembered(
             released, "table", [question, k, document], lambda: desk.find(question, k=k, document=document)
         )
 
-    def _desk_of(self, released: Released) -> TableDesk:
+    def _tables_of(self, released: Released) -> TableLookup:
         """The release's tables, taken apart once."""
         with self._lock:
-            if self._desk is None or self._desk.released is not released:
-                self._desk = TableDesk(released)
-            return self._desk
+            if self._tables is None or self._tables.released is not released:
+                self._tables = TableLookup(released)
+            return self._tables
 
     def find_box(self, form: str, key: str) -> list[dict[str, Any]]:
         """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""

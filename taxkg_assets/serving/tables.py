@@ -18,13 +18,13 @@ _CORNERS = ("x0", "y0", "x1", "y1")
 
 
 @dataclass(frozen=True)
-class TableDesk:
-    """The tables of one release, taken apart once, and what finds cells in them."""
+class TableLookup:
+    """Cell look-up in the tables of one release, which are parsed once."""
 
     released: Released
 
     def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[dict[str, Any]]:
-        """Result rows of the cells that a question asks for, best first; none where nothing fits.
+        """Return the cells that answer a question, best first; none where no cell does.
 
         Each has the columns of every result row, and `title`, `row`, `column`, `value` and `row_values`.
         """

@@ -58,8 +58,8 @@ def build(
 ) -> None:
     """Materialize the asset graph with its gates. A second run does only what changed."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.bars import Bars
     from taxkg_assets.serving.build import build as run_build
+    from taxkg_assets.serving.progress_bars import ProgressBars
 
     if estimate:
         from taxkg_assets.defs.resources import Home
@@ -68,7 +68,7 @@ def build(
         rows = estimate_build(Home(home=home_of(home)))
         print_json(rows) if as_json else render.estimates(rows, out=out)
         return
-    with Bars():
+    with ProgressBars():
         result = run_build(
             home_of(home),
             roots=corpus or [],
@@ -130,11 +130,11 @@ def train(
 ) -> None:
     """Train encoder and reranker on the graph. A model is used if it beats its base. Resumes when interrupted."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.bars import Bars
+    from taxkg_assets.serving.progress_bars import ProgressBars
     from taxkg_assets.serving.train import read_models
     from taxkg_assets.serving.train import train as run_training
 
-    with Bars():
+    with ProgressBars():
         result = run_training(home_of(home), kind=kind.value, log_level="DEBUG" if verbose else "CRITICAL")
     models = read_models(home_of(home))
     if as_json:

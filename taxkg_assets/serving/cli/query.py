@@ -128,11 +128,11 @@ def table(
     """Look up a table cell by its row and column headers, or report that none fits."""
     from taxkg_assets.serving import render
     from taxkg_assets.serving.released import open_release
-    from taxkg_assets.serving.tables import TableDesk
+    from taxkg_assets.serving.tables import TableLookup
 
     if not question.strip():
         raise typer.BadParameter("the question is empty")
-    rows = TableDesk(open_release(home_of(home))).find(question, k=k, document=document or None)
+    rows = TableLookup(open_release(home_of(home))).find(question, k=k, document=document or None)
     if as_json:
         print_json(rows)
     else:

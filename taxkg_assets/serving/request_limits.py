@@ -1,11 +1,10 @@
-"""Who may ask a server, and how much: host, origin, key, size, time to send, number of waiting requests.
+"""Limits on requests: host, origin, key, size, time to send, number of waiting requests.
 
-Pure ASGI, before any routing, so that one guard stands before the API, the explorer and the tools alike. A web page
-from elsewhere cannot reach a server on loopback through its reader's browser: the name it calls must be one of ours
-(DNS rebinding), and so must the origin that the browser states (cross-site requests).
+Pure ASGI middleware, before any routing, so that it covers the API, the explorer and the tools. A web page of another
+site cannot reach a server on loopback through a user's browser: the host name must be one of ours (DNS rebinding), and
+so must the origin that the browser sends (cross-site requests).
 
-A request waits from its last byte to the first byte of its answer: whoever is slow to send or to read takes nobody's
-place.
+A request counts as waiting from its last byte to the first byte of its response, so that slow clients block no others.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from taxkg_assets.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN_PATHS = ("/", "/docs", "/healthz")
-"""Paths that need no key: a watchdog carries none, and the explorer's bare page asks its reader for one."""
+"""Paths without a key: watchdogs have none, and the explorer's empty page asks the user for one."""
 
 OPEN_FOLDER = "/assets/"
-"""Files of the explorer's bare page."""
+"""Files of the explorer's empty page."""
 
 UNCOUNTED_PATHS = ("/healthz", "/metrics")
-"""Paths that are answered however many requests wait: a busy server is not a dead one."""
+"""Paths that are served however many requests wait: a busy server is not a dead one."""
 
 BODY_SECONDS = 10.0
 """Time to send a body: the largest one of 64 KiB takes it at 50 kbit/s, which no client in use is below."""
 
 
-class Guard:
-    """Turns away what should not be served, with the reason and the remedy."""
+class RequestLimits:
+    """Middleware that rejects requests beyond the limits, with reason and remedy."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, hosts: Iterable[str] = ()) -> None:
         self.app = app

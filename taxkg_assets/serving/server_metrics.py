@@ -1,4 +1,4 @@
-"""Counts and times of a server, in Prometheus' text format."""
+"""Request counts and latencies of a server, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from taxkg_assets.serving.service import Service
 
 
-class Meters:
-    """What is counted of one application."""
+class ServerMetrics:
+    """Metrics of one application."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -27,12 +27,12 @@ class Meters:
         self._misses = Gauge("taxkg_answers_made", "Answers that had to be found.", registry=self._registry)
 
     def count(self, path: str, status: int, *, seconds: float) -> None:
-        """Note one request."""
+        """Count one request."""
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
 
     def render(self) -> bytes:
-        """All figures as they stand."""
+        """Return all metrics as text."""
         self._release.set(self._service.current.row["release_ix"])
         self._stale.set(self._service.is_stale)
         self._hits.set(self._service.counts.hits)
@@ -40,12 +40,12 @@ class Meters:
         return generate_latest(self._registry)
 
 
-class Measured:
-    """Notes path, status and time of every request; paths are routes, so that their number stays small."""
+class MetricsMiddleware:
+    """Counts every request by path, status and time; paths are routes, so that their number stays small."""
 
-    def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: ServerMetrics) -> None:
         self.app = app
-        self._meters = meters
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,4 +64,4 @@ class Measured:
             await self.app(scope, receive, send_noted)
         finally:
             path = getattr(scope.get("route"), "path", "unknown")
-            self._meters.count(path, status, seconds=time.perf_counter() - started)
+            self._metrics.count(path, status, seconds=time.perf_counter() - started)

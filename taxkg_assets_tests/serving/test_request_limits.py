@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from taxkg_assets.serving import guard
-from taxkg_assets.serving.guard import Guard
+from taxkg_assets.serving.request_limits import RequestLimits
 from taxkg_assets.settings import Settings
 
 PLACES = 2
@@ -48,8 +48,8 @@ async def answer(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"done"})
 
 
-def guarded(app: ASGIApp) -> Guard:
-    return Guard(app, settings=Settings(api_waiting=PLACES))
+def guarded(app: ASGIApp) -> RequestLimits:
+    return RequestLimits(app, settings=Settings(api_waiting=PLACES))
 
 
 async def _while_busy(app: ASGIApp, busy: list[Caller], then: Callable[[], Awaitable[Any]]) -> None:

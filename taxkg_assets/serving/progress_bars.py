@@ -1,4 +1,4 @@
-"""Progress bars in the terminal for whatever stages report."""
+"""Progress bars in the terminal for the progress that stages report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from taxkg_assets.defs.progress import listening
 from taxkg_assets.serving.terminal import Terminal
 
 
-class Bars:
-    """One bar a stage, on standard error; silent where standard error is no terminal."""
+class ProgressBars:
+    """One bar per stage, on standard error; silent where standard error is not a terminal."""
 
     def __init__(self) -> None:
         console = Terminal(stderr=True)
@@ -27,7 +27,7 @@ class Bars:
         self.tasks: dict[str, TaskID] = {}
         self._listening = listening(self)
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> ProgressBars:
         self._listening.__enter__()
         self.progress.start()
         return self
