@@ -43,10 +43,10 @@ class Settings(BaseSettings):
         description="folder of tables, index, models, reports, Dagster's records; or `s3://BUCKET/FOLDER`",
     )
     work: str = Field(
-        default="data/work", description="folder for what an `s3://` home keeps here: Dagster's records, readings"
+        default="data/work", description="folder for what an `s3://` home keeps here: Dagster's records, extractions"
     )
-    gold: str = Field(default="", description="more folders with labelled documents, joined by the path separator")
-    workers: int = Field(default=2, ge=1, description="processes that read documents side by side")
+    gold: str = Field(default="", description="more folders with labeled documents, joined by the path separator")
+    workers: int = Field(default=2, ge=1, description="processes that read documents in parallel")
     engine: Literal["local", "spark"] = Field(
         default="local", description="who reads documents: processes of this machine, or a Spark cluster"
     )
@@ -78,7 +78,7 @@ class Settings(BaseSettings):
         default="auto", description="who cuts documents: by structure, by meaning, or as each layout allows"
     )
     context: Literal["structured", "three_tier"] = Field(
-        default="structured", description="what stands before a chunk when it is embedded: its place, or three tiers"
+        default="structured", description="context that precedes a chunk when it is embedded: its place, or three tiers"
     )
     model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
     model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
@@ -90,7 +90,7 @@ class Settings(BaseSettings):
         default=1_000_000,
         ge=0,
         description="passages up to which an index on a disk is searched exactly, in memory; beyond it, and "
-        "for a home in a bucket, LanceDB holds the passages, and files beside it find the candidates",
+        "for a home in a bucket, LanceDB stores the passages, and files next to it find the candidates",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
@@ -103,9 +103,9 @@ class Settings(BaseSettings):
     train_seed: int = Field(default=0, ge=0, lt=2**32, description="seed of training")
     reranker: str = Field(
         default="late",
-        description="second look at the best passages: late, cross (trained), none, or a hub's cross-encoder by name",
+        description="reranker of the best passages: late, cross (trained), none, or a hub's cross-encoder by name",
     )
-    reranker_depth: int = Field(default=20, ge=1, le=100, description="passages that a reranker looks at")
+    reranker_depth: int = Field(default=20, ge=1, le=100, description="passages that are reranked")
 
     watch: str = Field(
         default="", description="names of IRS products, joined by commas, that the daily schedule fetches"
@@ -115,10 +115,10 @@ class Settings(BaseSettings):
     )
     automation: bool = Field(
         default=False,
-        description="sensors and schedules, but `weekly_training`, start turned on where nobody has switched them",
+        description="sensors and schedules, but `weekly_training`, start turned on unless they were switched in the UI",
     )
     alert_webhook: SecretStr = Field(
-        default=SecretStr(""), description="address that failed gates, failed runs and quarantined documents are told"
+        default=SecretStr(""), description="webhook for failed gates, failed runs and quarantined documents"
     )
 
     keep_days: float = Field(
@@ -135,7 +135,7 @@ class Settings(BaseSettings):
     llm_provider: Literal["rules", "replay", "bedrock", "openai"] = Field(
         default="rules", description="who proposes: rules, recorded calls only, Bedrock, or an OpenAI-compatible server"
     )
-    llm_model: str = Field(default="", description="model id; further ones after commas are asked when it fails")
+    llm_model: str = Field(default="", description="model id; further ones after commas are used when it fails")
     llm_models: Annotated[dict[str, str], *_JSON_OBJECT] = Field(
         default={}, description="JSON object: task to model ids, for tasks of their own"
     )
@@ -159,13 +159,13 @@ class Settings(BaseSettings):
     llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
     api_key: SecretStr = Field(default=SecretStr(""), description="key that every request of the API has to bring")
     api_hosts: str = Field(
-        default="", description="names, joined by commas, that the servers answer to beside loopback"
+        default="", description="host names, joined by commas, that the servers accept besides loopback"
     )
     api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
     api_body_kb: int = Field(default=64, ge=1, description="largest body of a request, in KiB")
     api_waiting: int = Field(default=64, ge=1, description="requests that may wait for an answer; more are turned away")
     api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
-    query_log: bool = Field(default=False, description="keep the questions asked over the API, and what they found")
+    query_log: bool = Field(default=False, description="record the questions to the API and their results")
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -186,11 +186,11 @@ class Settings(BaseSettings):
         return self.model_dump_json(include=set(_TRAINING))
 
     def reranking(self) -> str:
-        """The settings that decide which rerankers are trained and weighed, as JSON."""
+        """The settings that decide which rerankers are trained and evaluated, as JSON."""
         return self.model_dump_json(include={*_TRAINING, *_RERANKING})
 
     def proposing(self) -> str:
-        """The settings that decide which models are asked, and how many items at once, as JSON."""
+        """The settings that decide which models are used, and how many items per call, as JSON."""
         shaping = {"llm_provider", "llm_model", "llm_models", "llm_batch"}
         return self.model_dump_json(include=shaping)
 
@@ -205,7 +205,7 @@ def _say_wrong(error: ValidationError) -> str:
         reason = wrong["msg"].removeprefix("Value error, ")
         said.append(
             f"TAXKG_{name.upper()} ({field.description}) is {value}: {reason[:1].lower()}{reason[1:]}. "
-            f"Mend it, or unset it for its default, {field.default!r}."
+            f"Fix it, or unset it for its default, {field.default!r}."
         )
     return "A setting is wrong: " + " ".join(said)
 

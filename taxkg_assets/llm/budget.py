@@ -91,7 +91,7 @@ class Budget:
         self._clock, self._begun = clock, clock()
         self._ledger = ledger or (lambda: (self.spent.input_tokens + self.spent.output_tokens, self.spent.usd))
         self._lock = threading.Lock()
-        self._held_tokens, self._held_usd = 0, 0.0
+        self._reserved_tokens, self._reserved_usd = 0, 0.0
 
     @contextmanager
     def admit(self, request: Request) -> Iterator[Callable[[Reply], float | None]]:
@@ -111,8 +111,8 @@ class Budget:
         usd = price.cost(request.estimated_tokens, request.max_tokens) if price is not None else 0.0
         with self._lock:
             self._refuse_excess(request, tokens=tokens, usd=usd, is_priced=price is not None)
-            self._held_tokens += tokens
-            self._held_usd += usd
+            self._reserved_tokens += tokens
+            self._reserved_usd += usd
 
         def settle(reply: Reply) -> float | None:
             cost = price.cost(reply.input_tokens, reply.output_tokens) if price is not None else None
@@ -128,8 +128,8 @@ class Budget:
             yield settle
         finally:
             with self._lock:
-                self._held_tokens -= tokens
-                self._held_usd -= usd
+                self._reserved_tokens -= tokens
+                self._reserved_usd -= usd
 
     def note(self, *, cached: int = 0, dropped: int = 0, failure: str = "") -> None:
         """Count results without cost.
@@ -148,7 +148,7 @@ class Budget:
     def _refuse_excess(self, request: Request, *, tokens: int, usd: float, is_priced: bool) -> None:
         kept = "Calls made so far are kept: raise it and run again to go on there."
         spent_tokens, spent_usd = self._ledger() if self._tokens or self._usd else (0, 0.0)
-        if self._tokens and spent_tokens + self._held_tokens + tokens > self._tokens:
+        if self._tokens and spent_tokens + self._reserved_tokens + tokens > self._tokens:
             raise BudgetError(
                 f"{request.task}: the token budget of {self._tokens} (llm_budget_tokens) is used up. {kept}"
             )
@@ -157,7 +157,7 @@ class Budget:
                 f"{request.task}: there is a money budget, but no price for {request.model}: "
                 "name one in the file of the setting llm_prices (0 for a server of your own)."
             )
-        if self._usd and spent_usd + self._held_usd + usd > self._usd:
+        if self._usd and spent_usd + self._reserved_usd + usd > self._usd:
             raise BudgetError(f"{request.task}: the budget of ${self._usd:g} (llm_budget_usd) is used up. {kept}")
         if self._seconds and self._clock() - self._begun > self._seconds:
             raise BudgetError(f"{request.task}: {self._seconds:g} s (llm_budget_seconds) are used up. {kept}")

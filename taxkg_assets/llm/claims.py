@@ -63,13 +63,13 @@ def _is_of_something_else(
     claimed: Sequence[str], said: Sequence[str], *, find: Callable[[str], frozenset[tuple[str, str]]]
 ) -> bool:
     """Return whether the words around an amount or key fit another one in the source better."""
-    held = [(find(part), find_stems(part)) for part in said]
+    stated = [(find(part), find_stems(part)) for part in said]
     for part in claimed:
         for measure in find(part):
             words = find_stems(part) - find_stems(" ".join(measure))
-            own = max((len(words & there) for measures, there in held if measure in measures), default=0)
+            own = max((len(words & there) for measures, there in stated if measure in measures), default=0)
             other = max(
-                (len(words & there) for measures, there in held if measures and measure not in measures), default=0
+                (len(words & there) for measures, there in stated if measures and measure not in measures), default=0
             )
             if other > own:
                 return True
@@ -89,8 +89,8 @@ def find_measures(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _has_other_bounds(claim: str, source: str) -> bool:
-    held = _find_bounds(source)
-    return not _find_bounds(claim) <= held
+    stated = _find_bounds(source)
+    return not _find_bounds(claim) <= stated
 
 
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
@@ -130,9 +130,9 @@ def _condition_end() -> re.Pattern[str]:
 def _swaps_conditions(claim: str, source: str) -> bool:
     """Return whether a condition in one of two sentences is the rule in the other."""
     own, rule = _part_conditions(claim)
-    held, held_rule = _part_conditions(source)
-    straight, crossed = len(own & held) + len(rule & held_rule), len(own & held_rule) + len(rule & held)
-    return bool(own and held) and crossed > straight
+    stated, stated_rule = _part_conditions(source)
+    straight, crossed = len(own & stated) + len(rule & stated_rule), len(own & stated_rule) + len(rule & stated)
+    return bool(own and stated) and crossed > straight
 
 
 def _part_conditions(text: str) -> tuple[Words, Words]:
@@ -173,14 +173,14 @@ def find_contrasts(text: str) -> Words:
 
 def _has_another_force(claim: str, source: str) -> bool:
     """Return whether a part says `must`, `taxable` or `add` where the most similar part of its source does not."""
-    held = _read_pieces(source)
-    return any(not _is_as_said(piece, held) for piece in _read_pieces(claim) if piece.words)
+    stated = _read_pieces(source)
+    return any(not _is_as_said(piece, stated) for piece in _read_pieces(claim) if piece.words)
 
 
-def _is_as_said(piece: _Piece, held: Sequence[_Piece]) -> bool:
-    shares = [score_coverage(piece.words, other.words) for other in held]
+def _is_as_said(piece: _Piece, stated: Sequence[_Piece]) -> bool:
+    shares = [score_coverage(piece.words, other.words) for other in stated]
     best = max(shares, default=0.0)
-    nearest = [other for share, other in zip(shares, held, strict=True) if share == best > 0]
+    nearest = [other for share, other in zip(shares, stated, strict=True) if share == best > 0]
     return not nearest or any(_agrees(piece, other) for other in nearest)
 
 
@@ -245,11 +245,11 @@ def denies_alike(claim: str, source: str) -> bool:
     clauses = [(find_stems(clause), is_negative(clause)) for clause in split_clauses(source)]
     for clause in split_clauses(claim):
         wanted = find_stems(clause)
-        shares = [score_coverage(wanted, held) for held, _ in clauses]
+        shares = [score_coverage(wanted, stated) for stated, _ in clauses]
         nearest = {denied for share, (_, denied) in zip(shares, clauses, strict=True) if share == max(shares)}
         denies = is_negative(clause)
-        alike = frozenset().union(*(held for held, denied in clauses if denied == denies))
-        contrary = frozenset().union(*(held for held, denied in clauses if denied != denies))
+        alike = frozenset().union(*(stated for stated, denied in clauses if denied == denies))
+        contrary = frozenset().union(*(stated for stated, denied in clauses if denied != denies))
         if denies not in nearest or wanted & (contrary - alike):
             return False
     return bool(clauses) and _denies_the_same_figures(claim, source)

@@ -1,4 +1,4 @@
-"""Direction: whether a sentence keeps who does what to whom, and what is contained in what."""
+"""Direction: whether a sentence keeps who acts on what, and what is contained in what."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def is_turned_around(claim: str, source: str) -> bool:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
-    held = [turn for clause in split_clauses(source) for turn in _find_turns(clause)]
+    stated = [turn for clause in split_clauses(source) for turn in _find_turns(clause)]
     for turn in (turn for clause in split_clauses(claim) for turn in _find_turns(clause)):
-        like = [other for other in held if other.kind == turn.kind]
+        like = [other for other in stated if other.kind == turn.kind]
         straight = max((len(turn.left & o.left) + len(turn.right & o.right) for o in like), default=0)
         crossed = max((len(turn.left & o.right) + len(turn.right & o.left) for o in like), default=0)
         near = {other.nearest for other in like}
@@ -51,8 +51,8 @@ def is_in_reverse(claim: str, source: str) -> bool:
     voice = re.compile(load_family("claims")["voice"])
     if bool(voice.search(claim)) != bool(voice.search(source)):
         return False
-    own, held = _find_orders(claim), _find_orders(source)
-    return any(three[::-1] in held and len(set(three)) == len(three) for three in own - held)
+    own, stated = _find_orders(claim), _find_orders(source)
+    return any(three[::-1] in stated and len(set(three)) == len(three) for three in own - stated)
 
 
 def _find_orders(text: str) -> set[tuple[str, ...]]:
@@ -67,8 +67,8 @@ def is_joined_differently(claim: str, source: str) -> bool:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
-    held = _find_joins(source)
-    return any(words in held and not kinds & held[words] for words, kinds in _find_joins(claim).items())
+    stated = _find_joins(source)
+    return any(words in stated and not kinds & stated[words] for words, kinds in _find_joins(claim).items())
 
 
 def _find_joins(text: str) -> Mapping[Words, Words]:

@@ -149,11 +149,11 @@ class BlockEvidence:
         if _tidy(claim) in {_tidy(part) for source in sources for part in (source, *_split(source))} - {""}:
             return True
         quoted = spell_alike(" ".join(row.quote for row in evidence))
-        words, held = find_stems(claim), find_stems(quoted)
+        words, quoted_words = find_stems(claim), find_stems(quoted)
         least = load_family("llm")["support"]["least_share"]
         return (
             find_figures(spell_alike(claim)) <= find_figures(quoted)
-            and len(words & held) >= least * len(words)
+            and len(words & quoted_words) >= least * len(words)
             and not find_unsupported_content(claim, " ".join(dict.fromkeys(sources)))
         )
 

@@ -84,15 +84,15 @@ class Reply:
     output_tokens: int
 
 
-def count_tokens(told: object, *, text: str) -> int:
+def count_tokens(returned: object, *, text: str) -> int:
     """Return the token count of an endpoint, or an estimate from the text where the endpoint returns no valid number.
 
     Args:
-        told: Value returned by the endpoint.
+        returned: Value returned by the endpoint.
         text: Text to count otherwise.
     """
-    if isinstance(told, int | float) and not isinstance(told, bool) and 1 <= told <= _MOST_TOKENS:
-        return int(told)
+    if isinstance(returned, int | float) and not isinstance(returned, bool) and 1 <= returned <= _MOST_TOKENS:
+        return int(returned)
     return estimate_tokens(text)
 
 

@@ -1,6 +1,6 @@
 """Guardrails on a model's verdict: limits, contradicting words, and rules with a certain answer.
 
-A verdict is no sentence that could be checked against its quotes: a model that obeys a prompt injection may quote
+A verdict is not a sentence that could be checked against its quotes: a model that obeys a prompt injection may quote
 correctly and still return the verdict that the injection demands. So all that is known without a model is checked.
 """
 
@@ -113,7 +113,7 @@ def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
     if abs(proposal.score - rule.score) > load_family("llm")["verdicts"]["most_apart"]:
         return "a score far from what can be counted"
     if proposal.verdict == "ACCEPT":
-        # Whether a text has one subject or two is what a model is asked for; what can be counted, it cannot overrule.
+        # Whether a text has one subject or two is for the model to decide; what can be counted, it cannot overrule.
         if proposal.score < limits["accept"]:
             return "accepted below the limit"
         return "" if rule.verdict == "ACCEPT" or rule.reason == "several subjects" else f"the chunk is {rule.reason}"
@@ -181,10 +181,10 @@ def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:
 
 def _find_other_key(question: str, blocks: Sequence[Block]) -> str:
     """Return the kind of key of which a question names one and the passages only others; empty where there is none."""
-    asked = find_keys(question)
-    held = frozenset().union(*(find_keys(block.text) for block in blocks))
-    kinds = sorted({kind for kind, _ in asked} & {kind for kind, _ in held})
-    return next((k for k in kinds if not {row for row in asked if row[0] == k} & held), "")
+    requested = find_keys(question)
+    present = frozenset().union(*(find_keys(block.text) for block in blocks))
+    kinds = sorted({kind for kind, _ in requested} & {kind for kind, _ in present})
+    return next((k for k in kinds if not {row for row in requested if row[0] == k} & present), "")
 
 
 _OBJECTIONS: Mapping[str, Callable[[Any, Any], str]] = {

@@ -83,7 +83,7 @@ class ModelProposer:
     ) -> None:
         self._provider, self._log, self.budget, self._call_policy = provider, log, budget, policy
         self._sleep, self._rules = sleep, RuleProposer()
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self.fingerprint = fingerprint
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
@@ -111,9 +111,9 @@ class ModelProposer:
     def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[Judged[AnyProposal]]) -> None:
         """Warn once per task when most of a model's proposals are rejected: they are paid for, and rules decide."""
         useless = Counter(row.failure for row in rows if row.failure)
-        if useless.total() <= len(rows) / 2 or task.name in self._told:
+        if useless.total() <= len(rows) / 2 or task.name in self._warned:
             return
-        self._told.add(task.name)
+        self._warned.add(task.name)
         (reason, _), models = useless.most_common(1)[0], ", ".join(self._call_policy.models_of(task.name))
         _log.warning(
             "%s: %d of %d proposals of %s are of no use (%s): the rules decide. Name another model in llm_model.",
@@ -228,14 +228,14 @@ class ModelProposer:
             return "malformed: nested too deeply"
         if fault := proposal.find_fault(item):
             return f"invalid: {fault}"
-        held, failure = proposal.held(BlockEvidence(item.blocks)), ""
-        if held is None:
+        verified, failure = proposal.with_verified_evidence(BlockEvidence(item.blocks)), ""
+        if verified is None:
             failure = "unsupported: the source does not show it"
-        elif objection := find_objection(task.name, item, held):
-            held, failure = None, f"contradicted: {objection}"
-        if held is None:
+        elif objection := find_objection(task.name, item, verified):
+            verified, failure = None, f"contradicted: {objection}"
+        if verified is None:
             self.budget.note(dropped=1)
-        return Judged(item.item_id, held, "llm", call.model, call_id=call.call_id, failure=failure)
+        return Judged(item.item_id, verified, "llm", call.model, call_id=call.call_id, failure=failure)
 
     def _call(self, request: Request, *, item_count: int) -> Call:
         """Call the provider, retry where that may help, and record the reply before anything else."""

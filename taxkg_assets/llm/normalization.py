@@ -155,14 +155,14 @@ def split_clauses(text: str) -> list[str]:
     return [part for part in pattern.split(text) if part and find_content(part)]
 
 
-def score_coverage(wanted: frozenset[str], held: frozenset[str]) -> float:
+def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
     """Return the share of the wanted words that a text contains, 0 to 1; 0 where none is wanted.
 
     Args:
         wanted: Wanted words.
-        held: Words of the text.
+        present: Words of the text.
     """
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    return len(wanted & present) / len(wanted) if wanted else 0.0
 
 
 def opening(block: Block) -> Evidence:
@@ -175,8 +175,8 @@ def opening(block: Block) -> Evidence:
     start = len(block.text) - len(block.text.lstrip())
     end = start
     for number, word in enumerate(re.finditer(r"\S+", block.text)):
-        held = block.text[start:end]
-        if number >= most and len(find_content(held) | find_figures(held)) >= least:
+        beginning = block.text[start:end]
+        if number >= most and len(find_content(beginning) | find_figures(beginning)) >= least:
             break
         end = word.end()
     place = f"{block.element_id}:{block.start + start}-{block.start + end}"

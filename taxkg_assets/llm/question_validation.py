@@ -16,22 +16,22 @@ def find_question_flaw(question: str, source: str) -> str:
         source: Sentences that it must be about.
     """
     limits = load_family("llm")["asked"]
-    asked, source = spell_alike(question.strip()), spell_alike(source)
-    if not asked.endswith("?"):
+    wording, source = spell_alike(question.strip()), spell_alike(source)
+    if not wording.endswith("?"):
         return "no question"
-    if not limits["least_words"] <= len(asked.split()) <= limits["most_words"]:
+    if not limits["least_words"] <= len(wording.split()) <= limits["most_words"]:
         return "too short or too long"
-    if has_instruction(asked):
+    if has_instruction(wording):
         return "an order"
-    if not (find_figures(asked) <= find_figures(source) and find_keys(asked) <= find_keys(source)):
+    if not (find_figures(wording) <= find_figures(source) and find_keys(wording) <= find_keys(source)):
         return "a figure that is not in the source"
-    if not find_measures(asked) <= find_measures(source):
+    if not find_measures(wording) <= find_measures(source):
         return "a figure that is not in the source"
-    if not find_contrasts(_stated(asked)) <= find_contrasts(source):
+    if not find_contrasts(_stated(wording)) <= find_contrasts(source):
         return "says what the source does not say"
-    shared = find_stems(asked) & find_stems(source)
+    shared = find_stems(wording) & find_stems(source)
     lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}
-    shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(asked)}
+    shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(wording)}
     return "" if len(shared) >= limits["least_shared"] else "about something else"
 
 
@@ -62,6 +62,6 @@ def _is_meant(terms: str, source: str) -> bool:
 def _stated(question: str) -> str:
     """Return what a question presupposes: its declarative sentences, and the reasons that it gives."""
     parts = [question[start:end] for start, end in find_sentence_parts(question)]
-    told = [part for part in parts if not part.rstrip().endswith("?")]
+    stated = [part for part in parts if not part.rstrip().endswith("?")]
     given = [match[0] for rule in load_rules("llm", "given") for part in parts for match in rule.pattern.finditer(part)]
-    return " ".join([*told, *given])
+    return " ".join([*stated, *given])

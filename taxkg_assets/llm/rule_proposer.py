@@ -41,5 +41,5 @@ class RuleProposer:
 
     def _judge(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> Judged[AnyProposal]:
         proposal: AnyProposal = RULES[task.name](item)
-        held = proposal.held(BlockEvidence(item.blocks))
-        return Judged(item_id=item.item_id, proposal=held, created_by="rule", model=NAME)
+        verified = proposal.with_verified_evidence(BlockEvidence(item.blocks))
+        return Judged(item_id=item.item_id, proposal=verified, created_by="rule", model=NAME)

@@ -37,8 +37,8 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
     best = _best_sentence(item.blocks, find_content(subject)) if subject else None
     templates = load_family("llm")["questions"] if best else []
-    asked = [template.format(subject=subject) for template in templates]
-    fair = tuple(question for question in asked if best and not find_question_flaw(question, best[1].quote))
+    questions = [template.format(subject=subject) for template in templates]
+    fair = tuple(question for question in questions if best and not find_question_flaw(question, best[1].quote))
     return ScenarioProposal(
         item_id=item.item_id, confidence=0.3, evidence=(best[1],) if fair and best else (), questions=fair
     )
@@ -53,8 +53,8 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
     Returns:
         Verdict with the best sentence as evidence.
     """
-    wanted, held = find_content(item.question), _content_of(item.blocks)
-    share = score_coverage(wanted, held | _find_lay_words(item.question, held))
+    wanted, present = find_content(item.question), _content_of(item.blocks)
+    share = score_coverage(wanted, present | _find_lay_words(item.question, present))
     is_valid = share >= load_family("llm")["pairs"]["least_share"]
     return PairProposal(
         item_id=item.item_id,
@@ -78,8 +78,8 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
         Verdict, with evidence where the negative is false.
     """
     limits, wanted = load_family("llm")["negatives"], find_content(item.question)
-    held, said = _content_of(item.blocks), find_content(item.positive)
-    share = score_coverage(wanted, held | _find_lay_words(item.question, held))
+    present, said = _content_of(item.blocks), find_content(item.positive)
+    share = score_coverage(wanted, present | _find_lay_words(item.question, present))
     right = score_coverage(wanted, said | _find_lay_words(item.question, said))
     similarity = _score_similarity(item.blocks, item.positive)
     answers = share >= limits["least_share"] and share >= limits["of_positive"] * right
@@ -158,7 +158,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         for start, end in find_sentence_parts(block.text)
         if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
     ]
-    places = [(block, start, end) for block, start, end in sized if _tells(block.text[start:end])] or sized
+    places = [(block, start, end) for block, start, end in sized if _is_informative(block.text[start:end])] or sized
     contents = [find_content(block.text[start:end]) for block, start, end in places]
     counts = Counter(word for words in contents for word in words)
     most = max(counts.values(), default=1)
@@ -186,7 +186,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
     )
 
 
-def _tells(text: str) -> bool:
+def _is_informative(text: str) -> bool:
     """Return whether a text is a whole sentence that neither only refers elsewhere nor introduces a list."""
     return text.rstrip(')”"').endswith((".", "?", "!")) and not any(
         rule.pattern.search(text) for rule in load_rules("answers", "pointers")
@@ -203,15 +203,15 @@ def propose_answers(item: QuestionItem) -> AnswerProposal:
     places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
     contents = [find_content(block.text[start:end]) for block, start, end in places]
     chosen: list[int] = []
-    held: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
     while len(chosen) < rules["sentences"]:
-        gains = {n: len((wanted - held) & words) for n, words in enumerate(contents) if n not in chosen}
+        gains = {n: len((wanted - present) & words) for n, words in enumerate(contents) if n not in chosen}
         best = max(gains, key=lambda n: (gains[n], -n), default=None)
         if best is None or not gains[best]:
             break
         chosen.append(best)
-        held |= contents[best]
-    share = score_coverage(wanted, held)
+        present |= contents[best]
+    share = score_coverage(wanted, present)
     is_answerable = bool(chosen) and share >= rules["least_share"]
     claims = tuple(_claim(*places[n]) for n in sorted(chosen)) if is_answerable else ()
     return AnswerProposal(
@@ -244,9 +244,9 @@ def _find_own_key(passage: str) -> str:
     return ""
 
 
-def _find_lay_words(question: str, held: frozenset[str]) -> frozenset[str]:
+def _find_lay_words(question: str, present: frozenset[str]) -> frozenset[str]:
     """Return the question's everyday words for which a text has the printed terms."""
-    rules = [rule for rule in load_rules("lay_terms") if find_content(rule.extra["terms"]) & held]
+    rules = [rule for rule in load_rules("lay_terms") if find_content(rule.extra["terms"]) & present]
     return frozenset().union(*(find_content(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 

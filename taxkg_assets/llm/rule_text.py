@@ -38,8 +38,8 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
     block = item.blocks[0]
     spans = find_sentence_parts(block.text) or [(0, len(block.text))]
     start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
-    held = find_content(block.text[start:end])
-    shares = [score_coverage(find_content(c.description), held) for c in item.candidates]
+    present = find_content(block.text[start:end])
+    shares = [score_coverage(find_content(c.description), present) for c in item.candidates]
     ranked = sorted(zip(shares, range(len(shares)), strict=True), key=lambda pair: (-pair[0], pair[1]))
     limits = load_family("llm")["references"]
     second = ranked[1][0] if len(ranked) > 1 else 0.0
@@ -130,8 +130,8 @@ def _looks_like_heading(text: str, item: StructureItem) -> bool:
     is_short = 0 < item.words <= limits["heading_words"] and not text.endswith((".", ";", ",", ":"))
     is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
     is_cue = any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))
-    stands_out = item.is_bold or item.is_own_line or item.size_ratio >= limits["heading_ratio"]
-    return is_short and (stands_out or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
+    is_prominent = item.is_bold or item.is_own_line or item.size_ratio >= limits["heading_ratio"]
+    return is_short and (is_prominent or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
 
 
 def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:

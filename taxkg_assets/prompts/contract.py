@@ -101,7 +101,7 @@ class Proposal(Strict):
         """What is impossible about this proposal for its item; empty if nothing is."""
         return ""
 
-    def held(self, check: EvidenceCheck) -> Self | None:
+    def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
         """This proposal with its evidence located; None where a quote is not verbatim or is missing."""
         if not self.is_claim() and not self.evidence:
             return self

@@ -124,8 +124,8 @@ class MetadataProposal(Proposal):
     tags: tuple[str, ...]
     entities: tuple[Entity, ...]
 
-    def held(self, check: EvidenceCheck) -> Self | None:
-        base = super().held(check)
+    def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
+        base = super().with_verified_evidence(check)
         if base is None:
             return None
         named = {(entity.kind, entity.name): entity for entity in reversed(self.entities)}
@@ -208,8 +208,8 @@ class ScenarioProposal(Proposal):
     def is_claim(self) -> bool:
         return bool(self.questions)
 
-    def held(self, check: EvidenceCheck) -> Self | None:
-        base = super().held(check)
+    def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
+        base = super().with_verified_evidence(check)
         if base is None or not self.questions:
             return base
         kept = [question for question in dict.fromkeys(self.questions) if check.is_about(question, base.evidence)]
@@ -288,7 +288,7 @@ class _ClaimsProposal(Proposal):
 
     sentences: tuple[Claim, ...]
 
-    def held(self, check: EvidenceCheck) -> Self | None:
+    def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
         kept = []
         for claim in self.sentences:
             located = [check.locate(evidence) for evidence in claim.evidence]

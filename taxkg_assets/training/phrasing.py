@@ -1,4 +1,4 @@
-"""Headings in running text: capitalization, grammatical number, and whether a question can be asked about them."""
+"""Headings in running text: capitalization, grammatical number, and whether a question can be about them."""
 
 from __future__ import annotations
 

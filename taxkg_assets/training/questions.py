@@ -65,7 +65,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
                 break
     if names["subject"]:
         for rule in load_rules("scenarios", "subjects"):
-            said = next((s for s in sentences if rule.pattern.search(s) and _speaks_of(s, names["subject"])), None)
+            said = next((s for s in sentences if rule.pattern.search(s) and _mentions(s, names["subject"])), None)
             if said is not None:
                 yield from _ask(rule, names, evidence=said, place=passage.chunk_id)
 
@@ -109,7 +109,7 @@ def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str
     }
 
 
-def _speaks_of(sentence: str, subject: str) -> bool:
+def _mentions(sentence: str, subject: str) -> bool:
     """Return whether a sentence names the subject of its heading, or begins with a word that refers to it."""
     stem = find_head(subject).lower()[: _limits()["stem_letters"]]
     return stem in sentence.lower() or any(

@@ -123,7 +123,9 @@ def build_reranker(
     """
     examples, dev = sample_examples(pairs, hard_negatives, most=context.pairs, dev=context.dev)
     lists = context.read_lists(dev) if dev else []
-    rows = [_weigh(candidate, lists, context) for candidate in context.open_candidates(examples, dev)] if lists else []
+    rows = (
+        [_evaluate(candidate, lists, context) for candidate in context.open_candidates(examples, dev)] if lists else []
+    )
     best = max((row["gain"] for row in rows if row["is_chosen"]), default=None)
     for row in rows:
         if row["is_chosen"] and row["gain"] != best:
@@ -132,7 +134,7 @@ def build_reranker(
     return schemas.Reranker.validate(table)
 
 
-def _weigh(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
+def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: RerankerTrainingContext) -> dict[str, Any]:
     found = [candidate.score(one.query, one.passages) for one in lists]
     weights = find_weights(lists, found)
     own = [score_list(one, scores, weight=weights[one.family]) for one, scores in zip(lists, found, strict=True)]

@@ -226,7 +226,7 @@ def test_of_tags_and_entities_only_what_the_chunk_says_is_kept_each_once_and_not
             "tags": [*words, *more], "entities": entities,
         }
     )  # fmt: skip
-    held = proposal.held(BlockEvidence([Block(element_id="e", text=text)]))
+    held = proposal.with_verified_evidence(BlockEvidence([Block(element_id="e", text=text)]))
     assert held is not None
     assert held.tags[:3] == ("income", "self employed", "housing board")
     assert len(held.tags) == MOST_TAGS

@@ -46,7 +46,7 @@ def test_examples_are_what_the_task_wants(name: str) -> None:
             item, proposal = task.item.model_validate(raw_item), task.proposal.model_validate(raw_proposal)
             assert proposal.item_id == item.item_id
             assert proposal.find_fault(item) == ""
-            assert proposal.held(BlockEvidence(item.blocks)) == proposal
+            assert proposal.with_verified_evidence(BlockEvidence(item.blocks)) == proposal
 
 
 @pytest.mark.parametrize("name", sorted(set(TASKS) - {"hyde", "metadata_enrichment"}))
