@@ -10,7 +10,7 @@ import anyio
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from taxkg_assets.serving import guard
+from taxkg_assets.serving import request_limits
 from taxkg_assets.serving.request_limits import RequestLimits
 from taxkg_assets.settings import Settings
 
@@ -69,7 +69,7 @@ def test_slow_callers_take_nobodys_place(slow: dict[str, Any]) -> None:
 
 
 def test_a_body_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "BODY_SECONDS", 0.01)
+    monkeypatch.setattr(request_limits, "BODY_SECONDS", 0.01)
     slow = Caller(sends=BEGUN)
     anyio.run(slow.call, guarded(answer))
     assert slow.status == 408
