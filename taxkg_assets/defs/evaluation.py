@@ -27,7 +27,7 @@ from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
-from taxkg_assets.evaluation.metrics import build_metrics, render_metrics
+from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.prompts.contract import Proposer
@@ -256,14 +256,15 @@ def build_report_and_pages(
     settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
     """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
-    report = build_eval_report(eval_queries, eval_runs, documents=documents)
+    scores = score_runs(eval_queries, eval_runs)
+    report = build_eval_report(eval_queries, eval_runs, documents=documents, scores=scores)
     steps = find_steps(eval_runs["system"].unique().to_list())
-    ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=steps)
+    ablation = score_ablation(eval_queries, eval_runs, documents=documents, steps=steps, scores=scores)
     pages = render_report(
         report,
         eval_queries=eval_queries,
         ablation=ablation,
-        silence=score_silence(eval_queries, eval_runs, system=FULL),
+        silence=score_silence(eval_queries, eval_runs, system=FULL, scores=scores),
         floors=load_floors("eval_report"),
         not_built=find_missing(steps),
         guide_at=settings.guidance_relevance / 10,

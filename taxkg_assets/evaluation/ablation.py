@@ -46,16 +46,18 @@ def score_ablation(
     *,
     documents: dy.DataFrame[Documents],
     steps: Sequence[Step],
+    scores: pl.DataFrame | None = None,
     metrics: Sequence[str] = REPORTED,
     seed: int = 0,
 ) -> pl.DataFrame:
     """Difference that each component makes, in the order of the steps.
 
+    Args:     scores: of these runs (`score_runs`); found here if none are given.
     Returns:  one row per (query_set, component, metric) with the mean of the paired differences, its interval
               (clustered by document family) and the randomisation test.
     Raises:   ValueError if a step names a system that was not run.
     """
-    scores = score_runs(eval_queries, eval_runs).drop_nulls("value")
+    scores = (score_runs(eval_queries, eval_runs) if scores is None else scores).drop_nulls("value")
     run = set(eval_runs["system"].unique())
     lost = sorted({name for step in steps for name in (step.system_without, step.system_with)} - run)
     if lost and run:

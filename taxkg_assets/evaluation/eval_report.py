@@ -14,6 +14,8 @@ from taxkg_assets.schemas import Documents, EvalQueries, EvalReport, EvalRuns
 
 BASELINES = ("bm25", "dense")
 ALL = "all"
+Cell = dict[str, dict[str, tuple[float | None, str]]]
+"""By system and question the score, if there is one, and the family of the question."""
 
 _FAULTS = {
     "floor_id": pl.String,
@@ -32,29 +34,25 @@ def build_eval_report(
     eval_runs: dy.DataFrame[EvalRuns],
     *,
     documents: dy.DataFrame[Documents],
+    scores: pl.DataFrame | None = None,
     baselines: Sequence[str] = BASELINES,
     seed: int = 0,
 ) -> dy.DataFrame[EvalReport]:
     """Average every metric over all questions and over each type, with interval and test.
 
-    Args:     baselines: systems that the others are tested against; the one with the best mean over all questions of
-              the set counts, for each metric anew.
+    Args:     scores: of these runs (`score_runs`); found here if none are given. baselines: systems that the others
+              are tested against; the one with the best mean over all questions of the set counts, for each metric anew.
     Returns:  one row per (system, query_set, slice, metric) to which a question belongs; p_value is null for the
               baseline itself and where no baseline was run.
     """
-    scores = score_runs(eval_queries, eval_runs).join(
-        find_families(eval_queries, documents), on=["query_set", "query_id"], how="left"
-    )
+    scores = score_runs(eval_queries, eval_runs) if scores is None else scores
+    scores = scores.join(find_families(eval_queries, documents), on=["query_set", "query_id"], how="left")
     slices = pl.concat([scores.with_columns(slice=pl.lit(ALL)), scores.with_columns(slice=pl.col("type"))])
     strongest = _find_strongest(scores, baselines)
-    cells = {
-        key: cell.sort("system", "query_id")
-        for key, cell in slices.partition_by("query_set", "slice", "metric", as_dict=True).items()
-    }
     rows = [
-        _build_row(cell, system, key=key, baseline=strongest.get((str(key[0]), str(key[2]))), seed=seed)
-        for key, cell in cells.items()
-        for system in cell["system"].unique(maintain_order=True)
+        _build_row(cell, system, key=key, baseline=strongest.get((key[0], key[2])), seed=seed)
+        for key, cell in _group_scores(slices).items()
+        for system in cell
     ]
     frame = pl.DataFrame(rows, schema=EvalReport.create_empty().schema)
     return EvalReport.validate(frame.sort(EvalReport.primary_key()), cast=True)
@@ -116,12 +114,21 @@ def _find_strongest(scores: pl.DataFrame, baselines: Sequence[str]) -> Mapping[t
     return {place: system for place, (_, _, system) in best.items()}
 
 
+def _group_scores(slices: pl.DataFrame) -> dict[tuple[str, str, str], Cell]:
+    """The scores of each query set, slice and metric, by system, in the order of the questions."""
+    columns = ("query_set", "slice", "metric", "system", "query_id", "value", "family")
+    cells: dict[tuple[str, str, str], Cell] = {}
+    for *key, system, query_id, value, family in slices.select(columns).sort(columns[:5]).iter_rows():
+        cell = cells.setdefault((key[0], key[1], key[2]), {})
+        cell.setdefault(system, {})[query_id] = (value, family)
+    return cells
+
+
 def _build_row(
-    cell: pl.DataFrame, system: str, *, key: tuple[object, ...], baseline: str | None, seed: int
+    cell: Cell, system: str, *, key: tuple[str, str, str], baseline: str | None, seed: int
 ) -> dict[str, object]:
-    query_set, piece, metric = map(str, key)
-    mine = cell.filter(pl.col("system") == system)
-    scored = mine.drop_nulls("value")
+    query_set, piece, metric = key
+    scored = _drop_unscored(cell[system])
     row: dict[str, object] = {
         "system": system,
         "query_set": query_set,
@@ -130,21 +137,21 @@ def _build_row(
         "value": None,
         "low": None,
         "high": None,
-        "n": scored.height,
-        "n_dropped": mine.height - scored.height,
+        "n": len(scored),
+        "n_dropped": len(cell[system]) - len(scored),
         "p_value": None,
     }
-    if scored.is_empty():
+    if not scored:
         return row
-    stream = (query_set, piece, metric)
-    interval = score_interval(scored["value"].to_list(), scored["family"].to_list(), seed=seed, stream=stream)
+    values, families = zip(*scored.values(), strict=True)
+    interval = score_interval(values, families, seed=seed, stream=key)
     row |= {"value": interval.value, "low": interval.low, "high": interval.high}
     if baseline is not None and baseline != system:
-        other = cell.filter(pl.col("system") == baseline).drop_nulls("value")
-        pairs = scored.join(other, on="query_id", suffix="_baseline")
-        row["p_value"] = (
-            score_p_value(pairs["value"].to_list(), pairs["value_baseline"].to_list(), seed=seed, stream=stream)
-            if pairs.height
-            else None
-        )
+        other = _drop_unscored(cell.get(baseline, {}))
+        pairs = [(value, other[query_id][0]) for query_id, (value, _) in scored.items() if query_id in other]
+        row["p_value"] = score_p_value(*zip(*pairs, strict=True), seed=seed, stream=key) if pairs else None
     return row
+
+
+def _drop_unscored(own: Mapping[str, tuple[float | None, str]]) -> dict[str, tuple[float, str]]:
+    return {query_id: (value, family) for query_id, (value, family) in own.items() if value is not None}

@@ -21,16 +21,22 @@ _SCHEMA = {
 
 
 def score_silence(
-    eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns], *, system: str
+    eval_queries: dy.DataFrame[EvalQueries],
+    eval_runs: dy.DataFrame[EvalRuns],
+    *,
+    system: str,
+    scores: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per query set and bound on a system's confidence, questions below it counting as silenced.
 
+    Args:    scores: of these runs (`score_runs`); found here if none are given.
     Returns: coverage is the share of questions answered; risk the share of those that are unanswerable or whose gold is
              in none of the first five passages, null where nothing is answered.
     """
     own = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
     grades = own.group_by("query_set", "query_id").agg(pl.col("confidence").first())
-    found = score_runs(eval_queries, own).filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
+    scores = score_runs(eval_queries, own) if scores is None else scores.filter(pl.col("system") == system)
+    found = scores.filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
     asked = (
         eval_queries.filter(pl.col("is_resolved"))
         .join(grades, on=["query_set", "query_id"])
