@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
@@ -68,6 +69,9 @@ def build(
         rows = estimate_build(Home(home=home_of(home)))
         print_json(rows) if as_json else render.estimates(rows, out=out)
         return
+    import taxkg_assets.definitions  # noqa: F401 - what is loaded by now stays, and need not be looked through again
+
+    gc.freeze()
     with ProgressBars():
         result = run_build(
             home_of(home),
