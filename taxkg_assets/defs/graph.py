@@ -37,6 +37,7 @@ from taxkg_assets.graph.integrity import (
     score_related,
     score_unresolved,
 )
+from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_registry_faults
 from taxkg_assets.graph.revision_laws import find_revision_faults
@@ -46,6 +47,7 @@ from taxkg_assets.rules.floors import load_floors
 CHANGES = "reports/changes"
 
 registry = table(schemas.Registry, build_registry, group="graph")
+lines = table(schemas.Lines, build_lines, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 edges = table(
     schemas.Edges,
@@ -105,6 +107,16 @@ def boxes_on_labelled_documents(
     """Labelled boxes are found as often as the floor says."""
     score = score_boxes(registry, open_labels(home), documents=documents)
     return measured(score, on="registry", checked=registry.height)
+
+
+@gate(on="lines", reads=("fields",))
+def every_numbered_field_is_registered(
+    lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]
+) -> Verdict:
+    """Every field with a key belongs to a line of its part, and no line has two identities in one revision."""
+    figures = dict(lines.group_by("kind").len().sort("kind").iter_rows())
+    unlabeled = lines.filter(pl.col("label") == "").height
+    return Verdict(find_line_faults(lines, fields), lines.height, figures={**figures, "without a label": unlabeled})
 
 
 @gate(on="nodes")

@@ -56,6 +56,7 @@ SERVED = (
     "sections",
     "tables",
     "registry",
+    "lines",
     "nodes",
     "edges",
     "chunks",

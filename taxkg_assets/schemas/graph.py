@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 
 from taxkg_assets.schemas.columns import (
+    bbox_column,
     fraction_column,
     key_column,
     one_of,
@@ -17,6 +18,7 @@ from taxkg_assets.schemas.values import (
     CHANGE_NATURES,
     CREATED_BY,
     EDGE_RELATIONS,
+    LINE_KINDS,
     NODE_LEVELS,
     PERSPECTIVES,
     POLARITIES,
@@ -38,6 +40,31 @@ class Registry(dy.Schema):
     history = strings_column("identities of the field on the form's older faces, the next older first")
     source = text_column("where the row comes from, `<document_id>:p<page>`")
     confidence = fraction_column("confidence carried over from the face")
+
+
+class Lines(dy.Schema):
+    """One numbered field of one form revision: a box, line or column, with all its copies and entries."""
+
+    document_id = key_column("document that prints it")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    key = key_column("box_1a, line_5a, column_d, step_4b, …")
+    form = text_column("form, e.g. 8960 or Schedule D (Form 1040)")
+    revision = text_column("revision of the form")
+    line_ix = dy.Int32(min=0, description="place in the document, as the form is filled in")
+    kind = dy.String(regex=one_of(LINE_KINDS), description=" | ".join(LINE_KINDS))
+    section = text_column("heading above it, as printed; may be empty")
+    label = text_column("words printed for it; empty where only the key is printed")
+    column_letters = strings_column("letters of the columns in which it is filled in, if it is a row of a table")
+    copies = strings_column("copies of the form that hold it: A, B, 1, …")
+    entries = strings_column("kinds of the fields to be filled in for it; empty for a heading of further lines")
+    field_count = dy.Int32(min=0, description="number of fields to be filled in for it, all copies together")
+    canonical_id = text_column(
+        "`<form>/<revision>/<part>/<key>` of its oldest revision in the library; the same in every later one"
+    )
+    history = strings_column("its names `<form>/<revision>/<part>/<key>` in older revisions, the next older first")
+    anchor_id = text_column("heading that prints it, if any", nullable=True)
+    page = page_column("page of the first copy")
+    bbox = bbox_column("its first field, or where it is printed if it has none")
 
 
 class Nodes(dy.Schema):

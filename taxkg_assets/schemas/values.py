@@ -23,6 +23,7 @@ READING_SOURCES = ("tags", "layout", "both")
 PAGE_SOURCES = ("tags", "template", "layout")
 FIELD_KINDS = ("text", "checkbox", "choice", "signature")
 FIELD_SOURCES = ("template", "layout")
+LINE_KINDS = ("box", "line", "column", "step")
 ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
 REFERENCE_KINDS = (
     "box",

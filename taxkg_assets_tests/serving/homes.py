@@ -20,6 +20,7 @@ TABLES = (
     "document_quality",
     *(
         "registry",
+        "lines",
         "nodes",
         "edges",
         "revisions",
