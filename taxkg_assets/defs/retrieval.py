@@ -57,6 +57,7 @@ SERVED = (
     "tables",
     "registry",
     "lines",
+    "formulas",
     "nodes",
     "edges",
     "chunks",

@@ -15,11 +15,13 @@ from taxkg_assets.schemas.columns import (
     text_column,
 )
 from taxkg_assets.schemas.values import (
+    BOUNDS,
     CHANGE_NATURES,
     CREATED_BY,
     EDGE_RELATIONS,
     LINE_KINDS,
     NODE_LEVELS,
+    OPERATIONS,
     PERSPECTIVES,
     POLARITIES,
     REVISION_KIND_PATTERN,
@@ -65,6 +67,29 @@ class Lines(dy.Schema):
     anchor_id = text_column("heading that prints it, if any", nullable=True)
     page = page_column("page of the first copy")
     bbox = bbox_column("its first field, or where it is printed if it has none")
+
+
+class Formulas(dy.Schema):
+    """How one line is computed from others, as its label states it."""
+
+    document_id = key_column("document that prints the line")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    key = key_column("line that is computed")
+    operation = dy.String(regex=one_of(OPERATIONS), description=" | ".join(OPERATIONS))
+    operands = strings_column(
+        "keys in their order, a difference is the first minus all others; `line_14 (1040)` is a line of another form"
+    )
+    factor = dy.Float64(nullable=True, description="rate of a product")
+    bound = dy.String(regex=one_of(BOUNDS), description="what replaces a result beyond zero; may be empty")
+    condition = text_column("condition under which it is computed, as printed; may be empty")
+    column = text_column("letter of the column whose amounts are meant; may be empty")
+    also_added_in = strings_column("other totals of the document that add one of its lines, too")
+    problem = text_column("why it is unparsed; empty where it is parsed")
+    evidence = text_column("words that state it, a slice of the line's label")
+    start = dy.Int32(min=0, description="first character of the evidence in the label")
+    end = dy.Int32(min=1, description="one past the last character")
+    page = page_column()
+    bbox = bbox_column("the line's first field")
 
 
 class Nodes(dy.Schema):

@@ -109,6 +109,23 @@ def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
     raise LineNotFoundError(f"{query!r} names no form with lines in this release. Forms: {known}.")
 
 
+def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Read the formulas of the lines' documents; none from a release of an older version."""
+    if not released.holds("formulas"):
+        return {}
+    found = released.read_documents("formulas", rows["document_id"].unique().to_list())
+    return {(row["document_id"], row["part"], row["key"]): row for row in found.iter_rows(named=True)}
+
+
+def _find_uses(line: dict[str, Any], formulas: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
+    """List the lines of the document that are computed from a line."""
+    return [
+        key
+        for (document_id, _, key), formula in formulas.items()
+        if document_id == line["document_id"] and line["key"] in formula["operands"]
+    ]
+
+
 def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]:
     """Add to each line the fields to be filled in for it, and what to doubt of its document."""
     fields = released.read_documents("fields", rows["document_id"].unique().to_list())
@@ -116,9 +133,12 @@ def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]
     for field in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
         own = (field["document_id"], field["part"], field["key"])
         entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
+    formulas = _read_formulas(released, rows)
     return [
         {
             **row,
+            "formula": formulas.get((row["document_id"], row["part"], row["key"])),
+            "used_in": _find_uses(row, formulas),
             "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
             "quality": released.flags_of(row["document_id"]),
         }

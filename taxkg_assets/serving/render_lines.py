@@ -29,6 +29,10 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         )
         if row["history"]:
             out.print(f"  in older revisions: {escape(', '.join(row['history']))}", highlight=False)
+        if row["formula"] is not None:
+            out.print(f"  computed: {escape(formula(row))}", highlight=False)
+        if row["used_in"]:
+            out.print(f"  used in: {escape(', '.join(row['used_in']).replace('_', ' '))}", highlight=False)
         for field in row["fields"]:
             box = field["bbox"]
             place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])
@@ -39,6 +43,30 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
                 highlight=False,
             )
         out.print()
+
+
+_SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
+
+
+def formula(row: Mapping[str, Any]) -> str:
+    """Write the formula of a line as arithmetic; one that is unparsed in its own words.
+
+    Args:
+        row: Line with its formula; empty text where it has none.
+    """
+    own = row["formula"]
+    if own is None:
+        return ""
+    if own["operation"] == "unparsed":
+        return f"unparsed ({own['problem']}): {own['evidence']}"
+    text = _SIGNS[own["operation"]].join(key.replace("_", " ") for key in own["operands"])
+    if own["operation"] in ("smaller", "larger"):
+        text = f"{own['operation']} of {text}"
+    if own["factor"] is not None:
+        text = f"{text} × {own['factor']:g}"
+    condition = f" ({own['condition']})" if own["condition"] else ""
+    bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
+    return f"{text}{bounds[own['bound']]}{condition}"
 
 
 def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
@@ -53,11 +81,13 @@ def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         f"[bold]{escape(head['form'])} ({escape(head['revision'])})[/], {escape(head['document_id'])}", highlight=False
     )
     for part, of_part in groupby(rows, key=lambda row: row["part"]):
-        shown = Table("", "label", "fields", title=f"Part {escape(part)}" if part else None, title_justify="left")
+        shown = Table(
+            "", "label", "formula", "fields", title=f"Part {escape(part)}" if part else None, title_justify="left"
+        )
         for row in of_part:
             label = escape(row["label"]) or "[dim]no label[/]"
             letters = f" in columns {', '.join(row['column_letters'])}" if row["column_letters"] else ""
-            shown.add_row(escape(_key(row)), label, f"{row['field_count'] or '–'}{letters}")
+            shown.add_row(escape(_key(row)), label, escape(formula(row)), f"{row['field_count'] or '–'}{letters}")
         out.print(shown)
 
 

@@ -21,6 +21,7 @@ TABLES = (
     *(
         "registry",
         "lines",
+        "formulas",
         "nodes",
         "edges",
         "revisions",
