@@ -23,6 +23,7 @@ from taxkg_assets.graph.change_report import (
     render_changes_overview,
 )
 from taxkg_assets.graph.edges import build_edges
+from taxkg_assets.graph.formulas import build_formulas, find_formula_faults
 from taxkg_assets.graph.integrity import (
     count_relations,
     find_dangling_edges,
@@ -37,6 +38,7 @@ from taxkg_assets.graph.integrity import (
     score_related,
     score_unresolved,
 )
+from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_registry_faults
 from taxkg_assets.graph.revision_laws import find_revision_faults
@@ -46,6 +48,8 @@ from taxkg_assets.rules.floors import load_floors
 CHANGES = "reports/changes"
 
 registry = table(schemas.Registry, build_registry, group="graph")
+lines = table(schemas.Lines, build_lines, group="graph")
+formulas = table(schemas.Formulas, build_formulas, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 edges = table(
     schemas.Edges,
@@ -105,6 +109,25 @@ def boxes_on_labelled_documents(
     """Labelled boxes are found as often as the floor says."""
     score = score_boxes(registry, open_labels(home), documents=documents)
     return measured(score, on="registry", checked=registry.height)
+
+
+@gate(on="lines", reads=("fields",))
+def every_numbered_field_is_registered(
+    lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]
+) -> Verdict:
+    """Every field with a key belongs to a line of its part, and no line has two identities in one revision."""
+    figures = dict(lines.group_by("kind").len().sort("kind").iter_rows())
+    unlabeled = lines.filter(pl.col("label") == "").height
+    return Verdict(find_line_faults(lines, fields), lines.height, figures={**figures, "without a label": unlabeled})
+
+
+@gate(on="formulas", reads=("lines",))
+def formulas_name_lines_of_their_form(
+    formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]
+) -> Verdict:
+    """Every operand is a line of the form, and no line is computed from itself."""
+    figures = dict(formulas.group_by("operation").len().sort("operation").iter_rows())
+    return Verdict(find_formula_faults(formulas, lines), formulas.height, figures=figures)
 
 
 @gate(on="nodes")

@@ -57,6 +57,8 @@ SERVED = (
     "sections",
     "tables",
     "registry",
+    "lines",
+    "formulas",
     "nodes",
     "edges",
     "chunks",

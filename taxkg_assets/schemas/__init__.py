@@ -11,7 +11,7 @@ offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a U
 from taxkg_assets.schemas.chunking import Chunks, Reviews
 from taxkg_assets.schemas.evaluation import EvalQueries, EvalReport, EvalRuns, Metrics
 from taxkg_assets.schemas.extraction import Anchors, Elements, Faces, Fields, Links, References, Sections, Spans, Tables
-from taxkg_assets.schemas.graph import Edges, Nodes, Registry, Revisions
+from taxkg_assets.schemas.graph import Edges, Formulas, Lines, Nodes, Registry, Revisions
 from taxkg_assets.schemas.llm import LlmCalls
 from taxkg_assets.schemas.retrieval import Embeddings, Index, Release, Summaries
 from taxkg_assets.schemas.service import Feedback, QueryLog
@@ -30,6 +30,7 @@ from taxkg_assets.schemas.values import (
     FIELD_SOURCES,
     LAW_OUTCOMES,
     LAW_STRENGTHS,
+    LINE_KINDS,
     LINK_KINDS,
     NEGATIVE_SOURCES,
     NODE_LEVELS,
@@ -65,6 +66,7 @@ __all__ = [
     "FIELD_SOURCES",
     "LAW_OUTCOMES",
     "LAW_STRENGTHS",
+    "LINE_KINDS",
     "LINK_KINDS",
     "NEGATIVE_SOURCES",
     "NODE_LEVELS",
@@ -99,8 +101,10 @@ __all__ = [
     "Faces",
     "Feedback",
     "Fields",
+    "Formulas",
     "HardNegatives",
     "Index",
+    "Lines",
     "Links",
     "LlmCalls",
     "Metrics",

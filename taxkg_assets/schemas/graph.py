@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 
 from taxkg_assets.schemas.columns import (
+    bbox_column,
     fraction_column,
     key_column,
     one_of,
@@ -14,10 +15,13 @@ from taxkg_assets.schemas.columns import (
     text_column,
 )
 from taxkg_assets.schemas.values import (
+    BOUNDS,
     CHANGE_NATURES,
     CREATED_BY,
     EDGE_RELATIONS,
+    LINE_KINDS,
     NODE_LEVELS,
+    OPERATIONS,
     PERSPECTIVES,
     POLARITIES,
     REVISION_KIND_PATTERN,
@@ -38,6 +42,54 @@ class Registry(dy.Schema):
     history = strings_column("identities of the field on the form's older faces, the next older first")
     source = text_column("where the row comes from, `<document_id>:p<page>`")
     confidence = fraction_column("confidence carried over from the face")
+
+
+class Lines(dy.Schema):
+    """One numbered field of one form revision: a box, line or column, with all its copies and entries."""
+
+    document_id = key_column("document that prints it")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    key = key_column("box_1a, line_5a, column_d, step_4b, …")
+    form = text_column("form, e.g. 8960 or Schedule D (Form 1040)")
+    revision = text_column("revision of the form")
+    line_ix = dy.Int32(min=0, description="place in the document, as the form is filled in")
+    kind = dy.String(regex=one_of(LINE_KINDS), description=" | ".join(LINE_KINDS))
+    section = text_column("heading above it, as printed; may be empty")
+    label = text_column("words printed for it; empty where only the key is printed")
+    column_letters = strings_column("letters of the columns in which it is filled in, if it is a row of a table")
+    copies = strings_column("copies of the form that hold it: A, B, 1, …")
+    entries = strings_column("kinds of the fields to be filled in for it; empty for a heading of further lines")
+    field_count = dy.Int32(min=0, description="number of fields to be filled in for it, all copies together")
+    canonical_id = text_column(
+        "`<form>/<revision>/<part>/<key>` of its oldest revision in the library; the same in every later one"
+    )
+    history = strings_column("its names `<form>/<revision>/<part>/<key>` in older revisions, the next older first")
+    anchor_id = text_column("heading that prints it, if any", nullable=True)
+    page = page_column("page of the first copy")
+    bbox = bbox_column("its first field, or where it is printed if it has none")
+
+
+class Formulas(dy.Schema):
+    """How one line is computed from others, as its label states it."""
+
+    document_id = key_column("document that prints the line")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    key = key_column("line that is computed")
+    operation = dy.String(regex=one_of(OPERATIONS), description=" | ".join(OPERATIONS))
+    operands = strings_column(
+        "keys in their order, a difference is the first minus all others; `line_14 (1040)` is a line of another form"
+    )
+    factor = dy.Float64(nullable=True, description="rate of a product")
+    bound = dy.String(regex=one_of(BOUNDS), description="what replaces a result beyond zero; may be empty")
+    condition = text_column("condition under which it is computed, as printed; may be empty")
+    column = text_column("letter of the column whose amounts are meant; may be empty")
+    also_added_in = strings_column("other totals of the document that add one of its lines, too")
+    problem = text_column("why it is unparsed; empty where it is parsed")
+    evidence = text_column("words that state it, a slice of the line's label")
+    start = dy.Int32(min=0, description="first character of the evidence in the label")
+    end = dy.Int32(min=1, description="one past the last character")
+    page = page_column()
+    bbox = bbox_column("the line's first field")
 
 
 class Nodes(dy.Schema):

@@ -23,6 +23,9 @@ READING_SOURCES = ("tags", "layout", "both")
 PAGE_SOURCES = ("tags", "template", "layout")
 FIELD_KINDS = ("text", "checkbox", "choice", "signature")
 FIELD_SOURCES = ("template", "layout")
+OPERATIONS = ("sum", "difference", "product", "smaller", "larger", "copy", "unparsed")
+BOUNDS = ("", "at_least_zero", "at_most_zero")
+LINE_KINDS = ("box", "line", "column", "step")
 ANCHOR_KINDS = ("box", "box_group", "section", "subsection", "runin", "part", "line", "column", "statute_section")
 REFERENCE_KINDS = (
     "box",

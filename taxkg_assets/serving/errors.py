@@ -36,6 +36,7 @@ EXPECTED = BAD_USAGE | {
     "taxkg_assets.serving.released.NotReleasedError",
     "taxkg_assets.serving.batch.BatchError",
     "taxkg_assets.serving.boxes.BoxNotFoundError",
+    "taxkg_assets.serving.lines.LineNotFoundError",
     "taxkg_assets.serving.explain.NodeNotFoundError",
     "taxkg_assets.serving.diff.RevisionNotFoundError",
     "taxkg_assets.serving.show.PageNotFoundError",

@@ -29,6 +29,7 @@ from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.request_limits import PostOnly, RequestLimits
 from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
 from taxkg_assets.serving.service import Service
@@ -41,7 +42,14 @@ _log = logging.getLogger("taxkg.serving")
 THREADS = 4
 """Requests worked on side by side: encoding keeps two cores busy, so more of them would only wait inside."""
 
-NOT_FOUND = (BoxNotFoundError, EvidenceNotFoundError, FilterError, PageNotFoundError, RevisionNotFoundError)
+NOT_FOUND = (
+    BoxNotFoundError,
+    EvidenceNotFoundError,
+    FilterError,
+    LineNotFoundError,
+    PageNotFoundError,
+    RevisionNotFoundError,
+)
 
 OUT_OF_REACH = (DeltaError, OSError, PlaceError)
 """A table that is read for the first time while the home cannot be read."""
@@ -279,6 +287,13 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
         key: Annotated[str, Query(min_length=1, max_length=50)],
     ) -> list[dict[str, Any]]:
         return service.find_box(form, key)
+
+    @app.get("/v1/lines", summary="A line, box or column of a form in each revision, with its fields")
+    def lines(
+        form: Annotated[str, Query(min_length=1, max_length=100)],
+        key: Annotated[str, Query(min_length=1, max_length=50)],
+    ) -> list[dict[str, Any]]:
+        return service.find_line(form, key)
 
     @app.get("/v1/diff", summary="What changed between two revisions, the two newest if none is named")
     def diff(

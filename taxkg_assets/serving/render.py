@@ -257,7 +257,7 @@ def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
         for row in face:
-            told = (escape(row[reader]) or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
+            told = (escape(row[reader] or "") or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
             shown.add_row(
                 escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *told
             )

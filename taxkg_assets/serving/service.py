@@ -23,6 +23,7 @@ from taxkg_assets.serving.diff import compare
 from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
+from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.settings import Settings
@@ -138,6 +139,19 @@ class Service:
         """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""
         released = self.current
         return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
+
+    def find_line(self, form: str, key: str) -> list[dict[str, Any]]:
+        """Return a numbered field in every revision of its form.
+
+        Args:
+            form: Form or schedule, e.g. 8960.
+            key: Key, e.g. 5a, or with its part, e.g. "Part II 2".
+
+        Raises:
+            LineNotFoundError: There is none; the message lists what there is.
+        """
+        released = self.current
+        return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is."""

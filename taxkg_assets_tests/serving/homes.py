@@ -20,6 +20,8 @@ TABLES = (
     "document_quality",
     *(
         "registry",
+        "lines",
+        "formulas",
         "nodes",
         "edges",
         "revisions",

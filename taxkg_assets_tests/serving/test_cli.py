@@ -17,6 +17,7 @@ from taxkg_assets.serving.batch import BatchError, read_queries
 from taxkg_assets.serving.boxes import BoxNotFoundError, find_box
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.errors import explained
+from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.released import NotReleasedError, open_release
 
 ROW = {
@@ -81,6 +82,30 @@ def test_a_form_alone_lists_its_boxes_and_who_is_told_of_them(built_samples: Pat
     told = {(row["document_id"], row["box_key"]): (row["filer"], row["recipient"]) for row in rows}
     assert told["sample-f1099div--2024-01", "box_2e"] == ("this revision", "this revision")
     assert told["sample-f1099div--2026-01", "box_2e"][0] == "this revision", "continuous-use instructions"
+
+
+def test_a_line_is_found_in_every_revision_with_its_fields(built_samples: Path) -> None:
+    rows = run("line", "1099-DIV", "box 1a", "--home", str(built_samples))
+    assert [row["revision"] for row in rows] == ["2026-01", "2024-01"]
+    assert all(row["kind"] == "box" and row["label"] for row in rows)
+    assert rows[0]["canonical_id"] == rows[1]["canonical_id"] == "1099-DIV/2024-01/box_1a"
+    assert {field["key"] for row in rows for field in row["fields"]} == {"box_1a"}
+
+
+def test_a_whole_form_is_listed_and_its_fields_exported(built_samples: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "fields.csv"
+    rows = run("form", "1099-DIV", "--csv", str(sheet), "--home", str(built_samples))
+    assert {row["document_id"] for row in rows} == {"sample-f1099div--2026-01"}
+    exported = pl.read_csv(sheet)
+    assert {"name", "key", "label", "x0_pt", "y1_pt"} <= set(exported.columns)
+    assert exported.height == sum(row["field_count"] for row in rows)
+
+
+def test_an_unknown_line_is_answered_with_those_that_there_are(built_samples: Path) -> None:
+    for words, told in ((("8889", "2"), "Forms: 1099-DIV"), (("1099-DIV", "99"), "Its lines: 1a")):
+        found = CliRunner().invoke(app, ["line", *words, "--home", str(built_samples)])
+        assert isinstance(found.exception, LineNotFoundError)
+        assert told in str(found.exception)
 
 
 def test_a_home_of_another_version_is_named_with_the_remedy() -> None:

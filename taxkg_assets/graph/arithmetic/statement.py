@@ -1,0 +1,128 @@
+"""What a label states of the computation of its line: `Subtract line 14 from line 13. If zero or less, enter -0-`.
+
+A label is read whole or not at all: words that no rule accounts for leave the formula unparsed, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.rules.loader import Rule, load_rules
+
+_RANGE = re.compile(r"(?i)^(?P<first>\d+[a-z]*)\s+(?:through|to)\s+(?P<last>\d+[a-z]*)$")
+_KEY = re.compile(r"(?i)^\d+[a-z]*$")
+_BETWEEN = re.compile(r"\s*(?:,\s*(?:and|or)\s+|,\s*|\s+(?:and|or)\s+)\s*")
+_LEAD = re.compile(r"(?i)^(?:the\s+amounts?\s+(?:on|from|in)\s+)?(?:part\s+(?P<part>[ivx]+),\s*)?(?:lines?\s+)?")
+_ELSEWHERE = re.compile(
+    r"(?i)^(?P<form>(?:form|schedule)\s+\S+(?:\s+\(form\s+[^()]+\))?)(?:(?:,|\s+or|,\s*or)\s+[\d-]+[A-Z-]*)*,\s*"
+    r"lines?\s+(?P<key>\d+[a-z]*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One line, or a range of lines, that a formula names; `form` is empty for the form itself."""
+
+    first: str
+    last: str = ""
+    part: str = ""
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One formula as stated: a difference is its first operand minus all others."""
+
+    operation: str
+    operands: tuple[Operand, ...]
+    start: int
+    end: int
+    factor: float | None = None
+    bound: str = ""
+    condition: str = ""
+    column: str = ""
+    problem: str = ""
+
+
+def read_statement(label: str) -> Statement | None:
+    """Read the formula that a label states.
+
+    Args:
+        label: Words printed for a line.
+
+    Returns:
+        The formula; one with a problem where the label states arithmetic that no rule accounts for; None where it
+        states none.
+    """
+    found = [(rule, match) for rule in load_rules("formulas") for match in rule.pattern.finditer(label)]
+    stated = [match for rule in load_rules("formulas", "stated") for match in rule.pattern.finditer(label)]
+    if not found and not stated:
+        return None
+    place = found[0][1].span() if found else (stated[0].start(), len(label))
+    if not found:
+        return Statement("unparsed", (), *place, problem="no rule reads the words of this label")
+    if len(found) > 1 or any(not _covers(found[0][1], match) for match in stated):
+        return Statement("unparsed", (), *place, problem="the label states several operations")
+    return _read(*found[0], label)
+
+
+def _covers(match: re.Match[str], other: re.Match[str]) -> bool:
+    return match.start() <= other.start() < match.end()
+
+
+def _read(rule: Rule, match: re.Match[str], label: str) -> Statement:
+    """Turn what a rule matched into data."""
+    groups = match.groupdict()
+    names = [name for name in ("first", "second") if groups.get(name)]
+    operands = [_read_operands(groups[name]) for name in names]
+    place = match.span()
+    if any(not each for each in operands):
+        return Statement("unparsed", (), *place, problem="an operand is no line")
+    bound, condition = _find_bound(label), (groups.get("condition") or "").strip(" ,")
+    factor = float(groups["rate"]) if groups.get("rate") else None
+    ordered = [operand for each in operands for operand in each]
+    percent = groups.get("percent")
+    if percent is not None and factor is not None and abs(float(percent) / 100 - factor) > 1e-9:
+        return Statement("unparsed", (), *place, problem="the rate differs from the percentage")
+    return Statement(
+        rule.extra["operation"], tuple(ordered), *place, factor, bound, condition, groups.get("column") or ""
+    )
+
+
+def _read_operands(text: str) -> list[Operand]:
+    """Read a list of lines; empty where a part of it is no line."""
+    elsewhere = _ELSEWHERE.match(text.strip())
+    if elsewhere is not None:
+        return [Operand(elsewhere["key"].lower(), form=elsewhere["form"])]
+    found: list[Operand] = []
+    part = ""
+    for piece in _BETWEEN.split(text.strip()):
+        lead = _LEAD.match(piece)
+        assert lead is not None
+        part = (lead["part"] or part).upper()
+        key = piece[lead.end() :].strip()
+        if not key and piece:
+            continue
+        span = _RANGE.match(key)
+        if span is not None:
+            found.append(Operand(span["first"].lower(), span["last"].lower(), part))
+        elif _KEY.match(key):
+            found.append(Operand(key.lower(), part=part))
+        elif not re.fullmatch(r"(?i)part\s+[ivx]+", piece):
+            return []
+        else:
+            part = piece.split()[-1].upper()
+    return found
+
+
+def _find_bound(label: str) -> str:
+    """Find what replaces a result beyond zero."""
+    return next((rule.extra["bound"] for rule in _bounds() if rule.pattern.search(label)), "")
+
+
+@cache
+def _bounds() -> Sequence[Rule]:
+    return load_rules("formulas", "bounds")

@@ -1,0 +1,164 @@
+"""The table `formulas`: how a line is computed from other lines, as its label states it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.arithmetic.keys import Span, expand_range
+from taxkg_assets.graph.arithmetic.statement import Operand, Statement, read_statement
+from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.rules.loader import load_rules
+
+Row = Mapping[str, Any]
+Spans = Mapping[tuple[str, str], Sequence[Span]]
+
+
+def build_formulas(
+    lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]
+) -> dy.DataFrame[schemas.Formulas]:
+    """Read the formula of every line whose label states arithmetic.
+
+    Args:
+        lines: Numbered fields with their labels.
+        fields: Their places: a range of lines names amounts of one column.
+
+    Returns:
+        One row per line that states arithmetic; what cannot be read is `unparsed`, with the reason.
+    """
+    spans = _find_spans(fields)
+    forms = lines["form"].unique().sort().to_list()
+    rows = []
+    for line in lines.filter(pl.col("kind").is_in(("line", "step"))).iter_rows(named=True):
+        statement = read_statement(line["label"])
+        if statement is not None:
+            rows.append(_row_of(line, statement, spans=spans.get(line["document_id"], {}), forms=forms))
+    _mark_cycles(rows)
+    _mark_shared(rows)
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Formulas)).sort("document_id", "part", "key")
+    return schemas.validated(frame, schemas.Formulas)
+
+
+def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
+    """Find formulas with an operand that the form does not print, and lines that are computed from themselves.
+
+    Args:
+        formulas: Parsed and unparsed formulas.
+        lines: Numbered fields.
+    """
+    own = formulas.filter(pl.col("operation") != "unparsed").explode("operands", empty_as_null=False)
+    own = own.filter(~pl.col("operands").str.contains("(", literal=True)).select("document_id", "key", "operands")
+    known = lines.select("document_id", operands="key").unique()
+    faults = [own.join(known, on=["document_id", "operands"], how="anti").with_columns(fault=pl.lit("no such line"))]
+    for (document_id,), rows in own.group_by("document_id", maintain_order=True):
+        sources: dict[str, set[str]] = defaultdict(set)
+        for key, operand in rows.select("key", "operands").iter_rows():
+            sources[key].add(operand)
+        cycle = _find_cycle({key: sorted(operands) for key, operands in sources.items()})
+        if cycle:
+            row = {"document_id": document_id, "key": cycle[0], "operands": cycle[-1], "fault": "cycle"}
+            faults.append(pl.DataFrame([row]))
+    return pl.concat(faults).sort("document_id", "key", "operands")
+
+
+def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Span]]]:
+    """Collect for each document the extents of the amounts of each part and key."""
+    found: dict[str, dict[tuple[str, str], list[Span]]] = defaultdict(lambda: defaultdict(list))
+    amounts = fields.filter((pl.col("kind") == "text") & (pl.col("key") != ""))
+    for row in amounts.select("document_id", "part", "key", "label", "bbox").iter_rows(named=True):
+        number = row["key"].partition("_")[2]
+        spans = found[row["document_id"]][row["part"], number]
+        if any(rule.pattern.search(row["label"]) for rule in load_rules("formulas", "no_amounts")):
+            continue
+        spans.append((row["bbox"]["x0_pt"], row["bbox"]["x1_pt"]))
+    return found
+
+
+def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[str]) -> dict[str, Any]:
+    operands: list[str] = []
+    problem = statement.problem
+    for operand in statement.operands:
+        keys = _resolve(operand, line, spans=spans, forms=forms)
+        if not keys:
+            problem = f"line {operand.first}{f' through {operand.last}' if operand.last else ''} is not on the form"
+        operands += keys
+    is_parsed = not problem
+    return {
+        "document_id": line["document_id"],
+        "part": line["part"],
+        "key": line["key"],
+        "operation": statement.operation if is_parsed else "unparsed",
+        "operands": operands if is_parsed else [],
+        "factor": statement.factor if is_parsed else None,
+        "bound": statement.bound if is_parsed else "",
+        "condition": statement.condition,
+        "column": statement.column,
+        "also_added_in": [],
+        "problem": problem,
+        "evidence": line["label"][statement.start : statement.end],
+        "start": statement.start,
+        "end": statement.end,
+        "page": line["page"],
+        "bbox": line["bbox"],
+    }
+
+
+def _resolve(operand: Operand, line: Row, *, spans: Spans, forms: Sequence[str]) -> list[str]:
+    """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own."""
+    if operand.form:
+        return [f"line_{operand.first} ({_name_form(operand.form, forms)})"]
+    parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
+    by_key: dict[str, Sequence[Span]] = {}
+    for part in reversed(parts):
+        by_key |= {key: own for (of, key), own in spans.items() if of == part}
+    if operand.last:
+        keys = expand_range(operand.first, operand.last, by_key)
+    else:
+        keys = [operand.first] if operand.first in by_key else []
+    return [f"line_{key}" for key in keys]
+
+
+def _name_form(words: str, forms: Sequence[str]) -> str:
+    """Name another form as the library does; as printed where the library does not contain it."""
+    named = [form for form in forms if form_pattern(form).fullmatch(words.partition("(")[0].strip())]
+    return named[0] if named else words.removeprefix("Form ")
+
+
+def _mark_cycles(rows: Sequence[dict[str, Any]]) -> None:
+    """Mark as unparsed the lines of a document that would be computed from themselves."""
+    by_document: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        by_document[row["document_id"]][row["key"]] = row
+    for own in by_document.values():
+        while cycle := _find_cycle({key: row["operands"] for key, row in own.items()}):
+            for key in cycle:
+                if own[key]["operands"]:
+                    own[key] |= {"operation": "unparsed", "operands": [], "factor": None, "bound": ""}
+                    own[key]["problem"] = "the line would be computed from itself"
+
+
+def _find_cycle(sources: Mapping[str, Sequence[str]]) -> list[str]:
+    try:
+        TopologicalSorter(sources).prepare()
+    except CycleError as error:
+        return [key for key in error.args[1] if key in sources]
+    return []
+
+
+def _mark_shared(rows: Sequence[dict[str, Any]]) -> None:
+    """List for each total the other totals of its document that add one of its lines, too."""
+    totals: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        if row["operation"] == "sum":
+            for operand in row["operands"]:
+                totals[row["document_id"], operand].append(row["key"])
+    for row in rows:
+        if row["operation"] == "sum":
+            shared = {key for operand in row["operands"] for key in totals[row["document_id"], operand]}
+            row["also_added_in"] = sorted(shared - {row["key"]})

@@ -1,0 +1,141 @@
+"""Which line of an older revision a line is: the same words under the same key, the same words elsewhere, akin words.
+
+`registry` follows boxes alone; this module follows all numbered fields of a form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from taxkg_assets.graph.names import expand, fold_name
+from taxkg_assets.rules.loader import load_family, load_rules
+
+Row = Mapping[str, Any]
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LineId = tuple[str, str, str]
+"""Document, part and key."""
+
+
+def find_histories(rows: Sequence[Row], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
+    """List the names of each line in the older revisions of its form, the next older first.
+
+    Args:
+        rows: Lines of all documents, with document_id, form, revision, part, key, kind and label.
+        drafts: Documents that no later revision continues.
+
+    Returns:
+        For each line its names `<form>/<revision>/<part>/<key>`; empty where it is new.
+    """
+    by_form: dict[str, dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        by_form[row["form"]][row["revision"], row["document_id"]].append(row)
+    found: dict[LineId, list[str]] = {}
+    for of_form in by_form.values():
+        older: list[Row] = []
+        before: list[Row] = []
+        revision = ""
+        for (own_revision, document_id), lines in sorted(of_form.items()):
+            if own_revision != revision:
+                older, revision = before, own_revision
+            pairs = pair_lines(older, lines)
+            for at, line in enumerate(lines):
+                past = older[pairs[at]] if at in pairs else None
+                found[id_of(line)] = [] if past is None else [name_of(past), *found[id_of(past)]]
+            if document_id not in drafts:
+                before = lines
+    return found
+
+
+def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
+    """Pair the lines of two revisions, each at most once.
+
+    Args:
+        older: Lines of the older revision.
+        newer: Lines of the newer one.
+
+    Returns:
+        Position of the older line by position of the newer one.
+    """
+    pairs: dict[int, int] = {}
+    old_words, new_words = _tell_apart(older), _tell_apart(newer)
+    places = {(row["part"], row["key"]): at for at, row in enumerate(older)}
+    for at, row in enumerate(newer):
+        same = places.get((row["part"], row["key"]))
+        if same is not None and old_words[same] == new_words[at]:
+            pairs[at] = same
+    _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
+    taken = set(pairs.values())
+    least = load_family("lines")["limits"]["akin_words"]
+    for at, row in enumerate(newer):
+        same = places.get((row["part"], row["key"]))
+        if at in pairs or same is None or same in taken:
+            continue
+        if _share_common(old_words[same], new_words[at]) >= least:
+            pairs[at] = same
+    return pairs
+
+
+def _pair_by_words(
+    pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[Row], new_words: Sequence[str]
+) -> None:
+    """Pair lines whose words stand once in each revision, under whatever key."""
+    new = [(row["kind"], words) for row, words in zip(newer, new_words, strict=True)]
+    old_counts, new_counts = Counter(old), Counter(new)
+    places = {line: at for at, line in enumerate(old)}
+    taken = set(pairs.values())
+    for at, line in enumerate(new):
+        if line[1] and at not in pairs and old_counts[line] == new_counts[line] == 1 and places[line] not in taken:
+            pairs[at] = places[line]
+
+
+def _tell_apart(rows: Sequence[Row]) -> list[str]:
+    """Fold the labels of a revision; the first line of its number precedes one that several lines share.
+
+    Three lines of a return may all read as the taxable amount, each of what the line before it says.
+    """
+    words = [fold_label(row["label"]) for row in rows]
+    counts = Counter(words)
+    firsts = {(row["part"], row["key"]): own for row, own in zip(rows, words, strict=True)}
+    heads = [(row["part"], f"{row['key'].rstrip(_LETTERS)}a") for row in rows]
+    return [
+        f"{firsts.get(head, '')} {own}".strip() if counts[own] > 1 else own
+        for head, own in zip(heads, words, strict=True)
+    ]
+
+
+def _share_common(one: str, other: str) -> float:
+    """Return the share of the words of two labels that both have; 1 where neither has any."""
+    left, right = set(one.split()), set(other.split())
+    return len(left & right) / len(left | right) if left | right else 1.0
+
+
+def fold_label(label: str) -> str:
+    """Reduce a label to the words that tell its line, without directions, years and keys of other lines.
+
+    Args:
+        label: Label as printed.
+    """
+    for rule in load_rules("lines", "asides"):
+        label = rule.pattern.sub(" ", label)
+    return re.sub(r"\s+", " ", fold_name(expand(label))).strip()
+
+
+def name_of(line: Row) -> str:
+    """Name a line within its revision.
+
+    Args:
+        line: Row with form, revision, part and key.
+    """
+    return "/".join((line["form"], line["revision"], *([line["part"]] if line["part"] else []), line["key"]))
+
+
+def id_of(line: Row) -> LineId:
+    """Return what identifies a line in the library.
+
+    Args:
+        line: Row with document_id, part and key.
+    """
+    return line["document_id"], line["part"], line["key"]

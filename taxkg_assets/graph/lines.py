@@ -1,0 +1,150 @@
+"""The table `lines`: every numbered field of a form, once for all its copies, with one identity over the revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.line_history import LineId, find_histories, id_of, name_of
+
+Row = Mapping[str, Any]
+_NUMBERED = ("box", "line", "column")
+
+
+def build_lines(
+    fields: dy.DataFrame[schemas.Fields],
+    anchors: dy.DataFrame[schemas.Anchors],
+    *,
+    faces: dy.DataFrame[schemas.Faces],
+    documents: dy.DataFrame[schemas.Documents],
+) -> dy.DataFrame[schemas.Lines]:
+    """Register every numbered field of a form revision with its label, copies, entries and past.
+
+    Args:
+        fields: Fillable fields of the forms.
+        anchors: Headings, among them numbered lines that nothing is filled in for, and columns.
+        faces: Boxes of information returns, also those without a field.
+        documents: Forms and revisions.
+
+    Returns:
+        One row per (document_id, part, key).
+    """
+    forms = {row["document_id"]: row for row in documents.filter(pl.col("doc_type") == "form").iter_rows(named=True)}
+    printed = _printed_lines(anchors, forms)
+    boxes = {(row["document_id"], "", row["box_key"]): row for row in faces.iter_rows(named=True)}
+    entries: dict[LineId, list[Row]] = {}
+    for row in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
+        if row["document_id"] in forms:
+            entries.setdefault(id_of(row), []).append(row)
+    rows = [
+        _row_of(own, forms[own[0]], entries=entries.get(own, []), anchor=printed.get(own), face=boxes.get(own))
+        for own in {**entries, **printed, **_unfilled(boxes, entries, forms)}
+    ]
+    _count(rows)
+    drafts = {name for name, row in forms.items() if row["is_draft"]}
+    past = find_histories(rows, drafts=drafts)
+    for row in rows:
+        row["history"] = past[id_of(row)]
+        row["canonical_id"] = (row["history"] or [name_of(row)])[-1]
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Lines)).sort("document_id", "part", "key")
+    return schemas.validated(frame, schemas.Lines)
+
+
+def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
+    """Find numbered fields without a line, and lines of one revision that claim one identity.
+
+    Args:
+        lines: Registered lines.
+        fields: Fields that they were made from.
+    """
+    key = ["document_id", "part", "key"]
+    lost = fields.filter(pl.col("key") != "").join(lines, on=key, how="anti").select(key).unique()
+    doubled = lines.filter(pl.struct("document_id", "canonical_id").is_duplicated()).select(key)
+    return pl.concat(
+        [
+            lost.with_columns(fault=pl.lit("field without a line")),
+            doubled.with_columns(fault=pl.lit("identity of another line of the revision")),
+        ]
+    ).sort(*key, "fault")
+
+
+def _printed_lines(anchors: pl.DataFrame, forms: Mapping[str, Row]) -> dict[LineId, Row]:
+    """Collect the numbered headings of the forms themselves, the first of each part and key."""
+    known = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    found: dict[LineId, Row] = {}
+    for row in known.values():
+        is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face" and row["key"]
+        if is_numbered and row["document_id"] in forms:
+            found.setdefault((row["document_id"], _part_of(row, known), row["key"]), row)
+    return found
+
+
+def _part_of(row: Row, known: Mapping[str, Row]) -> str:
+    """Return the number of the part above a heading; empty where there is none."""
+    for above in _headings_above(row, known):
+        if above["kind"] == "part":
+            return str(above["key"]).partition("_")[2]
+    return ""
+
+
+def _headings_above(row: Row, known: Mapping[str, Row]) -> Iterator[Row]:
+    while row["parent_anchor_id"] is not None:
+        row = known[row["parent_anchor_id"]]
+        yield row
+
+
+def _unfilled(boxes: Mapping[LineId, Row], entries: Iterable[LineId], forms: Mapping[str, Row]) -> dict[LineId, Row]:
+    """Keep the boxes of a face that have no field anywhere on it."""
+    filled = {(document_id, key) for document_id, _, key in entries}
+    return {own: row for own, row in boxes.items() if own[0] in forms and (own[0], own[2]) not in filled}
+
+
+def _row_of(
+    own: LineId, document: Row, *, entries: Sequence[Row], anchor: Row | None, face: Row | None
+) -> dict[str, Any]:
+    document_id, part, key = own
+    place: Row = entries[0] if entries else anchor or face or {}
+    section = next((row["section"] for row in entries if row["section"]), "")
+    return {
+        "document_id": document_id,
+        "part": part,
+        "key": key,
+        "form": document["form"],
+        "revision": document["revision"],
+        "kind": key.partition("_")[0],
+        "section": section,
+        "label": _label_of(key, entries, anchor=anchor, face=face),
+        "column_letters": sorted({row["column"] for row in entries if row["column"]}),
+        "copies": list(dict.fromkeys(row["copy"] for row in entries if row["copy"])),
+        "entries": sorted({row["kind"] for row in entries}),
+        "field_count": len(entries),
+        "anchor_id": anchor["anchor_id"] if anchor is not None else None,
+        "page": place["page"],
+        "bbox": place["bbox"],
+    }
+
+
+def _label_of(key: str, entries: Sequence[Row], *, anchor: Row | None, face: Row | None) -> str:
+    """Give the printed label: of the face, the heading, or a field that is not named after its column."""
+    if face is not None:
+        return str(face["label"])
+    number = key.partition("_")[2]
+    printed = [anchor["heading"]] if anchor is not None else []
+    named = [row["label"] for row in entries if not row["column"]]
+    return next(
+        (text for text in (*printed, *named) if any(map(str.isalpha, text)) and not number.endswith(text.strip("() "))),
+        "",
+    )
+
+
+def _count(rows: list[dict[str, Any]]) -> None:
+    """Number the lines of each document in the order of its pages, each page from the top."""
+    rows.sort(key=lambda row: (row["document_id"], row["page"], row["bbox"]["y0_pt"], row["bbox"]["x0_pt"], row["key"]))
+    counts: dict[str, int] = {}
+    for row in rows:
+        row["line_ix"] = counts.get(row["document_id"], 0)
+        counts[row["document_id"]] = row["line_ix"] + 1

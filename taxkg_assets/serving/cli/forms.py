@@ -1,0 +1,58 @@
+"""Commands that read the lines of forms: line, form."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, home_of, out, print_json
+
+command = partial(app.command, rich_help_panel="Query")
+
+
+@command()
+def line(
+    words: Annotated[list[str], typer.Argument(help="Form and key: 8960 5a, Schedule D 7, 8949 Part II 2.")],
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Look up a line, box or column of a form in each revision: label, section, past, fields."""
+    from taxkg_assets.serving import render_lines
+    from taxkg_assets.serving.lines import find_lines
+    from taxkg_assets.serving.released import open_release
+
+    rows = find_lines(open_release(home_of(home)), words)
+    if as_json:
+        print_json(rows)
+    else:
+        render_lines.lines(rows, out=out)
+
+
+@command()
+def form(
+    words: Annotated[list[str], typer.Argument(help="Form or schedule: 8960, Schedule D.")],
+    revision: Annotated[str, typer.Option("--revision", help="Revision or document (default: the newest).")] = "",
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write name, key, label, rectangle of each field.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List all numbered fields of a form in the order it prints them; export what is to be filled in."""
+    import polars as pl
+
+    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.serving import render_lines
+    from taxkg_assets.serving.lines import find_form, list_entries
+    from taxkg_assets.serving.released import open_release
+
+    rows = find_form(open_release(home_of(home)), words, revision=revision)
+    if csv is not None:
+        entries = list_entries(rows)
+        atomic_write(csv, pl.DataFrame(entries, infer_schema_length=None).write_csv().encode())
+        err.print(f"{len(entries)} fields written to {csv}.", markup=False)
+    if as_json:
+        print_json(rows)
+    elif csv is None:
+        render_lines.form(rows, out=out)

@@ -1,0 +1,146 @@
+"""Look-up of numbered fields: one line in all revisions of its form, or all lines of one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.serving.released import NotReleasedError, Released
+
+_OF_FORM = re.compile(r"(?i)\(\s*form\s+[^()]*\)")
+_KEY = re.compile(
+    r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+)\b\W*)?(?:(?P<kind>line|box|column|step)[\s_]+)?"
+    r"\(?(?P<key>[0-9]*[a-z]{0,5})\)?\W*$"
+)
+_FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
+
+
+class LineNotFoundError(Exception):
+    """No such form, or no such line on it; the message lists what there is."""
+
+
+def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Find a numbered field in every revision of its form, the newest first, each with its fields.
+
+    Args:
+        released: The release to read.
+        words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
+
+    Raises:
+        LineNotFoundError: The words name no form of the release, or no line of it.
+    """
+    lines = _lines_of(released)
+    form, rest = _read_form(words, lines)
+    match = _KEY.match(rest)
+    mine = lines.filter(pl.col("form") == form)
+    keys = ", ".join(mine.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True))
+    if match is None or not match["key"]:
+        raise LineNotFoundError(f"{' '.join(words)!r} names no line of {form}. Its lines: {keys}.")
+    named = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
+    if match["kind"]:
+        named &= pl.col("kind") == match["kind"].lower()
+    if match["part"]:
+        named &= pl.col("part") == match["part"].upper()
+    rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
+    if rows.is_empty():
+        raise LineNotFoundError(f"{form} has no line {match['key']!r}. Its lines: {keys}.")
+    return _with_fields(rows, released)
+
+
+def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[dict[str, Any]]:
+    """List all numbered fields of one revision of a form in the order in which it prints them.
+
+    Args:
+        released: The release to read.
+        words: Name of the form.
+        revision: Revision or document; the newest that is no draft if empty.
+
+    Raises:
+        LineNotFoundError: There is no such form or revision.
+    """
+    lines = _lines_of(released)
+    form, _ = _read_form(words, lines)
+    mine = lines.filter(pl.col("form") == form).join(
+        released.table("documents").select("document_id", "is_draft"), on="document_id"
+    )
+    editions = mine.select("revision", "document_id", "is_draft").unique().sort("is_draft", "revision", "document_id")
+    if revision:
+        editions = editions.filter((pl.col("revision") == revision) | (pl.col("document_id") == revision))
+    if editions.is_empty():
+        known = ", ".join(mine["revision"].unique().sort())
+        raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {known}.")
+    final = editions.filter(~pl.col("is_draft"))
+    document = (final if final.height else editions)["document_id"][-1]
+    return _with_fields(mine.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
+
+
+def list_entries(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Flatten the fields of lines for a spreadsheet: one row a field, its rectangle in four columns.
+
+    Args:
+        rows: Lines with their fields.
+    """
+    entries = []
+    for row in rows:
+        for field in row["fields"]:
+            named = {"document_id": row["document_id"], **{name: field[name] for name in _FIELD_COLUMNS[:-1]}}
+            entries.append({**named, "label": row["label"] or field["label"], **field["bbox"]})
+    return entries
+
+
+def _lines_of(released: Released) -> pl.DataFrame:
+    if not released.holds("lines"):
+        raise NotReleasedError("The release was made before lines were registered. Run `taxkg build`.")
+    return released.table("lines")
+
+
+def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
+    """Take the name of a form out of the words; the longest name that they hold is meant."""
+    query = _OF_FORM.sub(" ", " ".join(words)).strip()
+    for form in sorted(lines["form"].unique(), key=lambda name: (-len(name), name)):
+        found = form_pattern(form).search(query)
+        if found is not None:
+            return form, f"{query[: found.start()]} {query[found.end() :]}".strip()
+    known = ", ".join(lines["form"].unique().sort()) or "none"
+    raise LineNotFoundError(f"{query!r} names no form with lines in this release. Forms: {known}.")
+
+
+def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Read the formulas of the lines' documents; none from a release of an older version."""
+    if not released.holds("formulas"):
+        return {}
+    found = released.read_documents("formulas", rows["document_id"].unique().to_list())
+    return {(row["document_id"], row["part"], row["key"]): row for row in found.iter_rows(named=True)}
+
+
+def _find_uses(line: dict[str, Any], formulas: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
+    """List the lines of the document that are computed from a line."""
+    return [
+        key
+        for (document_id, _, key), formula in formulas.items()
+        if document_id == line["document_id"] and line["key"] in formula["operands"]
+    ]
+
+
+def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]:
+    """Add to each line the fields to be filled in for it, and what to doubt of its document."""
+    fields = released.read_documents("fields", rows["document_id"].unique().to_list())
+    entries: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for field in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
+        own = (field["document_id"], field["part"], field["key"])
+        entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
+    formulas = _read_formulas(released, rows)
+    return [
+        {
+            **row,
+            "formula": formulas.get((row["document_id"], row["part"], row["key"])),
+            "used_in": _find_uses(row, formulas),
+            "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
+            "quality": released.flags_of(row["document_id"]),
+        }
+        for row in rows.iter_rows(named=True)
+    ]

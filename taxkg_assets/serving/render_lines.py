@@ -1,0 +1,96 @@
+"""Lines of forms for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Print a line in each revision of its form.
+
+    Args:
+        rows: Lines with their fields, newest revision first.
+        out: Where to print.
+    """
+    for row in rows:
+        part = f"Part {row['part']}, " if row["part"] else ""
+        name = f"{row['form']} ({row['revision']}) {part}{_key(row)}"
+        out.print(f"[bold]{escape(name)}[/]  {escape(row['label']) or '[dim]no label[/]'}", highlight=False)
+        if row["section"]:
+            out.print(f"  under {escape(row['section'])}", highlight=False)
+        out.print(
+            f"  [dim]{escape(row['canonical_id'])}, {escape(row['document_id'])} p. {row['page']}[/]", highlight=False
+        )
+        if row["history"]:
+            out.print(f"  in older revisions: {escape(', '.join(row['history']))}", highlight=False)
+        if row["formula"] is not None:
+            out.print(f"  computed: {escape(formula(row))}", highlight=False)
+        if row["used_in"]:
+            out.print(f"  used in: {escape(', '.join(row['used_in']).replace('_', ' '))}", highlight=False)
+        for field in row["fields"]:
+            box = field["bbox"]
+            place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])
+            corners = f"({box['x0_pt']:.0f}, {box['y0_pt']:.0f})-({box['x1_pt']:.0f}, {box['y1_pt']:.0f}) pt"
+            where = f"p. {field['page']} {corners}"
+            out.print(
+                f"  {field['kind']} field {escape(place_names)} [dim]{where} {escape(field['name'])}[/]",
+                highlight=False,
+            )
+        out.print()
+
+
+_SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
+
+
+def formula(row: Mapping[str, Any]) -> str:
+    """Write the formula of a line as arithmetic; one that is unparsed in its own words.
+
+    Args:
+        row: Line with its formula; empty text where it has none.
+    """
+    own = row["formula"]
+    if own is None:
+        return ""
+    if own["operation"] == "unparsed":
+        return f"unparsed ({own['problem']}): {own['evidence']}"
+    text = _SIGNS[own["operation"]].join(key.replace("_", " ") for key in own["operands"])
+    if own["operation"] in ("smaller", "larger"):
+        text = f"{own['operation']} of {text}"
+    if own["factor"] is not None:
+        text = f"{text} × {own['factor']:g}"
+    condition = f" ({own['condition']})" if own["condition"] else ""
+    bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
+    return f"{text}{bounds[own['bound']]}{condition}"
+
+
+def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+    """Print all lines of one form, by part.
+
+    Args:
+        rows: Lines of one document in the order they are printed.
+        out: Where to print.
+    """
+    head = rows[0]
+    out.print(
+        f"[bold]{escape(head['form'])} ({escape(head['revision'])})[/], {escape(head['document_id'])}", highlight=False
+    )
+    for part, of_part in groupby(rows, key=lambda row: row["part"]):
+        shown = Table(
+            "", "label", "formula", "fields", title=f"Part {escape(part)}" if part else None, title_justify="left"
+        )
+        for row in of_part:
+            label = escape(row["label"]) or "[dim]no label[/]"
+            letters = f" in columns {', '.join(row['column_letters'])}" if row["column_letters"] else ""
+            shown.add_row(escape(_key(row)), label, escape(formula(row)), f"{row['field_count'] or '–'}{letters}")
+        out.print(shown)
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    kind, _, number = str(row["key"]).partition("_")
+    return f"{row['kind'] if kind == 'box' else kind} {number}"

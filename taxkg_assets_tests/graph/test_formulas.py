@@ -1,0 +1,89 @@
+"""A label is read whole or not at all; ranges name amounts of one column; nothing is computed from itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from taxkg_assets.graph.arithmetic.keys import expand_range
+from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
+from taxkg_assets.graph.formulas import _mark_cycles
+from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
+
+LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("label", "operation", "operands", "bound"),
+    [
+        ("Tax. Subtract line 4 from line 3. If zero or less, enter -0-", "difference", ["3", "4"], "at_least_zero"),
+        ("Subtract lines 8 and 9 from line 7", "difference", ["7", "8", "9"], ""),
+        ("Combine lines 6 and 7. If greater than zero, enter -0-", "sum", ["6", "7"], "at_most_zero"),
+        ("Multiply line 4 by 20% (0.20)", "product", ["4"], ""),
+        ("Enter the smaller of line 10 or line 14", "smaller", ["10", "14"], ""),
+        ("Amount from line 11a (adjusted gross income)", "copy", ["11a"], ""),
+    ],
+)
+def test_a_formula_becomes_data(label: str, operation: str, operands: list[str], bound: str) -> None:
+    read = read_statement(label)
+    assert read is not None
+    assert (read.operation, [operand.first for operand in read.operands], read.bound) == (operation, operands, bound)
+
+
+def test_parts_ranges_and_other_forms_are_named() -> None:
+    read = read_statement("Subtract Part II, line 11, from Part I, line 8")
+    assert read is not None
+    assert read.operands == (Operand("8", part="I"), Operand("11", part="II"))
+    read = read_statement("Add lines 4, 7 through 9, and 12")
+    assert read is not None
+    assert read.operands == (Operand("4"), Operand("7", "9"), Operand("12"))
+    read = read_statement("Subtract line 1a from Form 1040, 1040-SR, or 1040-NR, line 11b")
+    assert read is not None
+    assert read.operands[0] == Operand("11b", form="Form 1040")
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Add lines 1 through 5. Add any amount from Schedule 1, line 22",
+        "If line 6 is $200 or less, multiply line 6 by 26% (0.26). Otherwise, multiply line 6 by 28% (0.28)",
+        "Multiply line 4 by 20% (0.30)",
+        "If line 1 is more than line 2, subtract line 2 from line 1. If line 2 is more, enter the amount from line 3",
+        "Add the amounts in the far right column",
+    ],
+)
+def test_what_no_rule_reads_whole_is_listed_with_the_reason(label: str) -> None:
+    read = read_statement(label)
+    assert read is not None
+    assert read.operation == "unparsed"
+    assert read.problem
+
+
+def test_a_label_without_arithmetic_has_no_formula() -> None:
+    assert read_statement("Additional income from Schedule 1, line 10") is None
+
+
+def test_a_range_skips_what_is_in_another_column_and_counts_roman_rows() -> None:
+    amounts = {key: [(500.0, 570.0)] for key in ("1", "2a", "3")}
+    assert expand_range("1", "3", {**amounts, "2b": [(300.0, 370.0)]}) == ["1", "2a", "3"]
+    assert expand_range("1", "3", {"1": amounts["1"], "2": [(300.0, 370.0)], "3": amounts["3"]}) == []
+    assert expand_range("1", "9", amounts) == []
+    rows = {f"1{row}": [(500.0, 570.0)] for row in ("i", "ii", "iii", "iv", "v")}
+    assert expand_range("1i", "1v", rows) == list(rows)
+
+
+def test_lines_computed_from_themselves_are_unparsed() -> None:
+    rows = [
+        {"document_id": "f", "key": key, "operation": "copy", "operands": [of], "problem": ""}
+        for key, of in (("line_1", "line_2"), ("line_2", "line_1"), ("line_3", "line_1"))
+    ]
+    _mark_cycles(rows)
+    assert [row["operation"] for row in rows] == ["unparsed", "unparsed", "copy"]
+
+
+def test_the_labels_use_the_operations_and_bounds_of_the_table() -> None:
+    labels = [json.loads(line) for line in LABELS.read_text(encoding="utf8").splitlines()]
+    assert {row["operation"] for row in labels} <= set(OPERATIONS)
+    assert {row["bound"] for row in labels} <= set(BOUNDS)

@@ -1,0 +1,88 @@
+"""One row per numbered field, whatever copies and entries it has; lines are followed from revision to revision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.line_history import pair_lines
+from taxkg_assets.graph.lines import build_lines, find_line_faults
+
+_BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
+
+
+def _fields(*told: dict[str, Any]) -> Any:
+    rows = [
+        {
+            **dict.fromkeys(("name", "copy", "part", "section", "column", "row", "spoken", "formula"), ""),
+            **{"document_id": "f1--2025", "page": 1, "kind": "text", "label": "A label", "source": "template"},
+            **{"field_ix": ix, "anchor_id": None, "bbox": {**_BBOX, "y0_pt": float(ix)}, **one},
+        }
+        for ix, one in enumerate(told)
+    ]
+    return schemas.Fields.validate(pl.DataFrame(rows, schema=schemas.Fields.create_empty().schema))
+
+
+def _documents(*told: tuple[str, str, bool]) -> Any:
+    names = [{"document_id": d, "form": "1", "revision": r, "is_draft": x, "doc_type": "form"} for d, r, x in told]
+    return schemas.Documents.sample(overrides=names)
+
+
+def _build(fields: Any, documents: Any) -> Any:
+    anchors, faces = schemas.Anchors.create_empty(), schemas.Faces.create_empty()
+    return build_lines(fields, anchors, faces=faces, documents=documents)
+
+
+def _lines(*told: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{"part": "", "key": key, "kind": "line", "label": label} for key, label in told]
+
+
+def test_copies_and_columns_of_a_line_are_one_row() -> None:
+    told = [{"key": "line_2", "copy": copy, "column": letter} for copy in "AB" for letter in ("", "d", "e")]
+    fields = _fields(*told, {"key": "box_C", "kind": "checkbox"}, {"key": ""})
+    rows = {row["key"]: row for row in _build(fields, _documents(("f1--2025", "2025", False))).to_dicts()}
+    assert set(rows) == {"line_2", "box_C"}
+    assert (rows["line_2"]["copies"], rows["line_2"]["column_letters"]) == (["A", "B"], ["d", "e"])
+    assert rows["line_2"]["field_count"] == 6
+    assert (rows["box_C"]["kind"], rows["box_C"]["entries"]) == ("box", ["checkbox"])
+
+
+def test_equal_keys_of_two_parts_are_two_lines() -> None:
+    fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
+    assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [
+        "1/2025/I/line_1",
+        "1/2025/II/line_1",
+    ]
+
+
+def test_an_identity_lasts_over_revisions_and_no_draft_is_continued() -> None:
+    names = ["f1--2023", "f1--2024", "f1--2025"]
+    fields = _fields(*({"document_id": name, "key": "line_1", "label": "Wages"} for name in names))
+    drafts = [(name, name[-4:], name == "f1--2024") for name in names]
+    rows = {row["document_id"]: row for row in _build(fields, _documents(*drafts)).to_dicts()}
+    assert {row["canonical_id"] for row in rows.values()} == {"1/2023/line_1"}
+    assert rows["f1--2025"]["history"] == ["1/2023/line_1"]
+
+
+def test_lines_are_paired_by_words_before_keys() -> None:
+    older = _lines(("line_8a", "Wages"), ("line_8b", "Total income"), ("line_9", "Old credit"))
+    newer = _lines(("line_8a", "Wages (see instructions)"), ("line_9", "Total income"), ("line_10", "Something else"))
+    assert pair_lines(older, newer) == {0: 0, 1: 1}
+
+
+def test_words_that_several_lines_share_are_told_by_the_line_before() -> None:
+    older = _lines(("line_4a", "Pensions"), ("line_4b", "Taxable"), ("line_5a", "Benefits"), ("line_5b", "Taxable"))
+    newer = _lines(("line_5a", "Pensions"), ("line_5b", "Taxable"), ("line_6a", "Benefits"), ("line_6b", "Taxable"))
+    assert pair_lines(older, newer) == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_a_field_without_a_line_and_a_shared_identity_are_faults() -> None:
+    fields = _fields({"key": "line_1", "label": "Wages"}, {"key": "line_2", "label": "Tips"})
+    lines = _build(fields, _documents(("f1--2025", "2025", False)))
+    assert find_line_faults(lines, fields).is_empty()
+    doubled = schemas.Lines.cast(lines.with_columns(canonical_id=pl.lit("1/2025/line_1")))
+    assert find_line_faults(doubled, fields).height == 2
+    lost = schemas.Lines.cast(lines.filter(pl.col("key") == "line_1"))
+    assert find_line_faults(lost, fields)["fault"].to_list() == ["field without a line"]
