@@ -1,8 +1,8 @@
 """Confidence: the probability that an answer contains what is needed, fitted on some families, checked on others.
 
-Two sorts of questions over the library of TAXKG_HOME: the development half of data/library_eval, where an answer has to
-contain the quote, and a sample of data/training, where it has to take a sentence of the element. The weights are put
-into rules/guardrail.yaml by hand.
+Questions over the library of TAXKG_HOME: the development half of data/library_eval, where an answer has to contain the
+quote, and samples of data/training, where it has to take a sentence of the element, over the library and over parts of
+it. The weights are put into rules/guardrail.yaml by hand.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.answerable import leave_out_families
 from benchmarks.asked import read_half
 from benchmarks.documents import CorpusError
 from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
@@ -29,17 +30,20 @@ from taxkg_assets.evaluation.answer_metrics import (
     score_reliability,
 )
 from taxkg_assets.retrieval.answer import ask, find_evidence
-from taxkg_assets.retrieval.guardrail import sum_evidence
+from taxkg_assets.retrieval.guardrail import find_signals
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
-DEVELOPMENT, TRAINING = "development", "training"
+DEVELOPMENT, TRAINING, PARTS = "development", "training", "parts of the library"
 DRAWN = {True: 700, False: 100}
 """Questions drawn from data/training, by whether a document answers them."""
-WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2}
+DRAWN_OF_PART = {True: 90, False: 12}
+SHARES = (0.25, 0.25, 0.07, 0.07, 0.07)
+"""Of the families of documents that parts of the library are made of: it is easier to be right in a small one."""
+WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2, PARTS: 0.2}
 """What a question counts: those of data/training were written with the passage at hand and are nearer to its words."""
-SIGNALS = ("evidence", "gap")
+SIGNALS = ("evidence", "gap", "size")
 PULL, FOLDS, SEED = 0.5, 7, 5
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +93,11 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         raise CorpusError(str(missing)) from missing
     judge = Judge(released.searcher)
     questions, _ = read_half(DEVELOPMENT, released.table("sections"))
-    outcomes = [*_ask_development(questions, judge), *_ask_training(read_questions(), judge)]
+    written = read_questions()
+    outcomes = [*_ask_development(questions, judge), *_ask_training(written, judge, sort=TRAINING, drawn=DRAWN)]
+    for number, share in enumerate(SHARES):
+        part = _take_part(judge, share=share, seed=number)
+        outcomes += _ask_training(written, part, sort=PARTS, drawn=DRAWN_OF_PART)
     if len({own.is_right for own in outcomes}) < 2:
         raise CorpusError("the home holds none of the documents that the questions were written for")
     held_out = score_left_out(outcomes)
@@ -118,11 +126,18 @@ def _ask_development(questions: Sequence[dict[str, Any]], judge: Judge) -> list[
     return found
 
 
-def _ask_training(rows: Sequence[Row], judge: Judge) -> list[Outcome]:
-    drawn = list(rows)
-    random.Random(SEED).shuffle(drawn)
-    left, found = dict(DRAWN), list[Outcome]()
-    for row in drawn:
+def _take_part(judge: Judge, *, share: float, seed: int) -> Judge:
+    """A library of some of the families."""
+    families = sorted(set(judge.families.values()))
+    chosen = set(random.Random(seed).sample(families, max(1, round(share * len(families)))))
+    return Judge(leave_out_families(judge, frozenset(families) - chosen))
+
+
+def _ask_training(rows: Sequence[Row], judge: Judge, *, sort: str, drawn: dict[bool, int]) -> list[Outcome]:
+    shuffled = list(rows)
+    random.Random(SEED).shuffle(shuffled)
+    left, found = dict(drawn), list[Outcome]()
+    for row in shuffled:
         is_answerable = bool(find_elements(row))
         asked = judge.ask(row) if is_answerable and left[True] else None
         if not left[is_answerable] or (is_answerable and asked is None):
@@ -131,7 +146,7 @@ def _ask_training(rows: Sequence[Row], judge: Judge) -> list[Outcome]:
         signals, rows_told = _tell(judge.searcher, str(row["query"]))
         right = asked.right_rows if asked is not None else frozenset[int]()
         family = asked.family if asked is not None else f"question {row['id']}"
-        found.append(Outcome(TRAINING, family, signals, not rows_told.isdisjoint(right)))
+        found.append(Outcome(sort, family, signals, not rows_told.isdisjoint(right)))
     return found
 
 
@@ -150,7 +165,8 @@ def _tell(searcher: Searcher, query: str) -> tuple[tuple[float, ...], frozenset[
 def _find_signals(searcher: Searcher, query: str) -> tuple[float, ...]:
     ranking = searcher.rank(query)
     evidence = find_evidence(searcher, query, ranking, results=searcher.assemble(ranking))
-    return (sum_evidence(evidence), evidence["gap"]) if evidence else (0.0,) * len(SIGNALS)
+    found = find_signals(evidence or {"gap": 0.0}, documents=len(searcher.facts.documents))
+    return tuple(found[name] for name in SIGNALS)
 
 
 def score_left_out(outcomes: Sequence[Outcome]) -> list[float]:

@@ -188,7 +188,8 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
     if results and find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
         return 10.0 * known * max(float(result.via["coverage"]) for result in results)
-    return guardrail.score_relevance(find_evidence(searcher, question, ranking, results=results))
+    evidence = find_evidence(searcher, question, ranking, results=results)
+    return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
 
 
 def find_evidence(

@@ -17,18 +17,26 @@ from taxkg_assets.rules.loader import load_family, load_rules
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
 
-def score_relevance(evidence: Mapping[str, float]) -> float:
+def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     """Grade from 0 to 10 how likely it is that the passages answer the question, from what speaks for and against."""
-    return grade_confidence(score_confidence(evidence))
+    return grade_confidence(score_confidence(evidence, documents=documents))
 
 
-def score_confidence(evidence: Mapping[str, float]) -> float:
-    """Probability that the answer contains what is needed; 0 without evidence."""
+def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
+    """Probability that the answer contains what is needed; 0 without evidence.
+
+    Args: documents: number of documents that were searched; of many, more are near and wrong.
+    """
     if not evidence:
         return 0.0
     fitted = load_family("guardrail")["confidence"]
-    logit = fitted["bias"] + fitted["evidence"] * sum_evidence(evidence) + fitted["gap"] * evidence["gap"]
-    return _squash(logit)
+    signals = find_signals(evidence, documents=documents)
+    return _squash(fitted["bias"] + sum(fitted[name] * value for name, value in signals.items()))
+
+
+def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
+    """What the probability is computed from: the sum of the evidence, the lead of the first passage, and the size."""
+    return {"evidence": sum_evidence(evidence), "gap": evidence["gap"], "size": math.log10(max(1, documents))}
 
 
 def sum_evidence(evidence: Mapping[str, float]) -> float:

@@ -113,7 +113,7 @@ def test_passages_that_share_more_than_the_question_are_alike(searcher: Searcher
 
 
 def test_no_passage_means_no_relevance() -> None:
-    assert score_relevance({}) == 0.0
+    assert score_relevance({}, documents=5) == 0.0
 
 
 def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
@@ -134,5 +134,11 @@ def test_a_grade_tells_its_probability(confidence: float) -> None:
 
 def test_a_first_passage_far_ahead_makes_surer(searcher: Searcher) -> None:
     found = _find(searcher, "harbour rent in box 1a")
-    near, far = (score_confidence({**found, "gap": gap}) for gap in (0.0, 1.0))
+    near, far = (score_confidence({**found, "gap": gap}, documents=5) for gap in (0.0, 1.0))
     assert 0.0 < near < far < 1.0
+
+
+def test_among_many_documents_the_same_evidence_says_less(searcher: Searcher) -> None:
+    found = _find(searcher, "harbour rent in box 1a")
+    few, many = (score_confidence(found, documents=count) for count in (5, 500))
+    assert many < few
