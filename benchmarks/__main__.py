@@ -28,6 +28,7 @@ BENCHMARKS = (
     "chunking",
     "claims",
     "cold_start",
+    "confidence",
     "exclusions",
     "extraction",
     "fuzz",

@@ -85,7 +85,7 @@ def gather_evidence(judge: Judge, questions: Sequence[Row], *, seed: int) -> lis
     drawn = rng.sample(answered, min(DRAWN[ANSWERABLE], len(answered)))
     found += [Evidence(ANSWERABLE, str(row.get("register", "")), _ask(judge.searcher, row)) for row in drawn]
     for fold in draw_folds([str(families[str(row["id"])]) for row in answered], FOLDS):
-        searcher = _leave_out(judge, fold)
+        searcher = leave_out_families(judge, fold)
         own = [row for row in answered if families[str(row["id"])] in fold]
         drawn = rng.sample(own, min(DRAWN[WITHOUT_FORM] // FOLDS, len(own)))
         found += [Evidence(WITHOUT_FORM, str(row.get("register", "")), _ask(searcher, row)) for row in drawn]
@@ -97,7 +97,8 @@ def _ask(searcher: Searcher, row: Row) -> dict[str, float]:
     return find_evidence(searcher, str(row["query"]), ranking, results=searcher.assemble(ranking))
 
 
-def _leave_out(judge: Judge, families: frozenset[str]) -> Searcher:
+def leave_out_families(judge: Judge, families: frozenset[str]) -> Searcher:
+    """The search over the documents of all other families."""
     index = judge.searcher.index
     stays = np.array([judge.families[document] not in families for document in index.rows["document_id"]])
     rest = SearchIndex(

@@ -63,6 +63,17 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     return Report({half: _score_half(half, released.searcher, texts, settings=settings) for half in HALVES})
 
 
+def read_half(half: str, sections: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
+    """The questions of a half with their quotes put back, and the reasons of those that a home cannot answer for."""
+    return _open_half(half, _group_texts(sections))
+
+
+def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list[dict[str, Any]], list[str]]:
+    lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf8").splitlines()
+    opened = [open_question(json.loads(line), texts) for line in lines]
+    return [question for question, reason in opened if not reason], [reason for _, reason in opened if reason]
+
+
 def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
     texts: dict[str, list[tuple[int, str]]] = {}
     for document, page, text in sections.select("document_id", "page", "text").iter_rows():
@@ -71,15 +82,13 @@ def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
 
 
 def _score_half(half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings) -> Half:
-    lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf8").splitlines()
-    opened = [open_question(json.loads(line), texts) for line in lines]
-    asked = [question for question, reason in opened if not reason]
+    asked, skipped = _open_half(half, texts)
     if not any(question["gold"] for question in asked):
-        return Half([], None, [reason for _, reason in opened if reason])
+        return Half([], None, skipped)
     replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in asked}
     figures = score_answers(asked, replies, families={question["id"]: find_family(question) for question in asked})
     error = score_calibration_error(find_outcomes(asked, replies))
-    return Half(figures.rows(named=True), error, [reason for _, reason in opened if reason])
+    return Half(figures.rows(named=True), error, skipped)
 
 
 def _reply(searcher: Searcher, query: str, *, settings: Settings) -> Reply:

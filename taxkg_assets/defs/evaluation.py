@@ -35,6 +35,7 @@ from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
+from taxkg_assets.retrieval.guardrail import read_confidence
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
@@ -267,7 +268,7 @@ def build_report_and_pages(
         silence=score_silence(eval_queries, eval_runs, system=FULL, scores=scores),
         floors=load_floors("eval_report"),
         not_built=find_missing(steps),
-        guide_at=settings.guidance_relevance / 10,
+        guide_at=read_confidence(settings.guidance_relevance),
     )
     store.place.write("reports/evaluation.md", pages.markdown.encode())
     store.place.write("reports/evaluation.html", pages.html.encode())

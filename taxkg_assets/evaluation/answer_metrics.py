@@ -5,7 +5,9 @@ Rankings are measured in `metrics`. Here only the words that a person reads coun
 
 from __future__ import annotations
 
+import random
 import re
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +100,31 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
     gaps = (abs(sum(sure for sure, _ in pair) - sum(right for _, right in pair)) for pair in by_bin.values())
     return sum(gaps) / len(pairs)
+
+
+def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, draws: int = 300) -> float | None:
+    """The calibration error to expect of these answers if each were right with just the probability it states."""
+    if not confidences:
+        return None
+    rng = random.Random(0)
+    errors = [
+        score_calibration_error([(sure, rng.random() < sure) for sure in confidences], bins=bins) for _ in range(draws)
+    ]
+    return statistics.fmean(error for error in errors if error is not None)
+
+
+def score_reliability(
+    pairs: Sequence[tuple[float, bool]], *, bins: int = BINS // 2
+) -> list[tuple[float, float, int, float, float]]:
+    """By bins of confidence: the ends, the number of answers, their mean confidence and the share that is right."""
+    by_bin: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, is_right in pairs:
+        by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
+    rows = []
+    for ix, own in sorted(by_bin.items()):
+        mean, right = statistics.fmean(sure for sure, _ in own), statistics.fmean(is_right for _, is_right in own)
+        rows.append((ix / bins, (ix + 1) / bins, len(own), mean, right))
+    return rows
 
 
 def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:

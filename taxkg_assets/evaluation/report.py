@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from typing import Any
 
 import dataframely as dy
@@ -182,14 +183,17 @@ def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
         columns=("Bound", "Answered", "Risk", "Unanswerable silent", "Answerable silent"),
         rows=tuple(
             (
-                Cell(f"{row['bound']:.2f}", is_strong=row["bound"] == guide_at),
+                Cell(
+                    f"{row['bound']:.2f}",
+                    is_strong=guide_at is not None and isclose(row["bound"], guide_at, abs_tol=0.01),
+                ),
                 *(
                     Cell(NOTHING if row[name] is None else f"{row[name]:.3f}")
                     for name in ("coverage", "risk", "silent_unanswerable", "silent_answerable")
                 ),
             )
             for row in rows
-            if row["bound"] >= _FIRST_BOUND
+            if row["bound"] <= _LAST_BOUND
         ),
     )
     text = (
@@ -200,7 +204,7 @@ def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
     return [Heading("Silence", level=3), Paragraph(text), plot, table]
 
 
-_FIRST_BOUND = 0.5
+_LAST_BOUND = 0.8
 
 
 def _write_ablation(rows: Sequence[Row], not_built: Sequence[str]) -> list[Block]:

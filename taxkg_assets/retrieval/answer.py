@@ -70,7 +70,7 @@ def ask(
              level: size of a passage.
              is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
              is_placed: with the rectangles of each piece of the units, which takes a read of `sections`.
-    Returns: confidence is the calibrated relevance as a share of 1; `results` is filled in every mode.
+    Returns: confidence is the probability that the answer contains what is needed; `results` is filled in every mode.
     """
     question = tidy_query(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
@@ -93,7 +93,7 @@ def ask(
         text = "\n".join([*_find_notices(searcher, found, mode=mode), text])
     return Answer(
         answer=text,
-        confidence=round(relevance / 10, 4),
+        confidence=round(guardrail.read_confidence(relevance), 4),
         abstained=not results or mode == guardrail.SILENCE,
         mode=mode if results else guardrail.SILENCE,
         results=results,
@@ -188,7 +188,8 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
     if results and find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
         return 10.0 * known * max(float(result.via["coverage"]) for result in results)
-    return guardrail.score_relevance(find_evidence(searcher, question, ranking, results=results))
+    evidence = find_evidence(searcher, question, ranking, results=results)
+    return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
 
 
 def find_evidence(

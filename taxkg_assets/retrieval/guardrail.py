@@ -17,13 +17,69 @@ from taxkg_assets.rules.loader import load_family, load_rules
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
 
-def score_relevance(evidence: Mapping[str, float]) -> float:
+def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     """Grade from 0 to 10 how likely it is that the passages answer the question, from what speaks for and against."""
+    return grade_confidence(score_confidence(evidence, documents=documents))
+
+
+def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
+    """Probability that the answer contains what is needed; 0 without evidence.
+
+    Args: documents: number of documents that were searched; of many, more are near and wrong.
+    """
     if not evidence:
         return 0.0
+    fitted = load_family("guardrail")["confidence"]
+    signals = find_signals(evidence, documents=documents)
+    return _squash(fitted["bias"] + sum(fitted[name] * value for name, value in signals.items()))
+
+
+def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
+    """What the probability is computed from: the sum of the evidence, the lead of the first passage, and the size."""
+    return {"evidence": sum_evidence(evidence), "gap": evidence["gap"], "size": math.log10(max(1, documents))}
+
+
+def sum_evidence(evidence: Mapping[str, float]) -> float:
+    """The weighted sum of what speaks for and against an answer, as log odds that the documents have one."""
     weights = load_family("guardrail")["weights"]
-    total = weights["bias"] + sum(weights[name] * value for name, value in evidence.items())
-    return 10.0 / (1.0 + math.exp(-total))
+    return float(weights["bias"] + sum(weights[name] * value for name, value in evidence.items()))
+
+
+def grade_confidence(confidence: float) -> float:
+    """The relevance of a probability: 8 where an answer begins to pay, 7 where guidance does (`costs`)."""
+    if not 0.0 < confidence < 1.0:
+        return 10.0 * confidence
+    slope, level = _find_scale()
+    return 10.0 * _squash(level + slope * _stretch(confidence))
+
+
+def read_confidence(relevance: float) -> float:
+    """The probability of a relevance: the inverse of `grade_confidence`."""
+    if not 0.0 < relevance < 10.0:
+        return relevance / 10.0
+    slope, level = _find_scale()
+    return _squash((_stretch(relevance / 10.0) - level) / slope)
+
+
+def _find_scale() -> tuple[float, float]:
+    """Slope and level of the line, in log odds, from probabilities to relevance."""
+    points = load_family("guardrail")["costs"].values()
+    (low, grade_low), (high, grade_high) = sorted((_find_bound(one["cost"]), one["relevance"] / 10) for one in points)
+    slope = (_stretch(grade_high) - _stretch(grade_low)) / (_stretch(high) - _stretch(low))
+    return slope, _stretch(grade_high) - slope * _stretch(high)
+
+
+def _find_bound(cost: float) -> float:
+    """The probability from which it pays to speak, a right answer being worth 1 and a wrong one costing `cost`."""
+    return cost / (1.0 + cost)
+
+
+def _squash(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def _stretch(probability: float) -> float:
+    return math.log(probability / (1.0 - probability))
 
 
 def find_evidence(

@@ -10,6 +10,7 @@ from typing import Any
 from rich.progress import track
 
 from taxkg_assets.retrieval.answer import ask, score_results
+from taxkg_assets.retrieval.guardrail import read_confidence
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 
@@ -56,7 +57,7 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[
         "results": [result.model_dump() for result in results],
         "abstained": False,
         "answer": None,
-        "confidence": round(score_results(searcher, query, ranking, results=results) / 10, 4),
+        "confidence": round(read_confidence(score_results(searcher, query, ranking, results=results)), 4),
     }
 
 

@@ -6,20 +6,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
 from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
+from taxkg_assets.evaluation.answer_metrics import Reply
+from taxkg_assets.evaluation.answer_report import render_answers, score_replies
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.evaluation.silence import score_silence
-from taxkg_assets.schemas import Anchors, Documents, Feedback, QueryLog, Sections
+from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.guardrail import read_confidence
+from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Feedback, QueryLog, Sections
 from taxkg_assets.serving.batch import BatchError
-from taxkg_assets.serving.released import open_release
+from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.settings import Settings
 
 
@@ -39,8 +44,32 @@ def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
     return summarize_usage(log, feedback), text, store.place.uri_of("reports/usage.md")
 
 
+def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
+    """Answer the questions of the home's query sets from the release and measure that; writes a page of its own."""
+    released = open_release(home)
+    return _report_answers(released, EvalQueries.cast(released.store.read("eval_queries")), name="answers")
+
+
+def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, name: str) -> tuple[pl.DataFrame, str]:
+    """The figures of the answers to resolved questions; the page is in the home's reports."""
+    replies: dict[str, dict[str, Reply]] = {}
+    for row in queries.filter(pl.col("is_resolved")).iter_rows(named=True):
+        found = ask(released.searcher, row["query"], settings=Settings())
+        reply = Reply(text=found.answer, confidence=found.confidence, is_abstained=found.abstained)
+        replies.setdefault(row["query_set"], {})[row["query_id"]] = reply
+    figures = score_replies(queries, replies, released.table("documents"))
+    pages = render_answers(queries, replies, figures, title="Answer report")
+    place = released.store.place
+    place.write(f"reports/{name}.html", pages.html.encode())
+    place.write(f"reports/{name}.md", pages.markdown.encode())
+    return figures, place.uri_of(f"reports/{name}.html")
+
+
 def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
-    """Measure the release on a file of gold questions; writes a page of its own beside the home's report."""
+    """Measure the release on a file of gold questions; writes pages of its own beside the home's report.
+
+    Returns: figures of the retrieval and of the answers.
+    """
     released = open_release(home)
     try:
         rows = [json.loads(line) for line in gold.read_text(encoding="utf8").splitlines() if line.strip()]
@@ -63,10 +92,11 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         ablation=ablation,
         silence=score_silence(queries, runs, system=FULL),
         not_built=find_missing(steps),
-        guide_at=Settings().guidance_relevance / 10,
+        guide_at=read_confidence(Settings().guidance_relevance),
         title=f"Retrieval on {gold.name}",
     )
     name, place = f"reports/evaluation-{gold.stem}", released.store.place
     place.write(f"{name}.html", pages.html.encode())
     place.write(f"{name}.md", pages.markdown.encode())
-    return report, place.uri_of(f"{name}.html")
+    answers, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")
+    return pl.concat([report, answers.cast({"n": pl.Int32})], how="diagonal"), place.uri_of(f"{name}.html")

@@ -299,7 +299,8 @@ def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
 def _interval(row: Mapping[str, Any] | None) -> str:
     if row is None or row["value"] is None:
         return "not measured"
-    return f"{row['value']:.3f} \\[{row['low']:.2f}, {row['high']:.2f}] n={row['n']}"
+    span = "" if row["low"] is None else f"\\[{row['low']:.2f}, {row['high']:.2f}] "
+    return f"{row['value']:.3f} {span}n={row['n']}"
 
 
 def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:

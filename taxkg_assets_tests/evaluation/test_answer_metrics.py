@@ -8,10 +8,12 @@ import pytest
 
 from taxkg_assets.evaluation.answer_metrics import (
     Reply,
+    find_calibration_floor,
     find_outcomes,
     score_answer,
     score_answers,
     score_calibration_error,
+    score_reliability,
     score_risk_coverage,
 )
 
@@ -99,3 +101,17 @@ def test_a_report_averages_over_all_questions_and_over_each_kind() -> None:
     assert figures["concept", "contains_needed"]["value"] == 1.0
     assert figures["procedural", "contains_needed"]["value"] == 0.0
     assert figures["concept", "contains_needed"]["low"] is None
+
+
+def test_even_right_probabilities_show_an_error_over_a_few_answers() -> None:
+    few, many = (find_calibration_floor([0.3, 0.7] * count) for count in (5, 500))
+    assert few is not None
+    assert many is not None
+    assert 0.0 < many < 0.05 < few
+    assert find_calibration_floor([]) is None
+    assert find_calibration_floor([1.0, 0.0]) == 0.0
+
+
+def test_reliability_compares_what_was_stated_with_what_was_right() -> None:
+    rows = score_reliability([(0.1, False), (0.15, True), (0.9, True)])
+    assert rows == [(0.0, 0.2, 2, 0.125, 0.5), (0.8, 1.0, 1, 0.9, 1.0)]

@@ -8,7 +8,7 @@ import pytest
 
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answer import find_evidence, score_results
-from taxkg_assets.retrieval.guardrail import score_relevance
+from taxkg_assets.retrieval.guardrail import grade_confidence, read_confidence, score_confidence, score_relevance
 from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.search import Searcher
 
@@ -30,7 +30,8 @@ def _grade(searcher: Searcher, question: str) -> float:
     ],
 )
 def test_what_the_corpus_lacks_lowers_the_grade(searcher: Searcher, lacking: str) -> None:
-    assert _grade(searcher, lacking) < _grade(searcher, "box 1a of Form 2077-ZED, harbour rent") - 1
+    held = read_confidence(_grade(searcher, "box 1a of Form 2077-ZED, harbour rent"))
+    assert read_confidence(_grade(searcher, lacking)) < held - 0.1
 
 
 def _find(searcher: Searcher, question: str) -> dict[str, float]:
@@ -112,9 +113,32 @@ def test_passages_that_share_more_than_the_question_are_alike(searcher: Searcher
 
 
 def test_no_passage_means_no_relevance() -> None:
-    assert score_relevance({}) == 0.0
+    assert score_relevance({}, documents=5) == 0.0
 
 
 def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
     grades = [_grade(searcher, question) for question in ("box 1a 2077-ZED harbour rent", "zzz", "Form 1042-S in 1900")]
     assert all(0 <= grade <= 10 for grade in grades)
+
+
+def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay() -> None:
+    """A wrong answer costs what a right one is worth; guidance that does not help costs a third of it."""
+    assert (grade_confidence(0.5), grade_confidence(0.25)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
+    assert grade_confidence(0.1) < 7.0 < 8.0 < grade_confidence(0.9)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.01, 0.25, 0.6, 0.99, 1.0])
+def test_a_grade_tells_its_probability(confidence: float) -> None:
+    assert read_confidence(grade_confidence(confidence)) == pytest.approx(confidence)
+
+
+def test_a_first_passage_far_ahead_makes_surer(searcher: Searcher) -> None:
+    found = _find(searcher, "harbour rent in box 1a")
+    near, far = (score_confidence({**found, "gap": gap}, documents=5) for gap in (0.0, 1.0))
+    assert 0.0 < near < far < 1.0
+
+
+def test_among_many_documents_the_same_evidence_says_less(searcher: Searcher) -> None:
+    found = _find(searcher, "harbour rent in box 1a")
+    few, many = (score_confidence(found, documents=count) for count in (5, 500))
+    assert many < few

@@ -125,6 +125,13 @@ def test_status_and_eval_tell_what_stands(built_samples: Path) -> None:
     assert all(system in ("bm25", "dense", "hybrid", "full") or system.startswith("with") for system in systems)
 
 
+def test_answers_are_measured_by_kind(built_samples: Path) -> None:
+    found = run("eval", "--answers", "--home", str(built_samples))
+    assert found["report"].endswith("answers.html")
+    cells = {(row["slice"], row["metric"]) for row in found["figures"]}
+    assert {("all", "contains_needed"), ("all", "abstains_on_answerable")} <= cells
+
+
 def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path: Path) -> None:
     released = open_release(str(built_samples))
     with pytest.raises(BoxNotFoundError, match="Forms: 1099-DIV"):

@@ -142,7 +142,7 @@ def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapp
 def _quote_changed(row: Row, side: str) -> str:
     """The sentences of one side that differ; all of a short text."""
     text = row[side]
-    if len(text.split()) <= load_family("answers")["full_words"]:
+    if len(text.split()) <= load_family("answers")["whole_change_words"]:
         return " ".join(text.split())
     spans = [(own[f"{side}_start"], own[f"{side}_end"]) for own in row["words"] or ()]
     sentences = find_sentences(text)

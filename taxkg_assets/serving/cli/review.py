@@ -25,13 +25,16 @@ class Review(StrEnum):
 @command(name="eval")
 def evaluate(
     gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Ask this home's questions and measure the answers.")
+    ] = False,
     usage: Annotated[bool, typer.Option("--usage", help="Report on the query log of this home's servers.")] = False,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of the last evaluation, or measure the release on other gold questions."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.evaluate import evaluate_gold, read_report, report_usage
+    from taxkg_assets.serving.evaluate import evaluate_answers, evaluate_gold, read_report, report_usage
 
     if usage:
         figures, text, path = report_usage(home_of(home))
@@ -42,7 +45,10 @@ def evaluate(
         return
     if gold is not None and not gold.is_file():
         raise typer.BadParameter(f"{gold} is not a file")
-    report, path = evaluate_gold(home_of(home), gold) if gold is not None else read_report(home_of(home))
+    if gold is not None:
+        report, path = evaluate_gold(home_of(home), gold)
+    else:
+        report, path = (evaluate_answers if answers else read_report)(home_of(home))
     if as_json:
         print_json({"report": path, "figures": report.to_dicts()})
     else:

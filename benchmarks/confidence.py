@@ -1,0 +1,202 @@
+"""Confidence: the probability that an answer contains what is needed, fitted on some families, checked on others.
+
+Questions over the library of TAXKG_HOME: the development half of data/library_eval, where an answer has to contain the
+quote, and samples of data/training, where it has to take a sentence of the element, over the library and over parts of
+it. The weights are put into rules/guardrail.yaml by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.answerable import leave_out_families
+from benchmarks.asked import read_half
+from benchmarks.documents import CorpusError
+from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
+from taxkg_assets.evaluation.answer_metrics import (
+    Reply,
+    find_calibration_floor,
+    score_answer,
+    score_calibration_error,
+    score_reliability,
+)
+from taxkg_assets.retrieval.answer import ask, find_evidence
+from taxkg_assets.retrieval.guardrail import find_signals
+from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.serving.released import NotReleasedError, open_release
+from taxkg_assets.settings import Settings
+
+DEVELOPMENT, TRAINING, PARTS = "development", "training", "parts of the library"
+DRAWN = {True: 700, False: 100}
+"""Questions drawn from data/training, by whether a document answers them."""
+DRAWN_OF_PART = {True: 90, False: 12}
+SHARES = (0.25, 0.25, 0.07, 0.07, 0.07)
+"""Of the families of documents that parts of the library are made of: it is easier to be right in a small one."""
+WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2, PARTS: 0.2}
+"""What a question counts: those of data/training were written with the passage at hand and are nearer to its words."""
+SIGNALS = ("evidence", "gap", "size")
+PULL, FOLDS, SEED = 0.5, 7, 5
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question asked: its signals, and whether the answer contains what is needed."""
+
+    sort: str
+    family: str
+    signals: tuple[float, ...]
+    is_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Fitted weights; by sort of question the figures of weights that were fitted on other families."""
+
+    weights: dict[str, float]
+    sorts: dict[str, dict[str, Any]]
+
+    def write(self, folder: Path) -> str:
+        """Write `confidence.json` and `confidence.md`; gives the Markdown."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = ["# confidence", "", *(f"- {name}: {value:.3f}" for name, value in self.weights.items())]
+        for sort, own in self.sorts.items():
+            error, floor = own["calibration_error"], own["floor"]
+            lines += ["", f"## {sort}: {own['questions']} questions", ""]
+            lines += [f"Calibration error {error:.3f}; {floor:.3f} if every probability were right.", ""]
+            lines += ["| confidence | questions | mean | right |", "|---|---|---|---|"]
+            lines += [
+                f"| {low:.1f} to {high:.1f} | {n} | {mean:.2f} | {right:.2f} |"
+                for low, high, n, mean, right in own["reliability"]
+            ]
+        text = "\n".join(lines) + "\n"
+        (folder / "confidence.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
+        (folder / "confidence.md").write_text(text, encoding="utf8")
+        return text
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Ask both sorts of questions with the guardrail off, fit, and measure by families left out; no repetitions."""
+    settings = Settings()
+    try:
+        released = open_release(settings.home)
+    except NotReleasedError as missing:
+        raise CorpusError(str(missing)) from missing
+    judge = Judge(released.searcher)
+    questions, _ = read_half(DEVELOPMENT, released.table("sections"))
+    written = read_questions()
+    outcomes = [*_ask_development(questions, judge), *_ask_training(written, judge, sort=TRAINING, drawn=DRAWN)]
+    for number, share in enumerate(SHARES):
+        part = _take_part(judge, share=share, seed=number)
+        outcomes += _ask_training(written, part, sort=PARTS, drawn=DRAWN_OF_PART)
+    if len({own.is_right for own in outcomes}) < 2:
+        raise CorpusError("the home holds none of the documents that the questions were written for")
+    held_out = score_left_out(outcomes)
+    sorts = {}
+    for sort in WEIGHTS:
+        pairs = [(p, own.is_right) for p, own in zip(held_out, outcomes, strict=True) if own.sort == sort]
+        sorts[sort] = {
+            "questions": len(pairs),
+            "right": statistics.fmean(right for _, right in pairs) if pairs else None,
+            "calibration_error": score_calibration_error(pairs),
+            "floor": find_calibration_floor([p for p, _ in pairs]),
+            "reliability": score_reliability(pairs),
+        }
+    weights = fit_confidence(outcomes)
+    return Report(dict(zip((*SIGNALS, "bias"), weights.tolist(), strict=True)), sorts)
+
+
+def _ask_development(questions: Sequence[dict[str, Any]], judge: Judge) -> list[Outcome]:
+    found = []
+    for question in questions:
+        reply, signals = _ask(judge.searcher, question["query"])
+        is_right = bool(score_answer(question, reply).get("contains_needed"))
+        documents = [passage["document"] for passage in question["gold"]]
+        family = judge.families[documents[0]] if documents else f"question {question['id']}"
+        found.append(Outcome(DEVELOPMENT, family, signals, is_right))
+    return found
+
+
+def _take_part(judge: Judge, *, share: float, seed: int) -> Judge:
+    """A library of some of the families."""
+    families = sorted(set(judge.families.values()))
+    chosen = set(random.Random(seed).sample(families, max(1, round(share * len(families)))))
+    return Judge(leave_out_families(judge, frozenset(families) - chosen))
+
+
+def _ask_training(rows: Sequence[Row], judge: Judge, *, sort: str, drawn: dict[bool, int]) -> list[Outcome]:
+    shuffled = list(rows)
+    random.Random(SEED).shuffle(shuffled)
+    left, found = dict(drawn), list[Outcome]()
+    for row in shuffled:
+        is_answerable = bool(find_elements(row))
+        asked = judge.ask(row) if is_answerable and left[True] else None
+        if not left[is_answerable] or (is_answerable and asked is None):
+            continue
+        left[is_answerable] -= 1
+        signals, rows_told = _tell(judge.searcher, str(row["query"]))
+        right = asked.right_rows if asked is not None else frozenset[int]()
+        family = asked.family if asked is not None else f"question {row['id']}"
+        found.append(Outcome(sort, family, signals, not rows_told.isdisjoint(right)))
+    return found
+
+
+def _ask(searcher: Searcher, query: str) -> tuple[Reply, tuple[float, ...]]:
+    answer = ask(searcher, query, settings=Settings(guardrail=False))
+    return Reply(answer.answer, answer.confidence, is_abstained=False), _find_signals(searcher, query)
+
+
+def _tell(searcher: Searcher, query: str) -> tuple[tuple[float, ...], frozenset[int]]:
+    """The signals of a question, and the rows that its answer quotes."""
+    answer = ask(searcher, query, settings=Settings(guardrail=False))
+    pieces = (piece for unit in answer.units for piece in unit.pieces if piece.chunk_id and piece.role != "label")
+    return _find_signals(searcher, query), frozenset(searcher.passages.row_of_chunk[own.chunk_id] for own in pieces)
+
+
+def _find_signals(searcher: Searcher, query: str) -> tuple[float, ...]:
+    ranking = searcher.rank(query)
+    evidence = find_evidence(searcher, query, ranking, results=searcher.assemble(ranking))
+    found = find_signals(evidence or {"gap": 0.0}, documents=len(searcher.facts.documents))
+    return tuple(found[name] for name in SIGNALS)
+
+
+def score_left_out(outcomes: Sequence[Outcome]) -> list[float]:
+    """The probability of each question by weights that were fitted on other families."""
+    found = [0.0] * len(outcomes)
+    for fold in draw_folds([own.family for own in outcomes], FOLDS):
+        weights = fit_confidence([own for own in outcomes if own.family not in fold])
+        for place, own in enumerate(outcomes):
+            if own.family in fold:
+                found[place] = float(_squash(np.array([*own.signals, 1.0]) @ weights))
+    return found
+
+
+def fit_confidence(outcomes: Sequence[Outcome]) -> Floats:
+    """Weights of the signals and the bias: a logistic regression, the signals' weights pulled towards 0."""
+    from scipy.optimize import minimize
+
+    signals = np.array([[*own.signals, 1.0] for own in outcomes])
+    right = np.array([own.is_right for own in outcomes], dtype=np.float64)
+    share = np.array([WEIGHTS[own.sort] for own in outcomes])
+    pull = np.array([PULL] * len(SIGNALS) + [0.0])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        odds = signals @ weights
+        cost = float(share @ (np.logaddexp(0.0, odds) - right * odds))
+        return cost + float(pull @ weights**2), signals.T @ (share * (_squash(odds) - right)) + 2 * pull * weights
+
+    fitted: Floats = minimize(loss, np.zeros(signals.shape[1]), jac=True, method="L-BFGS-B").x
+    return fitted
+
+
+def _squash(odds: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-odds))

@@ -1,0 +1,130 @@
+"""The answers as something to read: what they contain by kind of question, and whether their confidence is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.evaluation.answer_metrics import (
+    ANSWER_METRICS,
+    Reply,
+    find_calibration_floor,
+    find_outcomes,
+    score_answers,
+    score_calibration_error,
+    score_reliability,
+    score_risk_coverage,
+)
+from taxkg_assets.evaluation.eval_report import ALL, find_families
+from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
+from taxkg_assets.evaluation.plots import Line, render_lines
+from taxkg_assets.evaluation.report import NOTHING, RenderedReport
+from taxkg_assets.schemas import Documents, EvalQueries
+
+SYSTEM = "answer"
+_READING = (
+    "Every figure is a mean over questions; brackets hold the 95 % bootstrap interval, drawn by whole families of "
+    "documents. Silence contains nothing. Off point is the share of an answer's words in no run of three words that a "
+    "gold passage has too: better when low, and never 0 where the gold is one sentence."
+)
+Queries = dy.DataFrame[EvalQueries]
+
+
+def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], documents: Any) -> pl.DataFrame:
+    """Answer metrics by query set and kind, with intervals; named and shaped as the figures of a report.
+
+    Args: replies: by query set and id, of every resolved question.
+    """
+    families = find_families(queries, Documents.cast(documents))
+    figures = []
+    for query_set, questions in _list_sets(queries):
+        own = families.filter(pl.col("query_set") == query_set)
+        named = {str(row["query_id"]): str(row["family"]) for row in own.iter_rows(named=True)}
+        scores = score_answers(questions, replies[query_set], families=named)
+        figures.append(scores.with_columns(system=pl.lit(SYSTEM), query_set=pl.lit(query_set)))
+    return pl.concat(figures) if figures else pl.DataFrame(schema={"system": pl.String, "query_set": pl.String})
+
+
+def render_answers(
+    queries: Queries, replies: Mapping[str, Mapping[str, Reply]], figures: pl.DataFrame, *, title: str
+) -> RenderedReport:
+    """For each query set: metrics by kind, reliability of the stated confidence, risk by coverage."""
+    blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
+    for query_set, questions in _list_sets(queries):
+        blocks += [Heading(f"Query set {query_set}"), _write_metrics(figures.filter(pl.col("query_set") == query_set))]
+        blocks += _write_reliability(find_outcomes(questions, replies[query_set]))
+        blocks += _write_risk(score_risk_coverage(questions, replies[query_set]))
+    return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
+
+
+def _list_sets(queries: Queries) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The resolved questions of each set."""
+    resolved = queries.filter(pl.col("is_resolved")).sort("query_set", "query_id")
+    return [
+        (str(name), [{**row, "id": row["query_id"]} for row in own.iter_rows(named=True)])
+        for (name,), own in resolved.partition_by("query_set", as_dict=True).items()
+    ]
+
+
+def _write_metrics(figures: pl.DataFrame) -> Table:
+    cells = {(row["slice"], row["metric"]): row for row in figures.iter_rows(named=True)}
+    slices = sorted({piece for piece, _ in cells}, key=lambda piece: (piece != ALL, piece))
+    return Table(
+        columns=("Kind", *(name.replace("_", " ") for name in ANSWER_METRICS)),
+        rows=tuple(
+            (Cell(piece, is_strong=piece == ALL), *(_write_figure(cells.get((piece, name))) for name in ANSWER_METRICS))
+            for piece in slices
+        ),
+    )
+
+
+def _write_figure(row: Mapping[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell(NOTHING)
+    interval = "" if row["low"] is None else f"[{row['low']:.2f}, {row['high']:.2f}] "
+    return Cell(f"{row['value']:.3f}", detail=f"{interval}n={row['n']}")
+
+
+def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
+    """Stated confidence and the share that is right, over the answers given."""
+    error, floor = score_calibration_error(pairs), find_calibration_floor([sure for sure, _ in pairs])
+    if error is None or floor is None:
+        return []
+    rows = score_reliability(pairs)
+    lines = [
+        Line("right", tuple((mean, right) for _, _, _, mean, right in rows), is_strong=True),
+        Line("as stated", ((0.0, 0.0), (1.0, 1.0))),
+    ]
+    caption = "Share of answers that contain a needed passage by stated confidence"
+    text = (
+        f"Expected calibration error {error:.3f} over {len(pairs)} answers given; "
+        f"if every stated probability were exact, {floor:.3f} would be expected of so few."
+    )
+    table = Table(
+        columns=("Confidence", "Answers", "Mean confidence", "Right"),
+        rows=tuple(
+            (Cell(f"{low:.1f} to {high:.1f}"), Cell(str(n)), Cell(f"{mean:.3f}"), Cell(f"{right:.3f}"))
+            for low, high, n, mean, right in rows
+        ),
+    )
+    plot = Plot(caption, render_lines(lines, title=caption, across="stated confidence"))
+    return [Heading("Reliability", level=3), Paragraph(text), plot, table]
+
+
+def _write_risk(curve: Sequence[tuple[float, float, float]]) -> list[Block]:
+    """Share answered wrongly when only the surest are answered."""
+    if not curve:
+        return []
+    caption = "Risk by coverage"
+    line = Line("risk", tuple((coverage, risk) for _, coverage, risk in curve), is_strong=True)
+    plot = Plot(caption, render_lines([line], title=caption, across="share of questions answered, the surest first"))
+    text = "Risk is the share of the answers given that contain no needed passage, those to unanswerable questions too."
+    steps = {round(coverage * 10): (bound, coverage, risk) for bound, coverage, risk in curve}
+    table = Table(
+        columns=("Confidence from", "Answered", "Risk"),
+        rows=tuple(tuple(Cell(f"{value:.3f}") for value in step) for _, step in sorted(steps.items())),
+    )
+    return [Heading(caption, level=3), Paragraph(text), plot, table]
