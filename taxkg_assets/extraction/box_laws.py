@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets.extraction.keys import read_members
 from taxkg_assets.rules.loader import load_rules
-from taxkg_assets.schemas import Anchors, Documents, Elements, Faces
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields
 
 _GUIDES = ("filer_instructions", "recipient_instructions")
 _BOX_KINDS = ("box", "box_group")
@@ -102,16 +102,26 @@ def find_invented_boxes(
 
 
 def find_boxes_without_face(
-    faces: dy.DataFrame[Faces], anchors: dy.DataFrame[Anchors], *, documents: dy.DataFrame[Documents]
+    faces: dy.DataFrame[Faces],
+    anchors: dy.DataFrame[Anchors],
+    fields: dy.DataFrame[Fields],
+    *,
+    documents: dy.DataFrame[Documents],
 ) -> pl.DataFrame:
     """Find forms that have headings of boxes and no box on any face: their face was not read, or they print none.
+
+    A heading that is the label of a field, as of a check box, is printed on the form and needs no face.
 
     Returns: `document_id` and `boxes`, the number of those headings. A list to look at, no fault by itself.
     """
     forms = (
         documents.filter(pl.col("doc_type") == "form").select("document_id").join(faces, on="document_id", how="anti")
     )
-    boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS)).join(forms, on="document_id", how="semi")
+    boxes = (
+        anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
+        .join(forms, on="document_id", how="semi")
+        .join(fields, on=["document_id", "anchor_id"], how="anti")
+    )
     return boxes.group_by("document_id").len("boxes").sort("document_id")
 
 

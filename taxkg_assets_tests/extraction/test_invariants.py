@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.extraction.box_laws import find_boxes_without_face, find_invented_boxes, find_unanchored_boxes
-from taxkg_assets.schemas import Anchors, Documents, Elements, Faces
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields
 
 _FACE = {"document_id": "f9", "form": "9999-X", "revision": "2031-01"}
 
@@ -166,6 +166,16 @@ def test_older_instructions_may_speak_of_boxes_that_are_gone() -> None:
 def test_a_form_that_speaks_of_boxes_and_shows_none_is_listed() -> None:
     form = {"document_id": "i9", "doc_type": "form", "form": "9999-X", "revision": "2031-01"}
     documents = Documents.sample(overrides=[form])
-    assert find_boxes_without_face(_faces("1"), _anchors("box_1"), documents=documents).rows() == [("i9", 1)]
+    none = Fields.create_empty()
+    assert find_boxes_without_face(_faces("1"), _anchors("box_1"), none, documents=documents).rows() == [("i9", 1)]
     shown = Faces.sample(overrides=[{**_FACE, "document_id": "i9", "box_key": "box_1"}])
-    assert find_boxes_without_face(shown, _anchors("box_1"), documents=documents).is_empty()
+    assert find_boxes_without_face(shown, _anchors("box_1"), none, documents=documents).is_empty()
+
+
+def test_a_check_box_among_the_fields_of_a_form_is_shown() -> None:
+    form = {"document_id": "i9", "doc_type": "form", "form": "9999-X", "revision": "2031-01"}
+    documents = Documents.sample(overrides=[form])
+    fields = Fields.sample(overrides=[{"document_id": "i9", "anchor_id": "i9#box_A", "key": "box_A"}])
+    anchors = _anchors("box_A", "box_B")
+    assert find_boxes_without_face(_faces("1"), anchors, fields, documents=documents).rows() == [("i9", 1)]
+    assert find_boxes_without_face(_faces("1"), _anchors("box_A"), fields, documents=documents).is_empty()
