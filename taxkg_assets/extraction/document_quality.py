@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw, render_examples
 from taxkg_assets.extraction.invariants import LAWS
-from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Quarantine
+from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Quarantine
 
 SCHEMA_LAW = DocumentLaw(
     "tables_keep_their_schemas", CORRUPT, "", "rows break the schema of their table", "Report it with the file."
@@ -26,6 +26,7 @@ def build_document_quality(
     elements: dy.DataFrame[Elements],
     anchors: dy.DataFrame[Anchors],
     faces: dy.DataFrame[Faces],
+    fields: dy.DataFrame[Fields],
 ) -> dy.DataFrame[DocumentQuality]:
     """Say of each document and law whether it is kept.
 
@@ -38,6 +39,7 @@ def build_document_quality(
         "elements": elements,
         "anchors": anchors,
         "faces": faces,
+        "fields": fields,
     }
     withheld = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
     rows = list(_withheld_rows(withheld))
