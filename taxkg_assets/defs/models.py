@@ -226,6 +226,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
         model_hash=_stored_hash(name, runtime),
         is_bfloat16=False,
         rows=1 if runtime == "onnx_int8" else ROWS,
+        has_own_threads=True,
     )
 
 

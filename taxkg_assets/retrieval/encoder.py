@@ -6,8 +6,9 @@ Here: batching that never changes a vector. Not here: finding or opening a model
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ Progress = Callable[[int, int], None]
 # A text is padded to a multiple of this many tokens and run with exactly this many rows, so that the matrix shapes,
 # and with them the order of additions, depend on the text alone and not on its batch mates.
 LENGTH_STEP = 32
-ROWS = 16
+ROWS = 8
 DECIMALS = 5
 TOKENIZED_AT_ONCE = 1_000
 """Texts in one call of a tokenizer: what it tells of each besides the ids takes fifty times their memory."""
@@ -53,6 +54,30 @@ def _one_thread() -> Iterator[None]:
     try:
         yield
     finally:
+        torch.set_num_threads(threads)
+
+
+Batch = list[int]
+"""Rows of texts that are encoded together."""
+MapBatches = Callable[[Callable[[Batch], Vectors], Iterable[Batch]], Iterable[Vectors]]
+"""Applies a function to batches as `map` does, in their order."""
+
+
+@contextmanager
+def _batch_threads() -> Iterator[MapBatches]:
+    """Give a `map` that runs one batch on each of torch's threads.
+
+    A batch of few rows stays in a core's cache, and no product waits for another thread: a fifth less processor time
+    than all threads on one batch, and far less where other work takes a core.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    pool = ThreadPoolExecutor(threads, "encoder", initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
         torch.set_num_threads(threads)
 
 
@@ -157,6 +182,11 @@ class RememberingEncoder:
         return self.own.encode_sentences(texts)
 
 
+def _padded(tokens: Sequence[int]) -> int:
+    """Length that a text is padded to."""
+    return -(-len(tokens) // LENGTH_STEP) * LENGTH_STEP
+
+
 def encode_by_length(
     ids: Sequence[list[int]],
     forward: Callable[[list[list[int]], int], Vectors],
@@ -164,24 +194,37 @@ def encode_by_length(
     dimension: int,
     rows: int = ROWS,
     progress: Progress | None = None,
+    map_batches: MapBatches = map,
 ) -> Vectors:
     """Vectors of tokenized texts, shortest first, in batches of one padded length.
 
-    Args: forward: vectors of a batch of tokens, padded to a length.
+    Args:
+        ids: Tokens of each text.
+        forward: Vectors of a batch of tokens, padded to a length; called from several threads if `map_batches` does so.
+        dimension: Length of a vector.
+        rows: Texts in a batch.
+        progress: Told after each batch how many of how many texts are done.
+        map_batches: Runs the batches; `map` runs one after the other.
     """
     vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
     by_length: dict[int, list[int]] = {}
     for row, own in enumerate(ids):
-        by_length.setdefault(-(-len(own) // LENGTH_STEP) * LENGTH_STEP, []).append(row)
+        by_length.setdefault(_padded(own), []).append(row)
+    batches = [
+        of_length[first : first + rows]
+        for _, of_length in sorted(by_length.items())
+        for first in range(0, len(of_length), rows)
+    ]
     done = 0
-    for length in sorted(by_length):
-        of_length = by_length[length]
-        for first in range(0, len(of_length), rows):
-            batch = of_length[first : first + rows]
-            vectors[batch] = forward([ids[row] for row in batch], length)
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(ids))
+
+    def encode(batch: Batch) -> Vectors:
+        return forward([ids[row] for row in batch], _padded(ids[batch[0]]))
+
+    for batch, encoded in zip(batches, map_batches(encode, batches), strict=True):
+        vectors[batch] = encoded
+        done += len(batch)
+        if progress is not None:
+            progress(done, len(ids))
     return vectors
 
 
@@ -190,8 +233,9 @@ class SentenceEncoder:
     """A loaded SentenceTransformer with the hash of its weights.
 
     `is_bfloat16`: multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
-    `narrowed`: the model from `narrow_products`, if any, for single questions.
+    `narrowed`: the model from `narrow_products`, if any.
     `rows`: texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
+    `has_own_threads`: whether the model shares out one batch among threads itself, as ONNX Runtime does.
     """
 
     model: Any
@@ -202,6 +246,7 @@ class SentenceEncoder:
     rows: int = ROWS
     scale: CosineScale = UNSCALED
     narrowed: Any = None
+    has_own_threads: bool = False
 
     @property
     def dimension(self) -> int:
@@ -235,10 +280,13 @@ class SentenceEncoder:
 
     def _encode(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
         def forward(ids: list[list[int]], length: int) -> Vectors:
-            return self._forward(ids, length, rows=self.rows)
+            return self._forward(ids, length, rows=self.rows, model=self.narrowed if self.is_bfloat16 else None)
 
         ids = self._token_ids(texts)
-        return encode_by_length(ids, forward, dimension=self.dimension, rows=self.rows, progress=progress)
+        with nullcontext(map) if self.has_own_threads else _batch_threads() as map_batches:
+            return encode_by_length(
+                ids, forward, dimension=self.dimension, rows=self.rows, progress=progress, map_batches=map_batches
+            )
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
