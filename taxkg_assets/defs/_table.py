@@ -173,6 +173,7 @@ def _make_stale(
     if state is not None and state.inputs == made_from:
         return Unchanged()
     if not is_alone and reads_much(home, step.maker.reads):
-        making = make_in_shares if step.dealt else make_in_process
+        # The first time every question must be encoded: each process would load the model, and memory is short.
+        making = make_in_shares if step.dealt and state is not None else make_in_process
         return making(home, step.name, states, made_from=made_from)
     return step.make(home, states, made_from=made_from)

@@ -203,7 +203,7 @@ def encode_by_length(
         forward: Vectors of a batch of tokens, padded to a length; called from several threads if `map_batches` does so.
         dimension: Length of a vector.
         rows: Texts in a batch.
-        progress: Told after each batch how many of how many texts are done.
+        progress: Called after each batch with the number of texts that are done, and of all.
         map_batches: Runs the batches; `map` runs one after the other.
     """
     vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)

@@ -80,7 +80,9 @@ class Formulas(dy.Schema):
         "keys in their order, a difference is the first minus all others; `line_14 (1040)` is a line of another form"
     )
     factor = dy.Float64(nullable=True, description="rate of a product")
-    bound = dy.String(regex=one_of(BOUNDS), description="what replaces a result beyond zero; may be empty")
+    bound = dy.String(
+        regex=one_of(BOUNDS), description="bound of the result, `at_least_zero` or `at_most_zero`; empty for none"
+    )
     condition = text_column("condition under which it is computed, as printed; may be empty")
     column = text_column("letter of the column whose amounts are meant; may be empty")
     also_added_in = strings_column("other totals of the document that add one of its lines, too")

@@ -80,7 +80,7 @@ def test_each_rule_family_makes_stale_what_reads_it_and_nothing_else(
     assert stale == json.loads(SNAPSHOT.read_text(encoding="utf8"))
     assert READING not in stale["guardrail"]
     assert "embeddings" not in stale["guardrail"]
-    assert stale["guardrail"] == ["eval_runs"]
+    assert stale["guardrail"] == ["eval_report", "eval_runs"]
     assert [family for family, names in stale.items() if "embeddings" in names] == []
 
 

@@ -38,7 +38,9 @@ def judge(
     rows: list[dict[str, Any]], refused: list[dict[str, Any]] | None = None, **frames: pl.DataFrame
 ) -> pl.DataFrame:
     """The quality of documents with these rows, without any row in the other tables unless they are given."""
-    empty = {name: getattr(schemas, name.capitalize()).create_empty() for name in ("elements", "anchors", "faces")}
+    empty = {
+        name: getattr(schemas, name.capitalize()).create_empty() for name in ("elements", "anchors", "faces", "fields")
+    }
     quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
     return build_document_quality(
         schemas.Documents.sample(overrides=[{**GOOD, **row} for row in rows]),
