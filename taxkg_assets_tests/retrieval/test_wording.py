@@ -12,6 +12,7 @@ import pytest
 from taxkg_assets.llm.exchange import COMPLETE, AccessError, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.guardrail import grade_confidence, read_confidence
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
@@ -103,7 +104,8 @@ def test_a_second_opinion_meets_the_guardrail_halfway(
     settings = Settings(llm_grading=True, llm_answers=False)
     alone = ask(searcher, QUESTION, settings=settings).confidence
     found = ask(replace(searcher, proposer=proposer(_model(**columns))), QUESTION, settings=settings)
-    expected = alone if share is None else (alone + share / 10) / 2
+    own = grade_confidence(alone)
+    expected = alone if share is None else read_confidence((own + share) / 2)
     assert found.confidence == pytest.approx(expected, abs=1e-3)
 
 
