@@ -75,6 +75,7 @@ def table(
     show: Show | None = None,
     parts: Parts | None = None,
     dealt: str = "",
+    can_be_dealt: Callable[[Home], bool] = lambda home: True,
 ) -> dg.AssetsDefinition:
     """Make the asset of a corpus-wide table.
 
@@ -92,6 +93,7 @@ def table(
         show: What the UI shows besides rows.
         parts: How the table is made in parts, so that only parts of changed documents are made again.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
+        can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
     """
     name, opened = snake(schema.__name__), dict(handles or {})
     parameters = list(inspect.signature(build).parameters)
@@ -107,7 +109,8 @@ def table(
             fingerprint(home) if fingerprint else "",
         )
 
-    step = TableStep(name, schema, Maker(build, read, opened, has_settings), own_laws, publish, parts, read_code, dealt)
+    maker = Maker(build, read, opened, has_settings)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt)
     record = TableRecord(
         name,
         upstream,
@@ -173,7 +176,6 @@ def _make_stale(
     if state is not None and state.inputs == made_from:
         return Unchanged()
     if not is_alone and reads_much(home, step.maker.reads):
-        # The first time every question must be encoded: each process would load the model, and memory is short.
-        making = make_in_shares if step.dealt and state is not None else make_in_process
+        making = make_in_shares if step.dealt and step.can_be_dealt(home) else make_in_process
         return making(home, step.name, states, made_from=made_from)
     return step.make(home, states, made_from=made_from)

@@ -195,6 +195,11 @@ def open_judge(home: Home) -> Proposer | None:
     return open_proposer(home) if asks_model(home) else None
 
 
+def has_question_vectors(home: Home) -> bool:
+    """Whether questions were encoded before by this encoder; else each process would load its model."""
+    return bool(QuestionVectors(home.store).read(model_hash(home)))
+
+
 eval_runs = table(
     schemas.EvalRuns,
     build_runs_on_index,
@@ -202,6 +207,7 @@ eval_runs = table(
     after=("embeddings", "summaries"),
     optional=("model", "reranker"),
     dealt="eval_queries",
+    can_be_dealt=has_question_vectors,
     handles={
         "encoder": defer_encoder,
         "store": lambda home: home.store,

@@ -36,6 +36,8 @@ class TableStep:
     """Digest of the code and the settings that decide its rows."""
     dealt: str = ""
     """The table above whose rows may be dealt out to several processes, each of which makes what belongs to its own."""
+    can_be_dealt: Callable[[Home], bool] = lambda home: True
+    """Whether a home has room for that: several processes need more memory than one."""
 
     def make(
         self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
