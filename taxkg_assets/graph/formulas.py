@@ -70,7 +70,7 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
 def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Span]]]:
     """Collect for each document the extents of the amounts of each part and key."""
     found: dict[str, dict[tuple[str, str], list[Span]]] = defaultdict(lambda: defaultdict(list))
-    amounts = fields.filter((pl.col("kind") == "text") & (pl.col("key") != ""))
+    amounts = fields.filter((pl.col("kind") == "text") & pl.col("key").str.starts_with("line_"))
     for row in amounts.select("document_id", "part", "key", "label", "bbox").iter_rows(named=True):
         number = row["key"].partition("_")[2]
         spans = found[row["document_id"]][row["part"], number]
@@ -132,15 +132,16 @@ def _name_form(words: str, forms: Sequence[str]) -> str:
 
 def _mark_cycles(rows: Sequence[dict[str, Any]]) -> None:
     """Mark as unparsed the lines of a document that would be computed from themselves."""
-    by_document: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    by_document: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        by_document[row["document_id"]][row["key"]] = row
+        by_document[row["document_id"]][row["key"]].append(row)
     for own in by_document.values():
-        while cycle := _find_cycle({key: row["operands"] for key, row in own.items()}):
-            for key in cycle:
-                if own[key]["operands"]:
-                    own[key] |= {"operation": "unparsed", "operands": [], "factor": None, "bound": ""}
-                    own[key]["problem"] = "the line would be computed from itself"
+        while cycle := _find_cycle(
+            {key: sorted({o for row in of for o in row["operands"]}) for key, of in own.items()}
+        ):
+            for row in (row for key in cycle for row in own[key] if row["operands"]):
+                row |= {"operation": "unparsed", "operands": [], "factor": None, "bound": ""}
+                row["problem"] = "the line would be computed from itself"
 
 
 def _find_cycle(sources: Mapping[str, Sequence[str]]) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from taxkg_assets.graph.arithmetic.keys import expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
-from taxkg_assets.graph.formulas import _mark_cycles
+from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
 
 LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
@@ -81,6 +82,21 @@ def test_lines_computed_from_themselves_are_unparsed() -> None:
     ]
     _mark_cycles(rows)
     assert [row["operation"] for row in rows] == ["unparsed", "unparsed", "copy"]
+
+
+def test_parts_that_count_anew_never_stop_a_library() -> None:
+    rows = [
+        {"document_id": "f", "part": part, "key": key, "operation": "sum", "operands": of, "problem": ""}
+        for part, key, of in (
+            ("I", "line_1", ["line_2", "line_3"]),
+            ("II", "line_1", ["line_2", "line_4"]),
+            ("II", "line_3", ["line_1", "line_2"]),
+        )
+    ]
+    _mark_cycles(rows)
+    lines = pl.DataFrame({"document_id": ["f"] * 4, "key": [f"line_{number}" for number in range(1, 5)]})
+    formulas = pl.DataFrame(rows, schema_overrides={"operands": pl.List(pl.String)})
+    assert find_formula_faults(formulas, lines).is_empty()
 
 
 def test_the_labels_use_the_operations_and_bounds_of_the_table() -> None:
