@@ -6,18 +6,17 @@ families alone, so that it stays the same while the search changes.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
-from benchmarks.documents import CorpusError
 from benchmarks.questions import draw_folds, find_form_families
+from benchmarks.results import open_home, write_results
 from taxkg_assets.defs.gold import open_query_sets
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -25,7 +24,7 @@ from taxkg_assets.evaluation.eval_runs import Ranking, System, build_eval_runs
 from taxkg_assets.evaluation.metrics import METRICS, score_runs
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
-from taxkg_assets.serving.released import NotReleasedError, Released, open_release
+from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
@@ -40,11 +39,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `accuracy.json` and `accuracy.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "accuracy.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "accuracy.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="accuracy")
 
 
 def render(report: Report) -> str:
@@ -61,10 +56,7 @@ def render(report: Report) -> str:
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Ask the release of TAXKG_HOME the questions of all query sets, those of TAXKG_GOLD among them; no repetitions."""
     settings = Settings()
-    try:
-        released = open_release(settings.home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(settings.home)
     documents = Documents.cast(released.table("documents"))
     queries = read_queries(released, settings)
     scores = score_runs(queries, build_eval_runs(queries, {"full": _open_system(released, settings)}))

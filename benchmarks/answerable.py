@@ -38,7 +38,7 @@ PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
     "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "fit", "named", "legs", "mean_cosine", "gap", "held_words", "likeness"})
+HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "held_words", "likeness"})
 OF_ANSWERABLE = frozenset({"bias", "length"})
 """Told by the answerable questions alone: whoever writes questions that no document answers may write shorter ones, and
 a question's length is no reason to answer it."""

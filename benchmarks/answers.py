@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.documents import CorpusError
 from benchmarks.questions import Row, draw_folds, find_elements, find_form_families, read_questions
+from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
@@ -44,7 +42,6 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `answers.json` and `answers.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         lines = ["# answers", "", "| | questions | answered | from the element | from its heading | sentences |"]
         lines += ["|---|---|---|---|---|---|"]
         lines += [
@@ -52,19 +49,13 @@ class Report:
             f"| {own.sentences:.1f} |"
             for name, own in self.halves.items()
         ]
-        text = "\n".join(lines) + "\n"
-        (folder / "answers.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "answers.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="answers")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Ask the release of TAXKG_HOME some written questions, the guardrail off; no repetitions."""
     settings = Settings(guardrail=False)
-    try:
-        released = open_release(settings.home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(settings.home)
     families = find_form_families(released.table("documents").rows(named=True))
     chosen = draw_folds(list(families.values()), 2)[0]
     asked = [row for row in read_questions() if (elements := find_elements(row)) and _family(elements[0], families)]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from benchmarks.documents import CorpusError
+from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import Reply, find_outcomes, score_answers, score_calibration_error
 from taxkg_assets.evaluation.sealed_quotes import open_question
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
@@ -39,26 +38,19 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `asked.json` and `asked.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         lines = ["# asked", "", "| half | kind | metric | mean | interval | questions |", "|---|---|---|---|---|---|"]
         for name, half in self.halves.items():
             lines += [_write_row(name, row) for row in half.figures]
             error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
             lines += [f"| {name} | all | calibration_error | {error} | | |"]
             lines += [f"| {name} | all | skipped | {len(half.skipped)} | | |"]
-        text = "\n".join(lines) + "\n"
-        (folder / "asked.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "asked.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="asked")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Ask the release of TAXKG_HOME the questions of both halves as it is set; no repetitions."""
     settings = Settings()
-    try:
-        released = open_release(settings.home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(settings.home)
     texts = _group_texts(released.table("sections"))
     return Report({half: _score_half(half, released.searcher, texts, settings=settings) for half in HALVES})
 

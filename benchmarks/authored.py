@@ -5,7 +5,6 @@ No labels are needed: each document is read twice, and the reading by tags is wh
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -13,7 +12,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.documents import CorpusError
+from benchmarks.results import write_results
 from taxkg_assets.extraction.extract import Extraction, extract
 
 WORKERS = 2
@@ -96,11 +96,8 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `authored.json` and `authored.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         text = render(self.documents)
-        (folder / "authored.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "authored.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, text, folder=folder, name="authored")
 
 
 def run(*, quick: bool) -> Report:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import polars as pl
 from benchmarks.boundaries import BoundaryScore, find_places, letters_of, score_boundaries
 from benchmarks.documents import CorpusError
 from benchmarks.plain_layout import flatten
+from benchmarks.results import write_results
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.rows import count_tokens
@@ -73,11 +74,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `chunking.json` and `chunking.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "chunking.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "chunking.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="chunking")
 
 
 def render(report: Report) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from benchmarks.documents import CorpusError
+from benchmarks.results import write_results
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.llm.claims import find_unsupported_content
 from taxkg_assets.rules.sentences import find_sentence_parts
@@ -87,11 +87,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `claims.json` and `claims.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "claims.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "claims.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="claims")
 
 
 def render(report: Report) -> str:

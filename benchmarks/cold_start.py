@@ -5,7 +5,6 @@ Both run by turns, so that other work on the machine falls on both alike; the ra
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import statistics
@@ -13,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.documents import CorpusError
+from benchmarks.results import write_results
 
 PROJECT = Path(__file__).resolve().parents[1]
 QUESTION = "How are ordinary dividends reported?"
@@ -43,11 +43,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `cold_start.json` and `cold_start.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "cold_start.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "cold_start.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="cold_start")
 
 
 def render(report: Report) -> str:

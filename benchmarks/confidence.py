@@ -7,21 +7,20 @@ it. The weights are put into rules/guardrail.yaml by hand.
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.answerable import leave_out_families
 from benchmarks.asked import read_half
 from benchmarks.documents import CorpusError
 from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
+from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
     Reply,
     find_calibration_floor,
@@ -32,7 +31,6 @@ from taxkg_assets.evaluation.answer_metrics import (
 from taxkg_assets.retrieval.answer import ask, find_evidence
 from taxkg_assets.retrieval.guardrail import find_signals
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
 DEVELOPMENT, TRAINING, PARTS = "development", "training", "parts of the library"
@@ -44,15 +42,14 @@ SHARES = (0.25, 0.25, 0.07, 0.07, 0.07)
 WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2, PARTS: 0.2}
 """What a question counts: those of data/training were written with the passage at hand and are nearer to its words."""
 SIGNALS = ("evidence", "gap", "size")
-PULL, FOLDS, SEED = 0.5, 7, 5
-Floats = npt.NDArray[np.float64]
+INVERSE_PENALTY, FOLDS, SEED = 1.0, 7, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One question asked: its signals, and whether the answer contains what is needed."""
 
-    sort: str
+    source: str
     family: str
     signals: tuple[float, ...]
     is_right: bool
@@ -60,59 +57,55 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Fitted weights; by sort of question the figures of weights that were fitted on other families."""
+    """Fitted weights, and by source of question the figures of weights fitted on other families."""
 
     weights: dict[str, float]
-    sorts: dict[str, dict[str, Any]]
+    sources: dict[str, dict[str, Any]]
 
     def write(self, folder: Path) -> str:
         """Write `confidence.json` and `confidence.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         lines = ["# confidence", "", *(f"- {name}: {value:.3f}" for name, value in self.weights.items())]
-        for sort, own in self.sorts.items():
+        for source, own in self.sources.items():
+            lines += ["", f"## {source}: {own['questions']} questions", ""]
+            if not own["questions"]:
+                continue
             error, floor = own["calibration_error"], own["floor"]
-            lines += ["", f"## {sort}: {own['questions']} questions", ""]
             lines += [f"Calibration error {error:.3f}; {floor:.3f} if every probability were right.", ""]
             lines += ["| confidence | questions | mean | right |", "|---|---|---|---|"]
             lines += [
                 f"| {low:.1f} to {high:.1f} | {n} | {mean:.2f} | {right:.2f} |"
                 for low, high, n, mean, right in own["reliability"]
             ]
-        text = "\n".join(lines) + "\n"
-        (folder / "confidence.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "confidence.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="confidence")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Ask both sorts of questions with the guardrail off, fit, and measure by families left out; no repetitions."""
+    """Ask all questions with the guardrail off, fit, and measure by families left out; no repetitions."""
     settings = Settings()
-    try:
-        released = open_release(settings.home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(settings.home)
     judge = Judge(released.searcher)
     questions, _ = read_half(DEVELOPMENT, released.table("sections"))
     written = read_questions()
-    outcomes = [*_ask_development(questions, judge), *_ask_training(written, judge, sort=TRAINING, drawn=DRAWN)]
+    outcomes = [*_ask_development(questions, judge), *_ask_training(written, judge, source=TRAINING, drawn=DRAWN)]
     for number, share in enumerate(SHARES):
         part = _take_part(judge, share=share, seed=number)
-        outcomes += _ask_training(written, part, sort=PARTS, drawn=DRAWN_OF_PART)
+        outcomes += _ask_training(written, part, source=PARTS, drawn=DRAWN_OF_PART)
     if len({own.is_right for own in outcomes}) < 2:
         raise CorpusError("the home holds none of the documents that the questions were written for")
     held_out = score_left_out(outcomes)
-    sorts = {}
-    for sort in WEIGHTS:
-        pairs = [(p, own.is_right) for p, own in zip(held_out, outcomes, strict=True) if own.sort == sort]
-        sorts[sort] = {
+    sources = {}
+    for source in WEIGHTS:
+        pairs = [(p, own.is_right) for p, own in zip(held_out, outcomes, strict=True) if own.source == source]
+        sources[source] = {
             "questions": len(pairs),
             "right": statistics.fmean(right for _, right in pairs) if pairs else None,
             "calibration_error": score_calibration_error(pairs),
             "floor": find_calibration_floor([p for p, _ in pairs]),
             "reliability": score_reliability(pairs),
         }
-    weights = fit_confidence(outcomes)
-    return Report(dict(zip((*SIGNALS, "bias"), weights.tolist(), strict=True)), sorts)
+    fitted = fit_confidence(outcomes)
+    weights = [*fitted.coef_[0].tolist(), float(fitted.intercept_[0])]
+    return Report(dict(zip((*SIGNALS, "bias"), weights, strict=True)), sources)
 
 
 def _ask_development(questions: Sequence[dict[str, Any]], judge: Judge) -> list[Outcome]:
@@ -133,7 +126,7 @@ def _take_part(judge: Judge, *, share: float, seed: int) -> Judge:
     return Judge(leave_out_families(judge, frozenset(families) - chosen))
 
 
-def _ask_training(rows: Sequence[Row], judge: Judge, *, sort: str, drawn: dict[bool, int]) -> list[Outcome]:
+def _ask_training(rows: Sequence[Row], judge: Judge, *, source: str, drawn: dict[bool, int]) -> list[Outcome]:
     shuffled = list(rows)
     random.Random(SEED).shuffle(shuffled)
     left, found = dict(drawn), list[Outcome]()
@@ -143,10 +136,10 @@ def _ask_training(rows: Sequence[Row], judge: Judge, *, sort: str, drawn: dict[b
         if not left[is_answerable] or (is_answerable and asked is None):
             continue
         left[is_answerable] -= 1
-        signals, rows_told = _tell(judge.searcher, str(row["query"]))
+        signals, quoted = _ask_quoted(judge.searcher, str(row["query"]))
         right = asked.right_rows if asked is not None else frozenset[int]()
         family = asked.family if asked is not None else f"question {row['id']}"
-        found.append(Outcome(sort, family, signals, not rows_told.isdisjoint(right)))
+        found.append(Outcome(source, family, signals, not quoted.isdisjoint(right)))
     return found
 
 
@@ -155,7 +148,7 @@ def _ask(searcher: Searcher, query: str) -> tuple[Reply, tuple[float, ...]]:
     return Reply(answer.answer, answer.confidence, is_abstained=False), _find_signals(searcher, query)
 
 
-def _tell(searcher: Searcher, query: str) -> tuple[tuple[float, ...], frozenset[int]]:
+def _ask_quoted(searcher: Searcher, query: str) -> tuple[tuple[float, ...], frozenset[int]]:
     """The signals of a question, and the rows that its answer quotes."""
     answer = ask(searcher, query, settings=Settings(guardrail=False))
     pieces = (piece for unit in answer.units for piece in unit.pieces if piece.chunk_id and piece.role != "label")
@@ -170,33 +163,31 @@ def _find_signals(searcher: Searcher, query: str) -> tuple[float, ...]:
 
 
 def score_left_out(outcomes: Sequence[Outcome]) -> list[float]:
-    """The probability of each question by weights that were fitted on other families."""
+    """Score each question by weights that were fitted on other families.
+
+    Args:
+        outcomes: Questions of all sources.
+
+    Returns:
+        The probability that the answer is right, for each question.
+    """
     found = [0.0] * len(outcomes)
     for fold in draw_folds([own.family for own in outcomes], FOLDS):
-        weights = fit_confidence([own for own in outcomes if own.family not in fold])
+        fitted = fit_confidence([own for own in outcomes if own.family not in fold])
         for place, own in enumerate(outcomes):
             if own.family in fold:
-                found[place] = float(_squash(np.array([*own.signals, 1.0]) @ weights))
+                found[place] = float(fitted.predict_proba([own.signals])[0, 1])
     return found
 
 
-def fit_confidence(outcomes: Sequence[Outcome]) -> Floats:
-    """Weights of the signals and the bias: a logistic regression, the signals' weights pulled towards 0."""
-    from scipy.optimize import minimize
+def fit_confidence(outcomes: Sequence[Outcome]) -> LogisticRegression:
+    """Fit a logistic regression with an L2 penalty on the weights of the signals, each question weighted by its source.
 
-    signals = np.array([[*own.signals, 1.0] for own in outcomes])
-    right = np.array([own.is_right for own in outcomes], dtype=np.float64)
-    share = np.array([WEIGHTS[own.sort] for own in outcomes])
-    pull = np.array([PULL] * len(SIGNALS) + [0.0])
-
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        odds = signals @ weights
-        cost = float(share @ (np.logaddexp(0.0, odds) - right * odds))
-        return cost + float(pull @ weights**2), signals.T @ (share * (_squash(odds) - right)) + 2 * pull * weights
-
-    fitted: Floats = minimize(loss, np.zeros(signals.shape[1]), jac=True, method="L-BFGS-B").x
-    return fitted
-
-
-def _squash(odds: Any) -> Any:
-    return 1.0 / (1.0 + np.exp(-odds))
+    Args:
+        outcomes: Questions of all sources, right and wrong ones among them.
+    """
+    return LogisticRegression(C=INVERSE_PENALTY, tol=1e-6).fit(
+        [own.signals for own in outcomes],
+        [own.is_right for own in outcomes],
+        sample_weight=[WEIGHTS[own.source] for own in outcomes],
+    )

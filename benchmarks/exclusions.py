@@ -5,15 +5,14 @@ Lists are found in `sections`, by the roles and the order of what is printed, no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from benchmarks.documents import CorpusError
+from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answering.lines import find_mark, open_stretches, starts_list
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
@@ -22,7 +21,6 @@ from taxkg_assets.retrieval.router import Route
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.serving.released import NotReleasedError, open_release
 
 SHOWN = 40
 _ITEM, _BULLETS = "ListBlock", ("bullet", "open_bullet")
@@ -38,24 +36,17 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `exclusions.json` and `exclusions.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         lines = ["# exclusions", "", "| lists that exclude | items | without their lead-in |", "|---|---|---|"]
         lines += [f"| {self.lists} | {self.items} | {len(self.torn)} |", ""]
         lines += [f"- {row['node']}: {row['lead'][-80:]} / {row['quote'][:120]}" for row in self.torn[:SHOWN]]
-        text = "\n".join(lines) + "\n"
-        (folder / "exclusions.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "exclusions.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="exclusions")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Look at the release of TAXKG_HOME; no repetitions."""
     from taxkg_assets.settings import Settings
 
-    try:
-        released = open_release(Settings().home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(Settings().home)
     return find_torn_items(released.table("sections"), released.searcher)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from benchmarks.documents import Document, load_documents
 from benchmarks.engines import FLOOR, OWN, RIVALS, Engine, Seconds, timed
 from benchmarks.load import Memory, Scaling, measure_memory, measure_scaling
 from benchmarks.profile import PageCost, find_reason, profile_pages, profile_stages
+from benchmarks.results import write_results
 
 PAGES_OF_MEMORY = 1_000
 DEAREST_PAGES = 10
@@ -51,11 +51,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `extraction.json` and `extraction.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "extraction.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "extraction.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="extraction")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:

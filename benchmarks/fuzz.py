@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.mutants import Mutant, build_mutants, load_originals
+from benchmarks.results import write_results
 from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -56,11 +57,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `fuzz.json` and `fuzz.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "fuzz.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "fuzz.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="fuzz")
 
 
 def outcome_of(outcome: Outcome) -> str:

@@ -5,7 +5,6 @@ The documents are the real ones under new names, all tables read once beforehand
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.documents import load_documents
+from benchmarks.results import write_results
 from taxkg_assets import schemas
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.graph.edges import build_edges
@@ -50,11 +50,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `graph.json` and `graph.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "graph.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "graph.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="graph")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:

@@ -23,6 +23,7 @@ from benchmarks import fuzz
 from benchmarks.fuzz import Case, outcome_of
 from benchmarks.layer_mutants import FALSE_WORDS, build_layer_mutants
 from benchmarks.mutants import Mutant
+from benchmarks.results import write_results
 from taxkg_assets.defs.reader import Limits, read_documents
 from taxkg_assets_tests.extraction.tagged_pdf import make_booklet, make_tables
 
@@ -44,12 +45,9 @@ class Report(fuzz.Report):
 
     def write(self, folder: Path) -> str:
         """Write `hostile_layers.json` and `hostile_layers.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
         text = fuzz.render(self).replace("# Fuzz:", "# Hostile authored layers:").replace("broken PDFs", "changed PDFs")
         text += f"- documents that served words that no page prints: {sum(c.outcome == FALSE for c in self.cases)}\n"
-        (folder / "hostile_layers.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "hostile_layers.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, text, folder=folder, name="hostile_layers")
 
 
 def load_layered(folders: Sequence[Path]) -> dict[str, bytes]:

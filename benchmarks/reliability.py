@@ -26,6 +26,7 @@ import polars as pl
 import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables
+from benchmarks.results import write_results
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import SAMPLES
@@ -66,11 +67,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `reliability.json` and `reliability.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "reliability.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "reliability.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="reliability")
 
 
 def render(report: Report) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ import polars as pl
 import psutil
 
 from benchmarks.accuracy import ask_systems
-from benchmarks.documents import CorpusError
 from benchmarks.frameworks import MOST_CHUNKS, open_haystack
 from benchmarks.questions import read_questions
+from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings
 
 ASKED, SLOW = 100, 20
@@ -52,11 +50,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `retrieval.json` and `retrieval.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "retrieval.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "retrieval.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="retrieval")
 
 
 def render(report: Report) -> str:
@@ -84,10 +78,7 @@ def render(report: Report) -> str:
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Ask the release of TAXKG_HOME, then its texts repeated to the sizes of TAXKG_BENCH_CHUNKS; no repetitions."""
     settings = Settings()
-    try:
-        released = open_release(settings.home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(settings.home)
     searcher = released.searcher
     questions = [str(row["query"]) for row in read_questions()][:ASKED]
     left_out: list[str] = []

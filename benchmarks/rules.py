@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from benchmarks.documents import CorpusError
+from benchmarks.results import write_results
 from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.evaluation.anchor_scores import score_anchors
@@ -49,11 +49,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `rules.json` and `rules.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "rules.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "rules.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="rules")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:

@@ -25,13 +25,14 @@ import psutil
 
 from benchmarks.documents import CorpusError
 from benchmarks.questions import read_questions
+from benchmarks.results import open_home
 from taxkg_assets.defs.index_files import FlatRows, open_search_index, write_index_files
 from taxkg_assets.defs.store import Store
 from taxkg_assets.retrieval.index import write_passages
 from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.passage_index import SearchIndex
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.serving.released import NotReleasedError, open_release
+from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -108,10 +109,7 @@ def render(report: Report) -> str:
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
     """Write the passages once, then ask each member in its own process."""
-    try:
-        released = open_release(Settings().home)
-    except NotReleasedError as missing:
-        raise CorpusError(str(missing)) from missing
+    released = open_home(Settings().home)
     count = int(os.environ.get("TAXKG_BENCH_CHUNKS", "500000").split(",")[-1])
     index = released.searcher.index
     if not isinstance(index, SearchIndex):

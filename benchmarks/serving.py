@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import httpx
 import psutil
 
 from benchmarks.documents import CorpusError
+from benchmarks.results import write_results
 
 REQUESTS = int(os.environ.get("TAXKG_BENCH_REQUESTS", "10000"))
 CLIENTS = 16
@@ -56,11 +57,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `serving.json` and `serving.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "serving.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "serving.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="serving")
 
 
 @dataclass(frozen=True, slots=True)

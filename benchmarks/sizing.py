@@ -27,6 +27,7 @@ import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from benchmarks.documents import Document, load_documents
+from benchmarks.results import write_results
 from benchmarks.sizing_inside import LAST, READING, Size, open_inside
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PROJECT
@@ -91,11 +92,7 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `sizing.json` and `sizing.md`; gives the Markdown."""
-        folder.mkdir(parents=True, exist_ok=True)
-        text = render(self)
-        (folder / "sizing.json").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf8")
-        (folder / "sizing.md").write_text(text, encoding="utf8")
-        return text
+        return write_results(self, render(self), folder=folder, name="sizing")
 
 
 class Watch:

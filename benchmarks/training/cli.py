@@ -67,7 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
     parser.add_argument("--pairs", type=int, default=4000, help="folds: most examples a fold learns from")
     parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
-    parser.add_argument("--pool", type=int, default=0, help="folds: passages of each leg encoded anew; 0 for all")
+    parser.add_argument("--pool", type=int, default=0, help="folds: passages of each retriever encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
     parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
     parser.add_argument("--without", default="", help="folds: learn from no pairs whose source begins so")

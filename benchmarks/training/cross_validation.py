@@ -74,7 +74,7 @@ class Study:
     written: frozenset[str] = frozenset()
     """Ids of the pairs with a written question."""
     pool: int = 0
-    """Passages of each leg that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
+    """Passages of each retriever that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
     repeats: Mapping[str, int] = field(default_factory=dict)
     """Pairs of each kind that are not among the examples, as they repeat a question of any fold."""
 
@@ -139,10 +139,10 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
 
 
 def find_pool(study: Study, asked: Sequence[Question], near: Sequence[NearMiss]) -> list[int]:
-    """Rows that the tuned encoder encodes: what either leg brings up for any question of the fold, and gold.
+    """Rows that the tuned encoder encodes: what either retriever brings up for any question of the fold, and gold.
 
-    Of the others a near vector is enough. What neither leg finds for any of many questions would hardly become the best
-    answer to one; the base has all rows to be right about, and to be wrong with.
+    Of the others a near vector is enough: what neither retriever finds for any of many questions would hardly become
+    the best answer to one; the base has all rows to be right about, and to be wrong with.
     """
     corpus = study.corpus
     if not study.pool:

@@ -98,8 +98,8 @@ def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncod
     )
     return {
         **ways,
-        "ONNX, single precision": replace(encoder, model=whole, is_bfloat16=False),
-        "ONNX, 8 bits": replace(encoder, model=small, is_bfloat16=False, rows=1),
+        "ONNX, single precision": replace(encoder, model=whole, is_bfloat16=False, has_own_threads=True),
+        "ONNX, 8 bits": replace(encoder, model=small, is_bfloat16=False, rows=1, has_own_threads=True),
     }
 
 
