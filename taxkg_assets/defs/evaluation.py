@@ -70,8 +70,8 @@ LEFT_OUT: Mapping[str, Parts] = {
     "without features": replace(ONE_LOOK, rerank=False),
     "without parents": replace(ONE_LOOK, parents=False),
     "without cells": replace(ONE_LOOK, cells=False),
-    "without lexical leg": replace(ONE_LOOK, lexical=False),
-    "without vector leg": replace(ONE_LOOK, vector=False),
+    "without lexical retriever": replace(ONE_LOOK, lexical=False),
+    "without vector retriever": replace(ONE_LOOK, vector=False),
 }
 
 
@@ -93,7 +93,7 @@ def open_base_of(home: Home) -> Base | None:
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """The systems that are compared: legs, their fusion, the whole pipeline, and it with one part changed."""
+    """The systems that are compared: retrievers, their fusion, the whole pipeline, and it with one part changed."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
     own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
@@ -239,9 +239,9 @@ def find_steps(systems: Collection[str]) -> list[Step]:
     """What can be compared: every part of the search before a reranker's look; of what is optional, what ran."""
     whole = ONCE if ONCE in systems else FULL
     parts = [
-        Step("vector leg", "bm25", "hybrid"),
-        Step("lexical leg", "dense", "hybrid"),
-        Step("all that follows the legs", "hybrid", whole),
+        Step("vector retriever", "bm25", "hybrid"),
+        Step("lexical retriever", "dense", "hybrid"),
+        Step("all that follows the retrievers", "hybrid", whole),
         *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT),
         Step("graph expansion", whole, WITH_GRAPH),
     ]

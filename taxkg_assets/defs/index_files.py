@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.codes import VectorCodes
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
-from taxkg_assets.retrieval.lexical import LexicalLeg
+from taxkg_assets.retrieval.lexical import LexicalRetriever
 from taxkg_assets.retrieval.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors, Pages
 
@@ -123,7 +123,7 @@ def open_codes(store: Store, path: str) -> VectorCodes:
     return _read_codes(_open_folder(store, f"{path}/{FACTS}"))
 
 
-def open_lexical(store: Store, path: str) -> LexicalLeg:
+def open_lexical(store: Store, path: str) -> LexicalRetriever:
     """The postings of an index, as readers score them."""
     facts = _open_folder(store, f"{path}/{FACTS}")
     return _read_lexical(facts, json.loads((facts / CARD).read_text(encoding="utf8")))
@@ -182,10 +182,10 @@ def _read_codes(facts: Path) -> VectorCodes:
     return VectorCodes(*(_map_matrix(facts / f"code_{name}.npy") for name in CODES))
 
 
-def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalLeg:
+def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalRetriever:
     vocabulary = read_vocabulary(_read_frame(facts / "terms.arrow"))
     starts, rows, scores = (_map_matrix(facts / f"posting_{name}.npy") for name in POSTINGS)
-    return LexicalLeg(vocabulary, starts, rows, scores, card["height"])
+    return LexicalRetriever(vocabulary, starts, rows, scores, card["height"])
 
 
 def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:

@@ -17,7 +17,7 @@ from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
 from taxkg_assets.defs.resources import PROJECT, Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.verdicts import Verdict, table_metadata
-from taxkg_assets.retrieval.passage_legs import PassageLegs, build_passage_legs
+from taxkg_assets.retrieval.passage_retrievers import PassageRetrievers, build_passage_retrievers
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.schemas import Chunks, Embeddings
 from taxkg_assets.sources.scan import sha256_of
@@ -42,17 +42,17 @@ def _written_files() -> list[Path]:
     return [WRITTEN / "questions.jsonl", *sorted((WRITTEN / "questions").glob("*.jsonl"))]
 
 
-def open_retrievers(home: Home) -> PassageLegs:
+def open_retrievers(home: Home) -> PassageRetrievers:
     """BM25 and the base encoder over the home's accepted chunks; opened once for the three tables."""
     return _open_retrievers(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
 
 
 @lru_cache(maxsize=1)
-def _open_retrievers(path: str, chunks_version: int, hashed: str) -> PassageLegs:
+def _open_retrievers(path: str, chunks_version: int, hashed: str) -> PassageRetrievers:
     home = Home(home=path)
     chunks = Chunks.cast(home.store.read("chunks", version=chunks_version))
     old = Embeddings.cast(home.store.read_or_empty("embeddings"))
-    return build_passage_legs(chunks, old, encoder=open_base(home))
+    return build_passage_retrievers(chunks, old, encoder=open_base(home))
 
 
 def _made_with(home: Home) -> str:

@@ -38,14 +38,15 @@ _SCORES = {
     "metric": pl.String,
     "value": pl.Float64,
 }
-_REPORT = {
+FIGURES = {
     "slice": pl.String,
     "metric": pl.String,
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
-    "n": pl.Int64,
+    "n": pl.Int32,
 }
+"""Columns of the figures of one query set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,4 +170,4 @@ def score_answers(
         stream = (str(piece), str(metric))
         mean = score_interval(own["value"].to_list(), own["family"].to_list(), seed=seed, stream=stream)
         report.append((piece, metric, mean.value, mean.low, mean.high, own.height))
-    return pl.DataFrame(report, schema=_REPORT, orient="row")
+    return pl.DataFrame(report, schema=FIGURES, orient="row")

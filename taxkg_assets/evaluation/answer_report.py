@@ -10,6 +10,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.answer_metrics import (
     ANSWER_METRICS,
+    FIGURES,
     Reply,
     find_calibration_floor,
     find_outcomes,
@@ -39,13 +40,13 @@ def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], 
     Args: replies: by query set and id, of every resolved question.
     """
     families = find_families(queries, Documents.cast(documents))
-    figures = []
+    figures = [pl.DataFrame(schema={**FIGURES, "system": pl.String, "query_set": pl.String})]
     for query_set, questions in _list_sets(queries):
         own = families.filter(pl.col("query_set") == query_set)
         named = {str(row["query_id"]): str(row["family"]) for row in own.iter_rows(named=True)}
         scores = score_answers(questions, replies[query_set], families=named)
         figures.append(scores.with_columns(system=pl.lit(SYSTEM), query_set=pl.lit(query_set)))
-    return pl.concat(figures) if figures else pl.DataFrame(schema={"system": pl.String, "query_set": pl.String})
+    return pl.concat(figures)
 
 
 def render_answers(

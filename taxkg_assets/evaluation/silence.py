@@ -1,4 +1,4 @@
-"""When is silence worth it? For every bound on relevance: how much is answered, and how often wrongly."""
+"""When is silence worth it? For every bound on confidence: how much is answered, and how often wrongly."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[st
 
 def _resolve(operand: Operand, line: Row, *, spans: Spans, forms: Sequence[str]) -> list[str]:
     """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own."""
-    if operand.form:
-        return [f"line_{operand.first} ({_name_form(operand.form, forms)})"]
+    if operand.form and (form := _name_form(operand.form, forms)) != line["form"]:
+        return [f"line_{operand.first} ({form})"]
     parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
     by_key: dict[str, Sequence[Span]] = {}
     for part in reversed(parts):

@@ -1,4 +1,4 @@
-"""Which line of an older revision a line is: the same words under the same key, the same words elsewhere, akin words.
+"""Which line of an older revision a line continues: by its words and key, by its words alone, by similar words.
 
 `registry` follows boxes alone; this module follows all numbered fields of a form.
 """
@@ -60,7 +60,7 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
         Position of the older line by position of the newer one.
     """
     pairs: dict[int, int] = {}
-    old_words, new_words = _tell_apart(older), _tell_apart(newer)
+    old_words, new_words = _qualify_repeated(older), _qualify_repeated(newer)
     places = {(row["part"], row["key"]): at for at, row in enumerate(older)}
     for at, row in enumerate(newer):
         same = places.get((row["part"], row["key"]))
@@ -68,12 +68,12 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
             pairs[at] = same
     _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
     taken = set(pairs.values())
-    least = load_family("lines")["limits"]["akin_words"]
+    least = load_family("lines")["limits"]["similar_words"]
     for at, row in enumerate(newer):
         same = places.get((row["part"], row["key"]))
         if at in pairs or same is None or same in taken:
             continue
-        if _share_common(old_words[same], new_words[at]) >= least:
+        if _jaccard(old_words[same], new_words[at]) >= least:
             pairs[at] = same
     return pairs
 
@@ -81,7 +81,7 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
 def _pair_by_words(
     pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[Row], new_words: Sequence[str]
 ) -> None:
-    """Pair lines whose words stand once in each revision, under whatever key."""
+    """Pair lines whose words occur once in each revision, under any key."""
     new = [(row["kind"], words) for row, words in zip(newer, new_words, strict=True)]
     old_counts, new_counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(old)}
@@ -91,10 +91,10 @@ def _pair_by_words(
             pairs[at] = places[line]
 
 
-def _tell_apart(rows: Sequence[Row]) -> list[str]:
-    """Fold the labels of a revision; the first line of its number precedes one that several lines share.
+def _qualify_repeated(rows: Sequence[Row]) -> list[str]:
+    """Fold the labels of a revision; put the label of the number's first line before a label that several lines share.
 
-    Three lines of a return may all read as the taxable amount, each of what the line before it says.
+    "Taxable amount" is the label of lines 4b, 5b and 6b; what is taxable is the label of lines 4a, 5a and 6a.
     """
     words = [fold_label(row["label"]) for row in rows]
     counts = Counter(words)
@@ -106,14 +106,14 @@ def _tell_apart(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _share_common(one: str, other: str) -> float:
-    """Return the share of the words of two labels that both have; 1 where neither has any."""
+def _jaccard(one: str, other: str) -> float:
+    """Jaccard similarity of the words of two labels; 1 where neither has any."""
     left, right = set(one.split()), set(other.split())
     return len(left & right) / len(left | right) if left | right else 1.0
 
 
 def fold_label(label: str) -> str:
-    """Reduce a label to the words that tell its line, without directions, years and keys of other lines.
+    """Reduce a label to the words that identify its line, without directions, years and keys of other lines.
 
     Args:
         label: Label as printed.

@@ -70,7 +70,8 @@ def ask(
              level: size of a passage.
              is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
              is_placed: with the rectangles of each piece of the units, which takes a read of `sections`.
-    Returns: confidence is the probability that the answer contains what is needed; `results` is filled in every mode.
+    Returns: confidence is the probability that the answer contains what is needed, fitted for answers made of
+             passages; for summaries, lists of documents and changes it is set by rule. `results` is always filled.
     """
     question = tidy_query(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}

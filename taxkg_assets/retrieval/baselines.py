@@ -1,4 +1,4 @@
-"""The legs alone and fused, without router, features, graph or windows: what the whole pipeline is compared with."""
+"""The retrievers alone and fused, without router, features, graph or windows: baselines of the whole pipeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from taxkg_assets.retrieval import lexical
 from taxkg_assets.retrieval.encoder import UNSCALED
 from taxkg_assets.retrieval.fuse import fuse_rankings
 from taxkg_assets.retrieval.row_filter import RowFilter
-from taxkg_assets.retrieval.scores import LegScores, Question
+from taxkg_assets.retrieval.scores import Question, RetrieverScores
 from taxkg_assets.retrieval.search import Searcher
 
 DEPTH = 100
@@ -34,7 +34,7 @@ def _rank_vectors(searcher: Searcher, query: str) -> list[int]:
     return [int(row) for row in _ask(searcher, query).find_by_meaning(RowFilter(), count=DEPTH)]
 
 
-def _ask(searcher: Searcher, query: str) -> LegScores:
+def _ask(searcher: Searcher, query: str) -> RetrieverScores:
     question = Question(tuple(lexical.find_terms(query)), (), 0.0, searcher.encoder.encode_query(query))
     return searcher.index.ask(question, scale=UNSCALED)
 

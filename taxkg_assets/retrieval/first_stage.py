@@ -1,4 +1,4 @@
-"""The two legs over one question: scores of every row by words and by meaning, and the orders that they give."""
+"""The two retrievers over one question: scores of every row by words and by meaning, and the orders that they give."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
 from taxkg_assets.retrieval.row_filter import Mask, RowFilter
-from taxkg_assets.retrieval.scores import LegScores, Question
+from taxkg_assets.retrieval.scores import Question, RetrieverScores
 from taxkg_assets.rules.loader import load_family
 
 
 @dataclass(frozen=True, slots=True)
-class Legs:
-    """What both legs say of a question, their own orders, the rankings to fuse, and the documents' features."""
+class FirstStage:
+    """Scores of both retrievers for a question, their orders, the rankings to fuse, and the documents' features."""
 
-    scores: LegScores
+    scores: RetrieverScores
     orders: list[Ints]
     rankings: list[Ints]
     documents: dict[str, Floats]
@@ -35,7 +35,7 @@ class Legs:
 
     @property
     def vector_floor(self) -> float:
-        """Cosine of the last row that the vector leg ranks."""
+        """Cosine of the last row that the vector retriever ranks."""
         return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
@@ -43,13 +43,13 @@ class Legs:
         return _stretch(self.scores.score_terms(rows), floor=0.0)
 
     def score_meaning(self, rows: Ints) -> Floats:
-        """Some rows' cosines between the last row that the leg ranks and the best of them."""
+        """Some rows' cosines between the last row that the retriever ranks and the best of them."""
         return _stretch(self.scores.score_meaning(rows), floor=self.vector_floor)
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A question for the legs: terms that were added to its own, and its meaning with what was added."""
+    """A question for the retrievers: terms that were added to its own, and its meaning with what was added."""
 
     extra: tuple[str, ...]
     meaning: Vectors
@@ -59,7 +59,7 @@ def expand_query(
     query: str, terms: Sequence[str], *, encoder: Encoder, parts: Parts, proposer: Proposer | None
 ) -> Expanded:
     """A question with the documents' words for its everyday ones, and a model's guess at the passage, if any."""
-    share = load_family("ranking")["legs"]["expanded_vector"]
+    share = load_family("ranking")["retrievers"]["expanded_vector"]
     lay_terms = find_lay_terms(query) if parts.lay_terms else ""
     imagined = imagine_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
@@ -76,7 +76,7 @@ def expand_query(
     return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), meaning)
 
 
-def score_legs(
+def score_first_stage(
     expanded: Expanded,
     terms: Sequence[str],
     *,
@@ -85,9 +85,9 @@ def score_legs(
     gathered: Gathered,
     encoder: Encoder,
     parts: Parts,
-) -> Legs:
-    """Ask both legs and order the best, among all rows and among those that the question prefers."""
-    limits = load_family("ranking")["legs"]
+) -> FirstStage:
+    """Ask both retrievers and order the best, among all rows and among those that the question prefers."""
+    limits = load_family("ranking")["retrievers"]
     read = encoder.scale.read
     question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
     scores = gathered.index.ask(question, scale=encoder.scale)
@@ -96,15 +96,15 @@ def score_legs(
     preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
     documents["title"] = _score_titles([*terms, *expanded.extra], gathered.titled, count=len(about))
     documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
-    legs = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
-    orders = [find(allowed, count=limits["depth"]) for _, find in legs]
+    retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
+    orders = [find(allowed, count=limits["depth"]) for _, find in retrievers]
     filters = [preferred]
     if route.perspective:
         filters.append(preferred.narrow(perspective=route.perspective))
-    rankings = [order for order, (is_on, _) in zip(orders, legs, strict=True) if is_on] + [
-        find(one, count=limits["depth"]) for one in filters for is_on, find in legs if is_on
+    rankings = [order for order, (is_on, _) in zip(orders, retrievers, strict=True) if is_on] + [
+        find(one, count=limits["depth"]) for one in filters for is_on, find in retrievers if is_on
     ]
-    return Legs(scores, orders, rankings, documents, allowed, expanded.meaning)
+    return FirstStage(scores, orders, rankings, documents, allowed, expanded.meaning)
 
 
 def speaks_of(route: Route, gathered: Gathered) -> Mask:

@@ -31,7 +31,7 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
         return 0.0
     fitted = load_family("guardrail")["confidence"]
     signals = find_signals(evidence, documents=documents)
-    return _squash(fitted["bias"] + sum(fitted[name] * value for name, value in signals.items()))
+    return _sigmoid(fitted["bias"] + sum(fitted[name] * value for name, value in signals.items()))
 
 
 def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
@@ -50,7 +50,7 @@ def grade_confidence(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
         return 10.0 * confidence
     slope, level = _find_scale()
-    return 10.0 * _squash(level + slope * _stretch(confidence))
+    return 10.0 * _sigmoid(level + slope * _logit(confidence))
 
 
 def read_confidence(relevance: float) -> float:
@@ -58,15 +58,15 @@ def read_confidence(relevance: float) -> float:
     if not 0.0 < relevance < 10.0:
         return relevance / 10.0
     slope, level = _find_scale()
-    return _squash((_stretch(relevance / 10.0) - level) / slope)
+    return _sigmoid((_logit(relevance / 10.0) - level) / slope)
 
 
 def _find_scale() -> tuple[float, float]:
     """Slope and level of the line, in log odds, from probabilities to relevance."""
     points = load_family("guardrail")["costs"].values()
     (low, grade_low), (high, grade_high) = sorted((_find_bound(one["cost"]), one["relevance"] / 10) for one in points)
-    slope = (_stretch(grade_high) - _stretch(grade_low)) / (_stretch(high) - _stretch(low))
-    return slope, _stretch(grade_high) - slope * _stretch(high)
+    slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
+    return slope, _logit(grade_high) - slope * _logit(high)
 
 
 def _find_bound(cost: float) -> float:
@@ -74,11 +74,11 @@ def _find_bound(cost: float) -> float:
     return cost / (1.0 + cost)
 
 
-def _squash(logit: float) -> float:
+def _sigmoid(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def _stretch(probability: float) -> float:
+def _logit(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
 
 
@@ -119,7 +119,7 @@ def find_evidence(
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
         "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
         "single_fact": float(_asks_fact(question) and not is_table),
-        "legs": _score_legs(ranking),
+        "retrievers": _score_retrievers(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
         "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
         **_part_score(ranking),
@@ -212,9 +212,9 @@ def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[st
     return False
 
 
-def _score_legs(ranking: Ranking) -> float:
-    """How high both legs rank the first passage: 1 where it is the first of each."""
-    first, unranked = ranking.candidates[0], load_family("ranking")["legs"]["depth"]
+def _score_retrievers(ranking: Ranking) -> float:
+    """How high both retrievers rank the first passage: 1 where it is the first of each."""
+    first, unranked = ranking.candidates[0], load_family("ranking")["retrievers"]["depth"]
     return (1 / (first.lexical_rank or unranked) + 1 / (first.vector_rank or unranked)) / 2
 
 

@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.known import TERMED, KnownTables
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
-from taxkg_assets.retrieval.lexical import LexicalLeg, find_terms
+from taxkg_assets.retrieval.lexical import LexicalRetriever, find_terms
 from taxkg_assets.retrieval.passage_index import SearchIndex as SearchIndex
 from taxkg_assets.retrieval.scores import find_near
 from taxkg_assets.retrieval.vector import list_vectors
@@ -231,7 +231,7 @@ def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
     return hits / wanted if wanted else 1.0
 
 
-def find_unindexed_terms(lexical: LexicalLeg, rows: pl.DataFrame) -> pl.DataFrame:
+def find_unindexed_terms(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
     """Find sampled chunks that the postings do not give back for their own rarest term."""
     lost: list[str] = []
     split = rows["terms"].str.split(" ")

@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.codes import VectorCodes, build_codes
 from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.facts import DocumentFacts, PassageFacts
 from taxkg_assets.retrieval.levels import UNIT_LEVELS, find_units
-from taxkg_assets.retrieval.lexical import LexicalLeg, Vocabulary, build_lexical
+from taxkg_assets.retrieval.lexical import LexicalRetriever, Vocabulary, build_lexical
 from taxkg_assets.retrieval.passage_index import Known
 from taxkg_assets.retrieval.rerank import RANKED
 from taxkg_assets.retrieval.sections import build_means, find_mean_directions
@@ -45,7 +45,7 @@ class KnownTables:
     terms: pl.DataFrame
     document_vectors: Vectors
     section_means: Vectors
-    lexical: LexicalLeg
+    lexical: LexicalRetriever
     codes: VectorCodes
     card: dict[str, Any]
 
@@ -95,7 +95,7 @@ def read_known(
     sides: Sequence[str],
     document_vectors: Vectors,
     section_means: Vectors | None,
-    lexical: LexicalLeg,
+    lexical: LexicalRetriever,
 ) -> Known:
     """What `build_known` worked out, as searches want it."""
     passages: dict[str, Any] = {name: rows[name].to_numpy().astype(np.int64) for name in _NUMBERS}

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.retrieval.encoder import DECIMALS, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.fuse import find_top
-from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.retrieval.lexical import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.vector import list_vectors, stack_vectors
 from taxkg_assets.rules.loader import load_family
 
@@ -90,7 +90,7 @@ class Level:
     unit_of: Ints
 
     @cached_property
-    def lexical(self) -> LexicalLeg:
+    def lexical(self) -> LexicalRetriever:
         """BM25 over the units' terms."""
         return build_lexical(terms.split(" ") for terms in self.units["terms"])
 

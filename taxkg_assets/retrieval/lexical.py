@@ -1,4 +1,4 @@
-"""The lexical leg: text to search terms, and BM25 over them.
+"""The lexical retriever: text to search terms, and BM25 over them.
 
 Keys decide tax questions, so a box, a form number, a section and an amount are one term each (`rules/lexical.yaml`).
 """
@@ -137,7 +137,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class LexicalLeg:
+class LexicalRetriever:
     """BM25 over the terms of each row: of each term the rows that hold it, and what it adds to their scores.
 
     Attributes: starts: where the rows of a term begin in `rows` and `scores`, one more than there are terms.
@@ -183,7 +183,7 @@ class LexicalLeg:
         return self.vocabulary.weigh(term, row_count=self.row_count)
 
 
-def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
+def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
     """Index rows of terms; read one by one, so that each term is held once and not once a row."""
     numbers: dict[str, int] = {}
     said, lengths = array("i"), array("i")
@@ -198,7 +198,7 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalLeg:
     postings, repeats = np.unique(place[np.asarray(said, dtype=np.int64)] * count + owners, return_counts=True)
     terms, held = np.divmod(postings, max(count, 1))
     frequencies = np.bincount(terms, minlength=len(order))
-    return LexicalLeg(
+    return LexicalRetriever(
         vocabulary=Vocabulary(pl.Series("term", order, dtype=pl.String), frequencies),
         starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
         rows=held.astype(np.int32),

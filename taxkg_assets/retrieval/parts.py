@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Parts:
     """Which parts of the search are at work; what a part adds is measured by leaving it out, or putting it in.
 
-    The graph's edges led to nothing that the legs had not found, and changed no figure: they are off until they do.
+    The graph's edges led to nothing that the retrievers had not found, and changed no figure: they are off.
     """
 
     lexical: bool = True

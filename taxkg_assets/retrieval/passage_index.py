@@ -19,10 +19,10 @@ from taxkg_assets.retrieval.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts
 from taxkg_assets.retrieval.fetched import FetchedFacts
 from taxkg_assets.retrieval.levels import Level, open_level
-from taxkg_assets.retrieval.lexical import LexicalLeg, build_lexical
+from taxkg_assets.retrieval.lexical import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
-from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, LegScores, NearRows, Question
+from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.sections import Sections, build_means, find_mean_directions, open_sections
 
 Facts = TypeVar("Facts", bound=object)
@@ -51,11 +51,11 @@ class PassageIndex(Protocol):
     def document_vectors(self) -> Vectors:
         """The mean direction of each document's passages."""
 
-    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
-        """Both legs' scores of a question."""
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Both retrievers' scores of a question."""
 
     @property
-    def lexical(self) -> LexicalLeg:
+    def lexical(self) -> LexicalRetriever:
         """The rows that hold each term, and what it adds to their scores."""
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
@@ -84,7 +84,7 @@ class Known:
     units_of: Mapping[str, Ints] = field(default_factory=dict)
     document_vectors: Vectors | None = None
     section_means: Vectors | None = None
-    lexical: LexicalLeg | None = None
+    lexical: LexicalRetriever | None = None
 
 
 NOTHING_KNOWN = Known()
@@ -94,7 +94,7 @@ _REMEMBERED = 8
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """The passages of an index with both legs in memory, row numbers the same in all three; and its larger units.
+    """The passages of an index with both retrievers in memory, row numbers the same in all three; and its larger units.
 
     Rows and vectors may be mapped from files. What `known` does not hold is worked out when it is asked for.
     """
@@ -122,7 +122,7 @@ class SearchIndex:
         return _told(DocumentFacts(self.rows), self.known.documents)
 
     @cached_property
-    def lexical(self) -> LexicalLeg:
+    def lexical(self) -> LexicalRetriever:
         """BM25 over the stored terms."""
         return self.known.lexical or build_lexical(terms.split(" ") for terms in self.rows["terms"])
 
@@ -141,8 +141,8 @@ class SearchIndex:
             anchors, means=build_means(anchors, self.vectors) if means is None else means, vectors=self.vectors
         )
 
-    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
-        """Both legs' scores of every row."""
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Both retrievers' scores of every row."""
         by_vector = scale.read(self.vectors @ question.meaning)
         return DenseScores(
             by_term=_score_terms(self.lexical, question, self.passages),
@@ -172,15 +172,15 @@ class SearchIndex:
 class RememberingIndex(SearchIndex):
     """An index that remembers the scores of the last questions: compared systems ask the same one in turn."""
 
-    asked: OrderedDict[tuple[Any, ...], LegScores] = field(default_factory=OrderedDict, init=False, compare=False)
+    asked: OrderedDict[tuple[Any, ...], RetrieverScores] = field(default_factory=OrderedDict, init=False, compare=False)
 
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
         """The same index with a memory of its own."""
         return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
 
-    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
-        """Both legs' scores of every row, for each question once."""
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Both retrievers' scores of every row, for each question once."""
         key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
         if key not in self.asked:
             self.asked[key] = super().ask(question, scale=scale)
@@ -203,7 +203,7 @@ class LanceIndex:
     vectors: MappedVectors
     sections: Sections
     passages: FetchedFacts
-    lexical: LexicalLeg
+    lexical: LexicalRetriever
     codes: VectorCodes
     known: Known
     model_hash: str
@@ -216,7 +216,7 @@ class LanceIndex:
         """Number of passages."""
         return self.store.height
 
-    def ask(self, question: Question, *, scale: CosineScale) -> LegScores:
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Scores of every row by terms, of the nearest rows by meaning."""
         near = NearRows(self.codes, question.meaning, self.passages)
         by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
@@ -279,6 +279,6 @@ def open_lance_index(
     )
 
 
-def _score_terms(lexical: LexicalLeg, question: Question, facts: PassageFacts) -> BestRows:
+def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
     by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
     return BestRows(by_term, 0.0, facts)

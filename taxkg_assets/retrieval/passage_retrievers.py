@@ -1,7 +1,6 @@
-"""Both legs over the accepted passages, for whoever looks for what resembles a text: training's negatives and filters.
+"""Both retrievers over the accepted passages, which find passages similar to a text for training.
 
-Not the search: no router, no lay words, no features. What the legs bring up by themselves is what a model has to learn
-to tell apart.
+No router, no lay terms, no features: a model has to learn to tell apart what the retrievers alone return.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ import polars as pl
 
 from taxkg_assets.retrieval.embeddings import align_vectors, build_embeddings, embedded_text
 from taxkg_assets.retrieval.encoder import Progress, SentenceEncoder, Vectors
-from taxkg_assets.retrieval.lexical import LexicalLeg, Scores, build_lexical, find_terms
+from taxkg_assets.retrieval.lexical import LexicalRetriever, Scores, build_lexical, find_terms
 from taxkg_assets.schemas import Chunks, Embeddings
 
 
 @dataclass(frozen=True, slots=True)
-class PassageLegs:
+class PassageRetrievers:
     """The passages' ids, their vectors row by row, and BM25 over the same rows."""
 
     chunk_ids: tuple[str, ...]
     vectors: Vectors
-    lexical: LexicalLeg
+    lexical: LexicalRetriever
     encoder: SentenceEncoder
     encoded: dict[str, Vectors] = field(default_factory=dict)
 
@@ -42,18 +41,18 @@ class PassageLegs:
         return self.lexical.score_rows(find_terms(text))
 
 
-def build_passage_legs(
+def build_passage_retrievers(
     chunks: dy.DataFrame[Chunks],
     old: dy.DataFrame[Embeddings] | None,
     *,
     encoder: SentenceEncoder,
     progress: Progress | None = None,
-) -> PassageLegs:
+) -> PassageRetrievers:
     """Index the accepted passages; vectors that were made before are taken from `old`."""
     accepted = chunks.filter(pl.col("status") == "accepted").sort("chunk_id")
     embeddings = build_embeddings(chunks, old, encoder=encoder, progress=progress)
     texts = accepted.select(embedded_text().alias("text"))["text"]
-    return PassageLegs(
+    return PassageRetrievers(
         chunk_ids=tuple(accepted["chunk_id"]),
         vectors=align_vectors(accepted, embeddings, model_hash=encoder.model_hash),
         lexical=build_lexical([find_terms(text) for text in texts]),

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets.retrieval.facts import Floats, Ints, PassageFacts
-from taxkg_assets.retrieval.lexical import LexicalLeg, find_terms
+from taxkg_assets.retrieval.lexical import LexicalRetriever, find_terms
 from taxkg_assets.retrieval.router import Route, covers_key, find_listed_codes
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family
@@ -24,7 +24,7 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the search found out about some rows: scores of the legs by row, the fused rank score, edges followed."""
+    """What the search found out about some rows: scores of the retrievers, the fused rank score, edges followed."""
 
     rows: Ints
     lexical: Floats
@@ -43,7 +43,7 @@ def find_features(
     wanted: Mapping[str, float],
     terms: Sequence[str],
     facts: PassageFacts,
-    lexical: LexicalLeg,
+    lexical: LexicalRetriever,
 ) -> dict[str, Floats]:
     """Every feature of every row, each within -1..1.
 
@@ -93,7 +93,7 @@ def _score_held(weights: Mapping[str, float], held: npt.NDArray[np.bool_]) -> Fl
 
 
 def _hold_terms(
-    terms: Sequence[str], rows: Ints, *, facts: PassageFacts, lexical: LexicalLeg
+    terms: Sequence[str], rows: Ints, *, facts: PassageFacts, lexical: LexicalRetriever
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether rows hold terms, and whether they or their neighbours under the same heading do: (terms, rows)."""
     anchors = facts.anchor_number

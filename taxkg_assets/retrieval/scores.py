@@ -1,4 +1,4 @@
-"""What the two legs say of one question: every row scored exactly, or the nearest by their codes and these exactly.
+"""Scores of both retrievers for one question: of every row exactly, or of the nearest by their codes exactly.
 
 Either way whoever ranks asks for the best rows that pass a filter, and for the exact scores of some rows.
 """
@@ -28,7 +28,7 @@ POOL = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as the legs read it: its terms, those added to it with their weight, and its meaning."""
+    """A question as the retrievers read it: its terms, those added to it with their weight, and its meaning."""
 
     terms: tuple[str, ...]
     extra: tuple[str, ...]
@@ -36,7 +36,7 @@ class Question:
     meaning: Vectors
 
 
-class LegScores(Protocol):
+class RetrieverScores(Protocol):
     """The scores of one question."""
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:

@@ -1,4 +1,4 @@
-"""From a question to ranked, cited passages: router, two legs, fusion, feature ranker, graph, windows."""
+"""From a question to ranked, cited passages: router, two retrievers, fusion, feature ranker, graph, windows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from taxkg_assets.retrieval.cell_first import asks_for_cell, put_cell_first
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
+from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, score_first_stage, speaks_of
 from taxkg_assets.retrieval.fuse import fuse_rankings
 from taxkg_assets.retrieval.gathered import Gathered
-from taxkg_assets.retrieval.legs import Legs, expand_query, score_legs, speaks_of
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import PassageIndex
@@ -41,7 +41,7 @@ MOST_CHARACTERS = 2_000
 
 
 def tidy_query(query: str) -> str:
-    """A question as text that every leg can read: no lone surrogates, no endless length."""
+    """A question as text that every retriever can read: no lone surrogates, no endless length."""
     return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
 
 
@@ -110,7 +110,7 @@ class Searcher:
         terms = lexical.find_terms(query)
         wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
         expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
-        legs = score_legs(
+        first_stage = score_first_stage(
             expanded,
             terms,
             route=route,
@@ -119,7 +119,7 @@ class Searcher:
             encoder=self.encoder,
             parts=self.parts,
         )
-        ranking = self._look_again(query, self._rerank(legs, route, wanted=wanted, terms=terms))
+        ranking = self._look_again(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
         if self.parts.cells and asks_for_cell(query, ranking, gathered=self.gathered) and self.tables is not None:
             return put_cell_first(query, ranking, tables=self.tables, gathered=self.gathered)
         return ranking
@@ -213,14 +213,16 @@ class Searcher:
             )
         return RowFilter(documents, speaks_of(route, self.gathered) if route is not None else None, tag=tag or None)
 
-    def _rerank(self, legs: Legs, route: Route, *, wanted: dict[str, float], terms: Sequence[str]) -> Ranking:
-        """Order what the legs found, then once more with what the graph ties to the best of it."""
-        fused = fuse_rankings([ranking.tolist() for ranking in legs.rankings])
+    def _rerank(
+        self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
+    ) -> Ranking:
+        """Order what the retrievers found, then once more with what the graph ties to the best of it."""
+        fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
         steps: dict[int, Step] = {}
 
         def score(found: dict[int, Step]) -> tuple[Ints, dict[str, Floats], Floats]:
             rows = np.array(list(dict.fromkeys([*fused, *found])), dtype=np.int64)
-            signals = self._gather(rows, legs, fused=fused, steps=found)
+            signals = self._gather(rows, first_stage, fused=fused, steps=found)
             features: dict[str, Floats] = {}
             scores = signals.fused
             if self.parts.rerank:
@@ -232,17 +234,17 @@ class Searcher:
             return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
 
         if not fused:
-            return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=legs.meaning)
+            return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
         rows, features, scores = score({})
         if self.parts.graph:
             seeds = [(row, self.gathered.name_nodes(row)) for row in rows.tolist()]
             steps = expand_seeds(seeds, neighbours=self.gathered.neighbours, row_of=self.gathered.row_of)
-            allowed = legs.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
+            allowed = first_stage.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
             steps = {row: step for (row, step), passes in zip(steps.items(), allowed, strict=True) if passes}
         if steps:
             rows, features, scores = score(steps)
-        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in legs.orders]
-        cosines = legs.scores.score_meaning(rows)
+        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
+        cosines = first_stage.scores.score_meaning(rows)
         candidates = tuple(
             Candidate(
                 row=row,
@@ -254,19 +256,23 @@ class Searcher:
             )
             for place, row in enumerate(rows.tolist())
         )
-        return Ranking(route=route, candidates=candidates, wanted=wanted, features=features, meaning=legs.meaning)
+        return Ranking(
+            route=route, candidates=candidates, wanted=wanted, features=features, meaning=first_stage.meaning
+        )
 
-    def _gather(self, rows: Ints, legs: Legs, *, fused: dict[int, float], steps: dict[int, Step]) -> rerank.Signals:
+    def _gather(
+        self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float], steps: dict[int, Step]
+    ) -> rerank.Signals:
         top = max(fused.values(), default=1.0)
         return rerank.Signals(
             rows=rows,
-            lexical=legs.score_terms(rows),
-            vector=legs.score_meaning(rows),
+            lexical=first_stage.score_terms(rows),
+            vector=first_stage.score_meaning(rows),
             fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
             is_linked=np.array([float(row in steps) for row in rows.tolist()]),
-            by_document=legs.documents,
+            by_document=first_stage.documents,
             document_number=self.facts.number_of[rows],
-            by_section=self._score_sections(rows, legs.meaning),
+            by_section=self._score_sections(rows, first_stage.meaning),
         )
 
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:

@@ -37,7 +37,7 @@ class EvalRuns(dy.Schema):
     text = text_column("text that a language model would be handed")
     score = dy.Float64(nullable=True, description="score of the system")
     is_abstained = dy.Bool(description="the system abstained")
-    confidence = fraction_column("relevance of the answer, 0 to 1")
+    confidence = fraction_column("probability that the answer contains what is needed")
 
 
 class EvalReport(dy.Schema):

@@ -16,7 +16,12 @@ class QueryLog(dy.Schema):
     filters = text_column("JSON object: explicit filters")
     route = text_column("JSON object: what was inferred from the question")
     mode = text_column("answer, general or silence; empty for a search")
-    confidence = dy.Float64(nullable=True, min=0.0, max=1.0, description="relevance of the answer; null for a search")
+    confidence = dy.Float64(
+        nullable=True,
+        min=0.0,
+        max=1.0,
+        description="probability that the answer contains what is needed; null for a search",
+    )
     documents = strings_column("documents of the passages, best first")
     release_ix = dy.Int32(min=0, description="release that answered")
     latency_ms = dy.Float64(min=0.0, description="time to answer")

@@ -45,16 +45,25 @@ def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
 
 
 def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
-    """Answer the questions of the home's query sets from the release and measure that; writes a page of its own."""
+    """Answer the questions of the home's query sets from the release and measure the answers; write a separate page."""
     released = open_release(home)
-    return _report_answers(released, EvalQueries.cast(released.store.read("eval_queries")), name="answers")
+    queries = EvalQueries.cast(released.store.read("eval_queries"))
+    # The questions may be newer than the release: it answers for the documents that it contains.
+    known = set(released.table("documents")["document_id"])
+    is_known = [known.issuperset(passage["document"] for passage in gold) for gold in queries["gold"]]
+    answerable = EvalQueries.cast(queries.filter(pl.Series(is_known, dtype=pl.Boolean)))
+    return _report_answers(released, answerable, name="answers")
 
 
 def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, name: str) -> tuple[pl.DataFrame, str]:
-    """The figures of the answers to resolved questions; the page is in the home's reports."""
+    """The figures of the answers to resolved questions; the page is in the home's reports.
+
+    Answers are quoted, also where a language model would word them for readers: a measurement makes no paid calls.
+    """
+    settings = Settings(llm_answers=False, llm_grading=False)
     replies: dict[str, dict[str, Reply]] = {}
     for row in queries.filter(pl.col("is_resolved")).iter_rows(named=True):
-        found = ask(released.searcher, row["query"], settings=Settings())
+        found = ask(released.searcher, row["query"], settings=settings)
         reply = Reply(text=found.answer, confidence=found.confidence, is_abstained=found.abstained)
         replies.setdefault(row["query_set"], {})[row["query_id"]] = reply
     figures = score_replies(queries, replies, released.table("documents"))
@@ -74,7 +83,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
     try:
         rows = [json.loads(line) for line in gold.read_text(encoding="utf8").splitlines() if line.strip()]
     except json.JSONDecodeError as broken:
-        raise BatchError(f"{gold}: not JSON Lines ({broken}). Mend the file and run it again.") from broken
+        raise BatchError(f"{gold}: not JSON Lines ({broken}). Correct the file and run it again.") from broken
     documents = Documents.cast(released.table("documents"))
     queries = build_eval_queries(
         {gold.stem: rows},
@@ -99,4 +108,4 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
     place.write(f"{name}.html", pages.html.encode())
     place.write(f"{name}.md", pages.markdown.encode())
     answers, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")
-    return pl.concat([report, answers.cast({"n": pl.Int32})], how="diagonal"), place.uri_of(f"{name}.html")
+    return pl.concat([report, answers], how="diagonal"), place.uri_of(f"{name}.html")

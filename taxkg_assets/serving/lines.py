@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import polars as pl
 
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.serving.released import NotReleasedError, Released
+from taxkg_assets.serving.released import Released
 
-_OF_FORM = re.compile(r"(?i)\(\s*form\s+[^()]*\)")
+_PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
 _KEY = re.compile(
-    r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+)\b\W*)?(?:(?P<kind>line|box|column|step)[\s_]+)?"
+    r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+|\d+)\b\W*)?(?:(?P<kind>line|box|column|step)(?:e?s)?[\s_]+)?"
     r"\(?(?P<key>[0-9]*[a-z]{0,5})\)?\W*$"
 )
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 
 class LineNotFoundError(Exception):
-    """No such form, or no such line on it; the message lists what there is."""
+    """No such form, no such line on it, or a release without lines; the message lists what there is."""
 
 
 def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
@@ -63,7 +64,9 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         LineNotFoundError: There is no such form or revision.
     """
     lines = _lines_of(released)
-    form, _ = _read_form(words, lines)
+    form, rest = _read_form(words, lines)
+    if rest.strip().lower() not in ("", "form"):
+        raise LineNotFoundError(f"{rest!r} is no part of the name of {form}. Give a revision with `--revision`.")
     mine = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"
     )
@@ -78,35 +81,61 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     return _with_fields(mine.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
 
 
-def list_entries(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Flatten the fields of lines for a spreadsheet: one row a field, its rectangle in four columns.
+def list_fields(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Flatten the fields of lines for a spreadsheet.
 
     Args:
         rows: Lines with their fields.
+
+    Returns:
+        One row per field, its rectangle in four columns; the columns are there without a field, too.
     """
-    entries = []
-    for row in rows:
-        for field in row["fields"]:
-            named = {"document_id": row["document_id"], **{name: field[name] for name in _FIELD_COLUMNS[:-1]}}
-            entries.append({**named, "label": row["label"] or field["label"], **field["bbox"]})
-    return entries
+    entries = [
+        {
+            "document_id": row["document_id"],
+            **{name: field[name] for name in _FIELD_COLUMNS[:-1]},
+            "label": row["label"] or field["label"],
+            **field["bbox"],
+        }
+        for row in rows
+        for field in row["fields"]
+    ]
+    columns = ("document_id", *_FIELD_COLUMNS[:-1], *_CORNERS)
+    return pl.DataFrame(entries, schema=columns, infer_schema_length=None)
 
 
 def _lines_of(released: Released) -> pl.DataFrame:
     if not released.holds("lines"):
-        raise NotReleasedError("The release was made before lines were registered. Run `taxkg build`.")
+        raise LineNotFoundError("The release was made by a version without lines. Run `taxkg build`.")
     return released.table("lines")
 
 
 def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
-    """Take the name of a form out of the words; the longest name that they hold is meant."""
-    query = _OF_FORM.sub(" ", " ".join(words)).strip()
-    for form in sorted(lines["form"].unique(), key=lambda name: (-len(name), name)):
-        found = form_pattern(form).search(query)
-        if found is not None:
-            return form, f"{query[: found.start()]} {query[found.end() :]}".strip()
-    known = ", ".join(lines["form"].unique().sort()) or "none"
-    raise LineNotFoundError(f"{query!r} names no form with lines in this release. Forms: {known}.")
+    """Find the form that the words name, and the words that remain; the longest name in them is meant.
+
+    Schedules of several returns have one name: the return is named in parentheses, before the key, or not at all.
+    """
+    query = " ".join(words)
+    stated = _PARENT.search(query)
+    rest = _PARENT.sub(" ", query).strip()
+    forms = lines["form"].unique().sort().to_list()
+    matches = {form: match for form in forms if (match := form_pattern(form).search(rest))}
+    longest = max((len(_PARENT.sub("", form)) for form in matches), default=0)
+    found: list[tuple[bool, str, str]] = []
+    for form, match in matches.items():
+        own = _PARENT.search(form)
+        parent = own["parent"].lower() if own else ""
+        if len(_PARENT.sub("", form)) < longest or (stated and stated["parent"].lower() != parent):
+            continue
+        left = f"{rest[: match.start()]} {rest[match.end() :]}".strip()
+        bare = re.sub(rf"(?i)^(?:form\s+)?{re.escape(parent)}\b\s*", "", left) if parent else left
+        found.append((bare != left, form, bare))
+    named = [(form, left) for names_parent, form, left in found if names_parent == any(own[0] for own in found)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise LineNotFoundError(f"{query!r} names several forms: {', '.join(form for form, _ in named)}.")
+    raise LineNotFoundError(f"{query!r} names no form with lines in this release. Forms: {', '.join(forms) or 'none'}.")
 
 
 def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -117,12 +146,19 @@ def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, st
     return {(row["document_id"], row["part"], row["key"]): row for row in found.iter_rows(named=True)}
 
 
-def _find_uses(line: dict[str, Any], formulas: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
-    """List the lines of the document that are computed from a line."""
+def _find_uses(
+    line: dict[str, Any],
+    formulas: dict[tuple[str, str, str], dict[str, Any]],
+    known: Collection[tuple[str, str, str]],
+) -> list[str]:
+    """List the lines of the document that are computed from a line: of equal keys, a part means its own."""
+    document_id, part, key = line["document_id"], line["part"], line["key"]
     return [
-        key
-        for (document_id, _, key), formula in formulas.items()
-        if document_id == line["document_id"] and line["key"] in formula["operands"]
+        user
+        for (document, of_part, user), formula in formulas.items()
+        if document == document_id
+        and key in formula["operands"]
+        and (of_part == part or (document_id, of_part, key) not in known)
     ]
 
 
@@ -134,11 +170,13 @@ def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]
         own = (field["document_id"], field["part"], field["key"])
         entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
     formulas = _read_formulas(released, rows)
+    every = released.table("lines").filter(pl.col("document_id").is_in(rows["document_id"].unique().to_list()))
+    known = set(every.select("document_id", "part", "key").iter_rows())
     return [
         {
             **row,
             "formula": formulas.get((row["document_id"], row["part"], row["key"])),
-            "used_in": _find_uses(row, formulas),
+            "used_in": _find_uses(row, formulas, known),
             "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
             "quality": released.flags_of(row["document_id"]),
         }

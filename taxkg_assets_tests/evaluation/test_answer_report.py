@@ -40,6 +40,14 @@ def test_the_page_tells_reliability_and_risk(told: str) -> None:
     assert told in pages.html
 
 
+def test_questions_that_do_not_resolve_give_no_figures() -> None:
+    lost = ASKED.filter(~ASKED["is_resolved"])
+    figures = score_replies(lost, {}, documents())
+    assert figures.is_empty()
+    assert figures.schema == score_replies(ASKED, REPLIES, documents()).schema
+    assert "Answer report" in render_answers(lost, {}, figures, title="Answer report").markdown
+
+
 def test_silence_alone_has_no_reliability() -> None:
     silent = {SET: {name: Reply(None, confidence=0.1, is_abstained=True) for name in REPLIES[SET]}}
     pages = render_answers(ASKED, silent, score_replies(ASKED, silent, documents()), title="Answer report")

@@ -19,11 +19,22 @@ LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
 @pytest.mark.parametrize(
     ("label", "operation", "operands", "bound"),
     [
-        ("Tax. Subtract line 4 from line 3. If zero or less, enter -0-", "difference", ["3", "4"], "at_least_zero"),
-        ("Subtract lines 8 and 9 from line 7", "difference", ["7", "8", "9"], ""),
-        ("Combine lines 6 and 7. If greater than zero, enter -0-", "sum", ["6", "7"], "at_most_zero"),
+        (
+            "Subtract line 74 from line 63. If zero or less, enter -0-",
+            "difference",
+            ["63", "74"],
+            "at_least_zero",
+        ),
+        ("Subtract lines 58 and 59 from line 47", "difference", ["47", "58", "59"], ""),
+        ("Combine lines 56 and 67. If greater than zero, enter -0-", "sum", ["56", "67"], "at_most_zero"),
         ("Multiply line 4 by 20% (0.20)", "product", ["4"], ""),
         ("Enter the smaller of line 10 or line 14", "smaller", ["10", "14"], ""),
+        (
+            "Subtract line 62 from line 51. If line 62 is more than line 51, enter -0-",
+            "difference",
+            ["51", "62"],
+            "at_least_zero",
+        ),
         ("Amount from line 11a (adjusted gross income)", "copy", ["11a"], ""),
     ],
 )
@@ -34,25 +45,29 @@ def test_a_formula_becomes_data(label: str, operation: str, operands: list[str],
 
 
 def test_parts_ranges_and_other_forms_are_named() -> None:
-    read = read_statement("Subtract Part II, line 11, from Part I, line 8")
+    read = read_statement("Subtract Part II, line 71, from Part I, line 68")
     assert read is not None
-    assert read.operands == (Operand("8", part="I"), Operand("11", part="II"))
+    assert read.operands == (Operand("68", part="I"), Operand("71", part="II"))
     read = read_statement("Add lines 4, 7 through 9, and 12")
     assert read is not None
     assert read.operands == (Operand("4"), Operand("7", "9"), Operand("12"))
-    read = read_statement("Subtract line 1a from Form 1040, 1040-SR, or 1040-NR, line 11b")
+    read = read_statement("Subtract line 71a from Form 2090, 2090-SR, or 2090-NR, line 81b")
     assert read is not None
-    assert read.operands[0] == Operand("11b", form="Form 1040")
+    assert read.operands[0] == Operand("81b", form="Form 2090")
+    read = read_statement("Enter the amount from Form 2090, line 81b")
+    assert read is not None
+    assert read.operands == (Operand("81b", form="Form 2090"),)
 
 
 @pytest.mark.parametrize(
     "label",
     [
-        "Add lines 1 through 5. Add any amount from Schedule 1, line 22",
-        "If line 6 is $200 or less, multiply line 6 by 26% (0.26). Otherwise, multiply line 6 by 28% (0.28)",
+        "Add lines 31 through 35. Add any amount from Schedule 9, line 72",
+        "If line 56 is $900 or less, multiply line 56 by 31% (0.31). Otherwise, multiply line 56 by 33% (0.33)",
         "Multiply line 4 by 20% (0.30)",
-        "If line 1 is more than line 2, subtract line 2 from line 1. If line 2 is more, enter the amount from line 3",
+        "If line 51 is more than line 62, subtract line 62 from line 51. If not, enter the amount from line 73",
         "Add the amounts in the far right column",
+        "Add lines 60 and 61. If line 59 is more than line 53, enter -0-",
     ],
 )
 def test_what_no_rule_reads_whole_is_listed_with_the_reason(label: str) -> None:

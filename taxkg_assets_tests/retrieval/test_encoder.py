@@ -37,6 +37,14 @@ def test_batch_mates_do_not_change_a_vector(encoder: SentenceEncoder) -> None:
     assert np.array_equal(together, apart)
 
 
+@pytest.mark.parametrize("is_bfloat16", [False, True])
+def test_the_size_of_a_batch_does_not_change_a_vector(encoder: SentenceEncoder, is_bfloat16: bool) -> None:
+    choose = random.Random(11)
+    texts = [" ".join(choose.choices(WORDS, k=choose.randint(1, 200))) for _ in range(40)]
+    own = replace(encoder, is_bfloat16=is_bfloat16)
+    assert np.array_equal(own.encode_passages(texts), replace(own, rows=16).encode_passages(texts))
+
+
 def test_vectors_agree_with_the_library(encoder: SentenceEncoder) -> None:
     texts = ["harbour rent is taxed", "a berth"]
     assert np.allclose(encoder.encode_passages(texts), encoder.model.encode(texts), atol=1e-4)

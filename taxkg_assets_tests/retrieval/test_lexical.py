@@ -47,15 +47,15 @@ def test_forms_of_one_word_share_a_stem(one: str, other: str) -> None:
 
 def test_rare_terms_outweigh_common_ones() -> None:
     rows = [["rent", "berth"], ["rent", "duty"], ["rent"]]
-    leg = build_lexical(rows)
-    scores = leg.score_rows(["rent", "berth"])
+    retriever = build_lexical(rows)
+    scores = retriever.score_rows(["rent", "berth"])
     assert scores.argmax() == 0
-    assert leg.weigh_term("berth") > leg.weigh_term("rent") > leg.weigh_term("unknown") == 0.0
+    assert retriever.weigh_term("berth") > retriever.weigh_term("rent") > retriever.weigh_term("unknown") == 0.0
 
 
 def test_expansions_count_less_than_the_question() -> None:
-    leg = build_lexical([["rent"], ["berth"]])
-    scores = leg.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
+    retriever = build_lexical([["rent"], ["berth"]])
+    scores = retriever.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
     assert scores[0] == pytest.approx(2 * scores[1])
 
 

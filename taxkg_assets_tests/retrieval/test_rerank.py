@@ -1,4 +1,4 @@
-"""What speaks for a passage besides the two legs, worked by hand."""
+"""What speaks for a passage besides the two retrievers, worked by hand."""
 
 from __future__ import annotations
 

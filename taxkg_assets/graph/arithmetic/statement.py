@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from taxkg_assets.rules.loader import Rule, load_rules
 
@@ -81,12 +80,15 @@ def _read(rule: Rule, match: re.Match[str], label: str) -> Statement:
     place = match.span()
     if any(not each for each in operands):
         return Statement("unparsed", (), *place, problem="an operand is no line")
-    bound, condition = _find_bound(label), (groups.get("condition") or "").strip(" ,")
+    condition = (groups.get("condition") or "").strip(" ,")
     factor = float(groups["rate"]) if groups.get("rate") else None
     ordered = [operand for each in operands for operand in each]
     percent = groups.get("percent")
     if percent is not None and factor is not None and abs(float(percent) / 100 - factor) > 1e-9:
         return Statement("unparsed", (), *place, problem="the rate differs from the percentage")
+    bound = _find_bound(label, rule.extra["operation"], ordered)
+    if bound is None:
+        return Statement("unparsed", (), *place, problem="the condition for zero compares other lines")
     return Statement(
         rule.extra["operation"], tuple(ordered), *place, factor, bound, condition, groups.get("column") or ""
     )
@@ -118,11 +120,13 @@ def _read_operands(text: str) -> list[Operand]:
     return found
 
 
-def _find_bound(label: str) -> str:
-    """Find what replaces a result beyond zero."""
-    return next((rule.extra["bound"] for rule in _bounds() if rule.pattern.search(label)), "")
-
-
-@cache
-def _bounds() -> Sequence[Rule]:
-    return load_rules("formulas", "bounds")
+def _find_bound(label: str, operation: str, operands: Sequence[Operand]) -> str | None:
+    """Find what replaces a result beyond zero; None where the label makes it depend on other lines."""
+    for rule in load_rules("formulas", "bounds"):
+        match = rule.pattern.search(label)
+        if match is None:
+            continue
+        compared = [match[name].lower() for name in ("minuend", "subtrahend") if name in rule.pattern.groupindex]
+        is_own = operation == "difference" and compared == [operand.first for operand in operands]
+        return str(rule.extra["bound"]) if is_own or not compared else None
+    return ""

@@ -40,18 +40,16 @@ def form(
     as_json: JsonOption = False,
 ) -> None:
     """List all numbered fields of a form in the order it prints them; export what is to be filled in."""
-    import polars as pl
-
     from taxkg_assets.defs.store import atomic_write
     from taxkg_assets.serving import render_lines
-    from taxkg_assets.serving.lines import find_form, list_entries
+    from taxkg_assets.serving.lines import find_form, list_fields
     from taxkg_assets.serving.released import open_release
 
     rows = find_form(open_release(home_of(home)), words, revision=revision)
     if csv is not None:
-        entries = list_entries(rows)
-        atomic_write(csv, pl.DataFrame(entries, infer_schema_length=None).write_csv().encode())
-        err.print(f"{len(entries)} fields written to {csv}.", markup=False)
+        fields = list_fields(rows)
+        atomic_write(csv, fields.write_csv().encode())
+        err.print(f"{fields.height} fields written to {csv}.", markup=False)
     if as_json:
         print_json(rows)
     elif csv is None:

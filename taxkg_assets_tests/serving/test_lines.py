@@ -1,0 +1,100 @@
+"""Words that name a line: forms, schedules of several returns, parts and kinds; exports without a field."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines, list_fields
+
+FORMS = (
+    "2040",
+    "2060",
+    "W-9",
+    "Schedule D (Form 2040)",
+    "Schedule K-1 (Form 2041)",
+    "Schedule K-1 (Form 2065)",
+)
+
+
+class Released:
+    """A release with one line 7 for each form, and one in its Part 3."""
+
+    def __init__(self, *, has_lines: bool = True) -> None:
+        self.has_lines = has_lines
+        rows = [
+            {"document_id": form, "form": form, "part": part, **self._row()} for form in FORMS for part in ("", "3")
+        ]
+        self.tables = {
+            "lines": pl.DataFrame(rows),
+            "documents": pl.DataFrame({"document_id": FORMS, "is_draft": [False] * len(FORMS)}),
+        }
+
+    @staticmethod
+    def _row() -> dict[str, object]:
+        return {"revision": "2031", "key": "line_7", "kind": "line", "label": "Berths", "line_ix": 0}
+
+    def holds(self, name: str) -> bool:
+        return name in self.tables and self.has_lines
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    def read_documents(self, name: str, document_ids: list[str]) -> pl.DataFrame:
+        columns = ("document_id", "name", "key", "part", "column", "row", "copy", "kind", "label")
+        texts = dict.fromkeys(columns, pl.String)
+        return pl.DataFrame(schema={**texts, "page": pl.Int32, "field_ix": pl.Int32, "bbox": pl.Struct({})})
+
+    def flags_of(self, document_id: str) -> list[str]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("words", "form", "parts"),
+    [
+        ("2060 7", "2060", {"", "3"}),
+        ("2060 lines 7", "2060", {"", "3"}),
+        ("W-9 Part 3 7", "W-9", {"3"}),
+        ("Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
+        ("Form 2040 Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
+        ("Schedule D (Form 2040) line 7", "Schedule D (Form 2040)", {"", "3"}),
+        ("Schedule K-1 (Form 2065) 7", "Schedule K-1 (Form 2065)", {"", "3"}),
+        ("2065 Schedule K-1 7", "Schedule K-1 (Form 2065)", {"", "3"}),
+    ],
+)
+def test_a_line_is_named_as_people_name_it(words: str, form: str, parts: set[str]) -> None:
+    rows = find_lines(Released(), words.split())  # type: ignore[arg-type]
+    assert {row["form"] for row in rows} == {form}
+    assert {row["part"] for row in rows} == parts
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Schedule D (Form 2041) 7", "names no form"),
+        ("Schedule K-1 7", "names several forms"),
+        ("2060 99", "has no line"),
+        ("2060 berths of all kinds", "names no line"),
+    ],
+)
+def test_the_line_of_another_form_is_never_given(words: str, said: str) -> None:
+    with pytest.raises(LineNotFoundError, match=said):
+        find_lines(Released(), words.split())  # type: ignore[arg-type]
+
+
+def test_a_release_of_an_older_version_is_refused_in_one_line() -> None:
+    with pytest.raises(LineNotFoundError, match="version without lines"):
+        find_lines(Released(has_lines=False), ["2060", "7"])  # type: ignore[arg-type]
+
+
+def test_words_after_a_form_are_not_ignored() -> None:
+    with pytest.raises(LineNotFoundError, match="--revision"):
+        find_form(Released(), ["2060", "2019"])  # type: ignore[arg-type]
+
+
+def test_a_form_without_fields_is_exported_with_its_columns() -> None:
+    rows = find_form(Released(), ["2060"])  # type: ignore[arg-type]
+    exported = list_fields(rows).write_csv().splitlines()
+    assert len(exported) == 1
+    assert exported[0].startswith("document_id,name,key,part")
+    assert exported[0].endswith("x0_pt,y0_pt,x1_pt,y1_pt")
