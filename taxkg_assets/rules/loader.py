@@ -1,10 +1,10 @@
-"""Loader of the rule files: YAML beside this module, read once a process, patterns compiled once."""
+"""Loader of the rule files: YAML beside this module, read once a process, patterns compiled once, when they are asked."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -16,18 +16,29 @@ from taxkg_assets.rules.needed_words import find_word_groups
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """One pattern with the examples that it must and must not match; `written` is the pattern as the file has it."""
+    """One pattern with the examples that it must and must not match; `written` is the pattern as the file has it.
+
+    It is compiled when it is first asked: one question or one document needs few of the rules of a file.
+    """
 
     id: str
-    pattern: re.Pattern[str]
+    written: str
     examples: tuple[str, ...]
     counter_examples: tuple[str, ...]
     source: str
     extra: dict[str, Any]
-    written: str = ""
-    word_groups: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return re.compile(ask_letter_first(self.written))
+
+    @cached_property
+    def word_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of words: every text that matches holds a word of each."""
+        return find_word_groups(self.written)
 
     @property
     def needed_words(self) -> tuple[str, ...]:
@@ -79,18 +90,16 @@ def ask_letter_first(pattern: str) -> str:
 
 @cache
 def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
-    """Read the list `group` of `rules/<name>.yaml` as compiled rules, in the file's order."""
+    """Read the list `group` of `rules/<name>.yaml` in the file's order."""
     known = {"id", "pattern", "examples", "counter_examples", "source"}
     return tuple(
         Rule(
             id=row["id"],
-            pattern=re.compile(ask_letter_first(spell_out(row["pattern"]))),
+            written=spell_out(row["pattern"]),
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
-            written=spell_out(row["pattern"]),
-            word_groups=find_word_groups(spell_out(row["pattern"])),
         )
         for row in load_family(name)[group]
     )
