@@ -12,6 +12,7 @@ import json
 import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -151,7 +152,7 @@ def _open_in_memory(facts: Path, flat: Path, card: Mapping[str, Any], *, model_h
         rows=pl.concat(parts, how="horizontal"),
         vectors=_map_matrix(facts / "vectors.npy"),
         model_hash=model_hash,
-        units=_read_frame(flat / "units.arrow"),
+        units=partial(_read_frame, flat / "units.arrow"),
         unit_vectors=_map_matrix(flat / "unit_vectors.npy"),
         known=_read_facts(facts, card, section_means=_map_matrix(facts / "section_means.npy")),
     )

@@ -225,7 +225,10 @@ class Store:
         if table is None:
             raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
         files = table.file_uris()
-        return pl.read_parquet(files, storage_options=self._options()) if files else self.read(name, version=version)
+        if not files:
+            return self.read(name, version=version)
+        frame = pl.read_parquet(files, storage_options=self._options())
+        return frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -19,6 +19,9 @@ from taxkg_assets.rules.loader import load_family, load_rules
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Key = TypeVar("Key", bound=Hashable)
+_LIST_AFTER_SHARE = 20
+"""A column becomes a list once one in so many of its cells has been read; a read from the frame costs about 20 times
+one from the list."""
 
 
 def bare_wording() -> pl.Expr:
@@ -27,16 +30,50 @@ def bare_wording() -> pl.Expr:
     return words.str.replace_all(r"[^a-z]", "").hash()
 
 
-class ListedColumns(dict[str, Sequence[Any]]):
-    """Columns of a frame as lists, each made when it is first asked for."""
+class CellColumn(Sequence[Any]):
+    """A column that is read cell by cell: from the frame at first, from a list once many cells have been asked for.
+
+    One question reads some hundred cells of a library, an evaluation most of them.
+    """
+
+    __slots__ = ("_cells", "_columns", "_frame_reads_left")
+
+    def __init__(self, cells: pl.Series, columns: CellColumns) -> None:
+        self._cells = cells
+        self._columns = columns
+        self._frame_reads_left = len(cells) // _LIST_AFTER_SHARE
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __getitem__(self, row: Any) -> Any:
+        if not self._frame_reads_left:
+            return self._columns.make_list(self._cells.name)[row]
+        self._frame_reads_left -= 1
+        cell = self._cells[row]
+        return cell.to_list() if isinstance(cell, pl.Series) else cell
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._columns.make_list(self._cells.name))
+
+
+class CellColumns(dict[str, Sequence[Any]]):
+    """Columns of a frame by name, each made when it is first asked for."""
 
     def __init__(self, rows: pl.DataFrame) -> None:
         super().__init__()
         self._rows = rows
 
     def __missing__(self, name: str) -> Sequence[Any]:
-        self[name] = self._rows[name].to_list()
+        self[name] = CellColumn(self._rows[name], self)
         return self[name]
+
+    def make_list(self, name: str) -> list[Any]:
+        """A column as a list, which stands in for it from then on."""
+        found = self[name]
+        if not isinstance(found, list):
+            found = self[name] = self._rows[name].to_list()
+        return found
 
 
 @dataclass(frozen=True)
@@ -48,7 +85,7 @@ class PassageFacts:
     @cached_property
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Columns that are read cell by cell."""
-        return ListedColumns(self.rows)
+        return CellColumns(self.rows)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
         """Make some cells ready that are about to be read one by one; here they are."""

@@ -6,7 +6,7 @@ Both score what they find exactly and know the same of every passage, so that ra
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -96,13 +96,14 @@ _REMEMBERED = 8
 class SearchIndex:
     """The passages of an index with both retrievers in memory, row numbers the same in all three; and its larger units.
 
-    Rows and vectors may be mapped from files. What `known` does not hold is worked out when it is asked for.
+    Rows and vectors may be mapped from files, larger units read when they are asked for. What `known` does not hold
+    is worked out when it is asked for.
     """
 
     rows: pl.DataFrame
     vectors: Vectors
     model_hash: str
-    units: pl.DataFrame | None = None
+    units: pl.DataFrame | Callable[[], pl.DataFrame] | None = None
     unit_vectors: Vectors | None = None
     known: Known = NOTHING_KNOWN
 
@@ -164,8 +165,9 @@ class SearchIndex:
         """The units of a level; None where the index has none."""
         if self.units is None or self.unit_vectors is None:
             return None
+        units = self.units() if callable(self.units) else self.units
         unit_of = self.known.units_of.get(level)
-        return open_level(level, units=self.units, vectors=self.unit_vectors, rows=self.rows, unit_of=unit_of)
+        return open_level(level, units=units, vectors=self.unit_vectors, rows=self.rows, unit_of=unit_of)
 
 
 @dataclass(frozen=True)

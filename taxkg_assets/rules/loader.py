@@ -1,4 +1,4 @@
-"""Loader of the rule files: YAML beside this module, read once a process, patterns compiled once, when they are asked."""
+"""Loader of the rule files: YAML beside this module, read once a process; a pattern is compiled when first asked."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -109,7 +109,7 @@ class Released:
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
             read_sections=self.read_sections,
-            open_boxes=lambda: self.table("registry"),
+            open_boxes=cache(lambda: self.store.read_as_written("registry", version=versions["registry"])),
             open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )
 

@@ -36,9 +36,9 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
     if searcher.open_boxes is None or route.keys or not asks_for_box(question):
         return None
     wanted = frozenset(ranking.wanted) - _frame_words(question, route.forms)
-    rows = searcher.open_boxes().select("form", "revision", "box_key", "label").rows(named=True)
+    rows = searcher.open_boxes().select("form", "revision", "document_id", "box_key", "label").rows(named=True)
     newest: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: row["revision"]):
+    for row in sorted(rows, key=lambda row: (row["revision"], row["document_id"])):
         if row["label"] and (not route.forms or set(route.forms) & set(split_forms(row["form"]))):
             newest[row["form"], row["box_key"]] = row
     fits = [(_score_label(wanted, row["label"]), form, key, row["label"]) for (form, key), row in newest.items()]
