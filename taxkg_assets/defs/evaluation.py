@@ -12,7 +12,7 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
-from taxkg_assets.defs.index_files import open_search_index
+from taxkg_assets.defs.index_files import open_catalogue, open_search_index
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.place import LocalPlace
@@ -42,7 +42,7 @@ from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.table_context import build_catalogue
+from taxkg_assets.retrieval.table_context import read_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -152,10 +152,7 @@ def build_runs_on_index(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     index: dy.DataFrame[schemas.Index],
     edges: dy.DataFrame[schemas.Edges],
-    documents: dy.DataFrame[schemas.Documents],
     tables: dy.DataFrame[schemas.Tables],
-    nodes: dy.DataFrame[schemas.Nodes],
-    sections: dy.DataFrame[schemas.Sections],
     *,
     settings: Settings,
     encoder: Encoder,
@@ -168,13 +165,14 @@ def build_runs_on_index(
     """One ranked result of one system for one question, on the index that waits for its release."""
     asked = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [RememberingEncoder(one, questions.read(one.model_hash)) for one in asked]
+    path = index["path"].item()
     searcher = Searcher(
-        index=_open_in_memory(store, index["path"].item(), model_hash=index["model_hash"].item()),
+        index=_open_in_memory(store, path, model_hash=index["model_hash"].item()),
         encoder=encoders[0],
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
         proposer=reader,
-        open_tables=lambda: build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections),
+        open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
     )
     before = open_base_systems(searcher, settings, base=replace(base, encoder=encoders[1])) if base is not None else {}

@@ -32,7 +32,8 @@ from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors, Pages
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 TERMS_BY = "terms_by"
-FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms")
+FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms", "catalogue")
+READ_ALONE = ("mapped", "terms", "catalogue")
 POSTINGS = ("starts", "rows", "scores")
 CODES = ("center", "signs", "octets")
 UNITS = ["chunk_id", "level", "document_id", "chunk_ix", "text"]
@@ -88,9 +89,23 @@ def write_index_files(
 
 
 def has_index_files(store: Store, path: str) -> bool:
-    """Whether an index has files to be opened from; one of an older version has none, or lacks the last kind."""
+    """Whether an index has files to be opened from; one of an older version has none."""
+    return "mapped.arrow" in _list_facts(store, path)
+
+
+def has_catalogue(store: Store, path: str) -> bool:
+    """Whether an index keeps what its tables are found by; one of an older version does not."""
+    return "catalogue.arrow" in _list_facts(store, path)
+
+
+def open_catalogue(store: Store, path: str) -> pl.DataFrame:
+    """What the tables of an index are found by, as `list_catalogue` wrote it."""
+    return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
+
+
+def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
     told = store.place.read(f"{path}/{FACTS}/{FILES}")
-    return told is not None and "mapped.arrow" in json.loads(told)
+    return {} if told is None else json.loads(told)
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
@@ -190,7 +205,7 @@ def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalRetriever:
 
 
 def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:
-    frames = {name: _read_frame(facts / f"{name}.arrow") for name in FRAMES if name not in ("mapped", "terms")}
+    frames = {name: _read_frame(facts / f"{name}.arrow") for name in FRAMES if name not in READ_ALONE}
     return read_known(
         **frames,
         sides=card["sides"],

@@ -16,7 +16,7 @@ from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.index_files import (
     FlatRows,
     find_damaged_files,
-    has_index_files,
+    has_catalogue,
     open_codes,
     open_lexical,
     read_terms,
@@ -45,6 +45,7 @@ from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.retrieval.summaries import build_summaries, digest_telling
+from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -119,6 +120,9 @@ def build_index_version(
     documents: dy.DataFrame[schemas.Documents],
     embeddings: dy.DataFrame[schemas.Embeddings],
     summaries: dy.DataFrame[schemas.Summaries],
+    tables: dy.DataFrame[schemas.Tables],
+    nodes: dy.DataFrame[schemas.Nodes],
+    sections: dy.DataFrame[schemas.Sections],
     *,
     settings: Settings,
     encoder: Encoder,
@@ -138,7 +142,8 @@ def build_index_version(
     units = build_units(rows, summaries=summaries)
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
-    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"))
+    catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
+    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue)
     manifest = build_index(
         connection,
         rows,
@@ -172,7 +177,7 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 def _index_fingerprint(home: Home) -> str:
     """The encoder, and what is missing of the index that the manifest names: a lost folder is built again."""
     named = home.store.read_or_empty("index")["path"].to_list()
-    missing = [path for path in named if not has_index(home.store, path) or not has_index_files(home.store, path)]
+    missing = [path for path in named if not has_index(home.store, path) or not has_catalogue(home.store, path)]
     return digest(model_hash(home), *missing)
 
 
@@ -184,7 +189,7 @@ index = table(
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "terms": find_known_terms,
-        "contents": _contents("chunks", "documents", "embeddings", "summaries"),
+        "contents": _contents("chunks", "documents", "embeddings", "summaries", "tables"),
     },
     fingerprint=_index_fingerprint,
     optional=("model",),

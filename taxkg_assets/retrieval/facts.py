@@ -68,6 +68,11 @@ class CellColumns(dict[str, Sequence[Any]]):
         self[name] = CellColumn(self._rows[name], self)
         return self[name]
 
+    @property
+    def names(self) -> list[str]:
+        """The frame's columns."""
+        return self._rows.columns
+
     def make_list(self, name: str) -> list[Any]:
         """A column as a list, which stands in for it from then on."""
         found = self[name]

@@ -35,7 +35,7 @@ PASSAGES = "passages"
 """Table of an index besides those of its larger units."""
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
-LAYOUT = 2
+LAYOUT = 3
 """What lies in an index's folder; copies of it are known by its name, so another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
@@ -127,7 +127,9 @@ def build_index(
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
     manifest = pl.DataFrame(
         {
-            "index_version": [_hash_rows(rows, units, made_with=f"{LAYOUT}{model_hash}{settings.shaping()}")],
+            "index_version": [
+                _hash_rows(rows, units, known.catalogue, made_with=f"{LAYOUT}{model_hash}{settings.shaping()}")
+            ],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],
@@ -143,10 +145,10 @@ def build_index(
     return schemas.Index.validate(manifest)
 
 
-def _hash_rows(rows: pl.DataFrame, units: pl.DataFrame, *, made_with: str) -> str:
+def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
     """Digest of all that readers may be shown, rectangles and document columns among it."""
-    version = hashlib.sha256(f"{made_with}{rows.schema!r}{units.schema!r}".encode())
-    for frame in (rows, units):
+    version = hashlib.sha256(f"{made_with}{[frame.schema for frame in frames]!r}".encode())
+    for frame in frames:
         version.update(frame.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return version.hexdigest()[:16]
 

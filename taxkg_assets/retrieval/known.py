@@ -17,6 +17,7 @@ from taxkg_assets.retrieval.lexical import LexicalRetriever, Vocabulary, build_l
 from taxkg_assets.retrieval.passage_index import Known
 from taxkg_assets.retrieval.rerank import RANKED
 from taxkg_assets.retrieval.sections import build_means, find_mean_directions
+from taxkg_assets.retrieval.table_context import CATALOGUE
 
 MAPPED = (*RANKED, "chunk_id")
 """Columns that lie beside LanceDB's tables, too: those that ranking reads, and what rows are known by."""
@@ -33,7 +34,8 @@ class KnownTables:
     Attributes: rows: numbers and flags of each row. mapped: the columns that ranking reads of each. labelled: tags and
                 entities of the rows that have some. tables: the table of each row that prints one. documents: what the
                 ranker knows of each document. forms: each form that passages speak of with its keys, in order. terms:
-                the vocabulary with the number of rows that hold each term. card: sizes and names.
+                the vocabulary with the number of rows that hold each term. catalogue: what each table is found by.
+                card: sizes and names.
     """
 
     rows: pl.DataFrame
@@ -43,6 +45,7 @@ class KnownTables:
     documents: pl.DataFrame
     forms: pl.DataFrame
     terms: pl.DataFrame
+    catalogue: pl.DataFrame
     document_vectors: Vectors
     section_means: Vectors
     lexical: LexicalRetriever
@@ -50,10 +53,13 @@ class KnownTables:
     card: dict[str, Any]
 
 
-def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) -> KnownTables:
+def build_known(
+    rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame, catalogue: pl.DataFrame | None = None
+) -> KnownTables:
     """Work out all that searches know of an index.
 
     Args: rows, vectors: passages in reading order. units: documents, pages and sections in the order of a reader.
+          catalogue: from `list_catalogue`; none where the index has no tables.
     """
     facts, about = PassageFacts(rows), DocumentFacts(rows)
     columns: dict[str, Any] = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
@@ -77,6 +83,7 @@ def build_known(rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame) ->
             schema={"form": pl.String, "keys": pl.List(pl.String)},
         ),
         terms=pl.DataFrame({"term": lexical.vocabulary.terms, "frequency": lexical.vocabulary.frequencies}),
+        catalogue=pl.DataFrame(schema=CATALOGUE) if catalogue is None else catalogue,
         document_vectors=find_mean_directions(vectors, about.number_of, count=len(about.documents)),
         section_means=build_means(facts.anchor_number, vectors),
         lexical=lexical,

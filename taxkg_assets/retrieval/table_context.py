@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, build_table_catalogue
+from taxkg_assets.retrieval.facts import CellColumns
+from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, TableEntry, build_table_catalogue
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 
@@ -21,6 +24,81 @@ def build_catalogue(
     """All tables of a corpus, taken apart with their surroundings for look-ups."""
     contexts = build_contexts(tables=tables, documents=documents, nodes=nodes, sections=sections)
     return build_table_catalogue(tables.iter_rows(named=True), contexts)
+
+
+CATALOGUE: dict[str, Any] = {
+    "table_id": pl.String,
+    "document": pl.String,
+    "headings": pl.String,
+    "mentions": pl.List(pl.String),
+    "forms": pl.List(pl.String),
+    "is_federal": pl.Boolean,
+    "years": pl.List(pl.Int64),
+    "words": pl.List(pl.String),
+}
+"""What an index keeps of each table, so that the first question after a start reads no whole library."""
+
+
+def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
+    """Write a catalogue as rows.
+
+    Returns: Columns of `CATALOGUE`: the surroundings of each table and the words that it is found by.
+    """
+    rows = [
+        {"table_id": entry.row["table_id"], **asdict(entry.context), "words": sorted(entry.words)}
+        for entry in catalogue.entries
+    ]
+    return pl.DataFrame(rows, schema=CATALOGUE).sort("table_id")
+
+
+def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
+    """Open a catalogue from its rows; the cells of a table are read when a question comes near it.
+
+    Args:
+        listed: Rows of `list_catalogue`.
+        tables: The tables themselves, in any order.
+
+    Raises:
+        ValueError: The rows are of other tables.
+    """
+    own = tables.sort("table_id")
+    if not own["table_id"].equals(listed["table_id"]):
+        raise ValueError("the index lists other tables than the release has; run `taxkg build`")
+    columns = CellColumns(own)
+    return TableCatalogue(
+        tuple(
+            TableEntry(
+                TableRow(columns, number),
+                TableContext(
+                    document=row["document"],
+                    headings=row["headings"],
+                    mentions=tuple(row["mentions"]),
+                    forms=tuple(row["forms"]),
+                    is_federal=row["is_federal"],
+                    years=tuple(row["years"]),
+                ),
+                known_words=frozenset(row["words"]),
+            )
+            for number, row in enumerate(listed.iter_rows(named=True))
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow(Mapping[str, Any]):
+    """One row of a frame whose cells are read when they are asked for."""
+
+    columns: CellColumns
+    number: int
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name][self.number]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns.names)
+
+    def __len__(self) -> int:
+        return len(self.columns.names)
 
 
 def build_contexts(

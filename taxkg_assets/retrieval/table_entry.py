@@ -54,10 +54,14 @@ class Header:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table, taken apart once for all questions."""
+    """One table, taken apart once for all questions.
+
+    Attributes: row: the table's row of `tables`. known_words: its `words` where they were found before.
+    """
 
     row: Mapping[str, Any]
     context: TableContext = field(default_factory=TableContext)
+    known_words: frozenset[str] | None = None
 
     @cached_property
     def title_words(self) -> frozenset[str]:
@@ -134,6 +138,9 @@ class TableEntry:
 
     @cached_property
     def words(self) -> frozenset[str]:
+        """The words of its headers and of what is said around it."""
+        if self.known_words is not None:
+            return self.known_words
         paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
         inside = frozenset(word for path in paths for word in find_words(path))
         return inside | self.title_words | self.heading_words | self.mention_words

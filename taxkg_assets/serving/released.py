@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from taxkg_assets.defs.home import HomeFolder
-from taxkg_assets.defs.index_files import has_index_files, open_search_index
+from taxkg_assets.defs.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import open_encoder, open_encoder_of
 from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
@@ -25,7 +25,8 @@ from taxkg_assets.retrieval.parts import DEFAULT_PARTS
 from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.table_context import build_catalogue
+from taxkg_assets.retrieval.table_context import build_catalogue, read_catalogue
+from taxkg_assets.retrieval.table_entry import TableCatalogue
 
 if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
     import dataframely as dy
@@ -100,12 +101,7 @@ class Released:
             open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
-            open_tables=lambda: build_catalogue(
-                tables=self.table("tables"),
-                documents=self.table("documents"),
-                nodes=self.table("nodes"),
-                sections=self.table("sections"),
-            ),
+            open_tables=self._open_tables,
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
             read_sections=self.read_sections,
@@ -122,6 +118,19 @@ class Released:
         from taxkg_assets.retrieval.index import read_index  # loaded here: an index of this version needs no LanceDB
 
         return read_index(open_index(self.store, path), model_hash=hashed)
+
+    def _open_tables(self) -> TableCatalogue:
+        """All tables with what they are found by; an index of an older version does not keep it."""
+        path = self.row["index_path"]
+        if has_catalogue(self.store, path):
+            tables = self.store.read_as_written("tables", version=json.loads(self.row["table_versions"])["tables"])
+            return read_catalogue(open_catalogue(self.store, path), tables=tables)
+        return build_catalogue(
+            tables=self.table("tables"),
+            documents=self.table("documents"),
+            nodes=self.table("nodes"),
+            sections=self.table("sections"),
+        )
 
     def _read_edges(self) -> dy.DataFrame[Edges]:
         from taxkg_assets.schemas import Edges  # loaded here: see above
