@@ -41,8 +41,7 @@ def build_nodes(
         documents: Documents of the corpus.
         anchors: Headings of all documents.
         elements: Elements; those of a document's first page give its rectangle.
-        sections: Content elements; a table's row becomes the table's node, a dense paragraph's sentences become nodes
-            below it.
+        sections: Content elements; a table's row becomes the table's node, dense paragraphs have a node per sentence.
         tables: Extracted tables, with their titles.
         references: References; what they reach outside the corpus becomes an external node.
         registry: Boxes with their identity, label and aliases.

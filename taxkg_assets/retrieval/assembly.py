@@ -1,4 +1,4 @@
-"""From ranked rows to passages that are handed over: widened, without repeats, with place and provenance."""
+"""From ranked rows to returned passages: widened, without repeats, with place and provenance."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Makes results of one ranking over what was gathered about its index.
+    """Assembles the results of one ranking.
 
-    Attributes: has_parents: widen hits to their surroundings. reranker: name of the model that looked again, if any.
+    Attributes:
+        gathered: Context of the index.
+        ranking: Ranked candidates.
+        has_parents: Whether hits are widened to their surroundings.
+        reranker: Name of the reranker, if any.
     """
 
     gathered: Gathered
@@ -34,7 +38,12 @@ class Assembly:
     reranker: str | None = None
 
     def assemble_passages(self, *, k: int, level: str) -> list[Result]:
-        """The best candidates, each widened to a passage of a level."""
+        """Return the best candidates, each widened to a passage of a level.
+
+        Args:
+            k: Largest number of passages.
+            level: Size of a passage.
+        """
         ranked = [candidate.row for candidate in self.ranking.candidates]
         windows = Windows(self.gathered.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
         chosen: list[tuple[Candidate, list[int]]] = []
@@ -52,7 +61,12 @@ class Assembly:
         ]
 
     def assemble_units(self, level: Level, *, k: int) -> list[Result]:
-        """The best documents, pages or sections, each at its best passage, with passages to drill down to."""
+        """Return the best documents, pages or sections, each at its best passage, with passages to drill down to.
+
+        Args:
+            level: Opened level.
+            k: Largest number of units.
+        """
         passages, ranking = self.gathered.passages, self.ranking
         rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
         scores = np.array([candidate.score for candidate in ranking.candidates])
@@ -73,7 +87,7 @@ class Assembly:
         return results
 
     def _demote_duplicates(self) -> Iterator[Candidate]:
-        """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
+        """Yield candidates in order, near-duplicates of better ones (another revision or copy) after all others."""
         limits, ranked = load_family("ranking")["duplicates"], self.ranking.candidates
         kept: list[int] = []
         kept_vectors: list[Vectors] = []
@@ -95,8 +109,8 @@ class Assembly:
 
     def _overlap(self, one: int, other: int) -> float:
         terms: Sequence[str] = self.gathered.passages.columns["terms"]
-        own, held = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
-        return len(own & held) / max(1, len(own | held))
+        own, others = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
+        return len(own & others) / max(1, len(own | others))
 
     def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
         facts, row = self.gathered.passages, candidate.row
@@ -109,7 +123,7 @@ class Assembly:
             form=facts.forms[facts.form_number[row]],
             revision=document["revision"],
             doc_type=document["doc_type"],
-            page=int(facts.pages[row]),  # the hit's, as `node_id` is: what was gathered may begin on the page before
+            page=int(facts.pages[row]),  # the hit's, as `node_id` is: the passage may begin on the page before
             bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
             heading_path=cells["heading_path"],
             anchor_key=cells["anchor_key"],

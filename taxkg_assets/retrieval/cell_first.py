@@ -1,4 +1,4 @@
-"""The unit that prints the cell a question asks for, put before what was ranked by words and meaning."""
+"""Promotion of the unit that prints the requested table cell over what was ranked by words and meaning."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 
 def asks_for_cell(query: str, ranking: Ranking, *, gathered: Gathered) -> bool:
-    """Whether a table is among the first candidates, and the question may want a figure of it.
+    """Return whether a table is among the first candidates, and the question may request a figure of it.
 
-    Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer. Nor is it
-    where yes or no is.
+    A question that names a box and requests no figure wants an explanation, which a number in a table is not. Neither
+    does a table cell answer a yes-or-no question.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        gathered: Context of the index.
     """
     is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
     if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
@@ -25,7 +30,17 @@ def asks_for_cell(query: str, ranking: Ranking, *, gathered: Gathered) -> bool:
 
 
 def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gathered: Gathered) -> Ranking:
-    """The ranking led by the unit that prints the cell asked for, where headers leave no doubt of it."""
+    """Move the unit that prints the requested cell to the top, where headers identify it beyond doubt.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        tables: Tables of the corpus.
+        gathered: Context of the index.
+
+    Returns:
+        New ranking with the cell in words as `cell`; the same ranking where no cell is sure.
+    """
     matches = find_cells(
         query,
         tables,
