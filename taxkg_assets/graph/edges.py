@@ -11,8 +11,8 @@ import polars as pl
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
-from taxkg_assets.graph.dense import EvidenceNodes
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
+from taxkg_assets.graph.sentence_nodes import EvidenceNodes
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
-from taxkg_assets.graph.dense import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
+from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 

@@ -52,11 +52,7 @@ class ReferenceProposal(Proposal):
         return self.target is not None
 
     def find_fault(self, item: ReferenceItem) -> str:
-        """Name a target that is not a candidate, or a polarity that the relation cannot have.
-
-        Args:
-            item: Item of the same id.
-        """
+        """Name a target that is not a candidate, or a polarity that the relation cannot have."""
         if self.target is None:
             return ""
         if self.target not in {candidate.target for candidate in item.candidates}:
@@ -111,11 +107,7 @@ class StructureProposal(Proposal):
     level: int = Field(ge=0, le=6)
 
     def find_fault(self, item: StructureItem) -> str:
-        """Name a heading without a level, or a level without a heading.
-
-        Args:
-            item: Item of the same id.
-        """
+        """Name a heading without a level, or a level without a heading."""
         return "" if (self.part == "heading") == (self.level > 0) else "a heading has a level, and nothing else has"
 
 
@@ -141,14 +133,9 @@ class MetadataProposal(Proposal):
     entities: tuple[Entity, ...]
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Verify the evidence and keep the tags and entities that occur in the chunk.
+        """Verify the evidence, and keep the title, tags and entities that occur in the chunk.
 
-        Args:
-            check: Check over the chunk.
-
-        Returns:
-            The proposal with at most `MOST_TAGS` tags and `MOST_ENTITIES` entities; None where its own evidence fails.
-            A title that does not occur in the chunk is replaced by the first quote.
+        A title that does not occur in it is replaced by the first quote.
         """
         base = super().with_verified_evidence(check)
         if base is None:
@@ -190,11 +177,7 @@ class QualityProposal(Proposal):
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_fault(self, item: QualityItem) -> str:
-        """Name a refinement without an action, or a split of a single block.
-
-        Args:
-            item: Item of the same id.
-        """
+        """Name a refinement without an action, or a split of a single block."""
         is_alone = len(item.blocks) < 2 and not item.before and not item.after
         if self.verdict == "REFINE" and self.action == "none" and not is_alone:
             return "REFINE names no action"
@@ -218,11 +201,7 @@ class RefinementProposal(Proposal):
         return bool(self.split_before)
 
     def find_fault(self, item: RefinementItem) -> str:
-        """Name blocks that do not exist, or are not in ascending order.
-
-        Args:
-            item: Item of the same id.
-        """
+        """Name blocks that do not exist, or are not in ascending order."""
         are_valid = all(0 < n < len(item.blocks) for n in self.split_before)
         return "" if are_valid and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
 
@@ -246,14 +225,7 @@ class ScenarioProposal(Proposal):
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Verify the evidence and keep the questions that are about it.
-
-        Args:
-            check: Check over the passage.
-
-        Returns:
-            The proposal with at most `MOST_QUESTIONS` questions; None where the evidence fails or no question is left.
-        """
+        """Verify the evidence, and keep the questions that are about it; None where none is left."""
         base = super().with_verified_evidence(check)
         if base is None or not self.questions:
             return base
@@ -338,14 +310,7 @@ class _ClaimsProposal(Proposal):
     sentences: tuple[Claim, ...]
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Keep the sentences whose own evidence is located and supports them.
-
-        Args:
-            check: Check over the item's blocks.
-
-        Returns:
-            The proposal with these sentences; None where it is a claim and no sentence is left.
-        """
+        """Keep the sentences that their own evidence supports; None where a claim has none left."""
         kept = []
         for claim in self.sentences:
             located = [check.locate(evidence) for evidence in claim.evidence]
@@ -376,11 +341,7 @@ class AnswerProposal(_ClaimsProposal):
         return self.is_answerable
 
     def find_fault(self, item: QuestionItem) -> str:
-        """Name a contradiction between `is_answerable` and the sentences.
-
-        Args:
-            item: Item of the same id.
-        """
+        """Name a contradiction between `is_answerable` and the sentences."""
         return "" if self.is_answerable == bool(self.sentences) else "is_answerable and the sentences disagree"
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
@@ -88,15 +89,8 @@ def ask(
     question = tidy_query(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
-    relevance, results, model = found.relevance, found.results, searcher.proposer
-    if model is not None and settings.llm_grading and settings.guardrail:
-        relevance = blend_relevance(relevance, question, results, proposer=model)
-    mode = guardrail.find_mode(
-        relevance,
-        answer_at=settings.answer_relevance,
-        guide_at=settings.guidance_relevance,
-        is_on=settings.guardrail,
-    )
+    results, model = found.results, searcher.proposer
+    relevance, mode = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers and not found.changes:
@@ -164,6 +158,20 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
         return _Found(ranking, results, 10.0, wanted, wording=quote_summary)
     return _Found(ranking, results, relevance, wanted)
+
+
+def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
+    """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
+    relevance = found.relevance
+    if model is not None and settings.llm_grading and settings.guardrail:
+        relevance = blend_relevance(relevance, question, found.results, proposer=model)
+    mode = guardrail.find_mode(
+        relevance,
+        answer_at=settings.answer_relevance,
+        guide_at=settings.guidance_relevance,
+        is_on=settings.guardrail,
+    )
+    return relevance, mode
 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:

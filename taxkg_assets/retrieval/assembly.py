@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.retrieval import rerank
 from taxkg_assets.retrieval.answering.lines import add_lead_ins
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.windows import SHOWN, Window, Windows
@@ -26,13 +26,13 @@ class Assembly:
     """Assembles the results of one ranking.
 
     Attributes:
-        gathered: Context of the index.
+        index_context: Context of the index.
         ranking: Ranked candidates.
         has_parents: Whether hits are widened to their surroundings.
         reranker: Name of the reranker, if any.
     """
 
-    gathered: Gathered
+    index_context: IndexContext
     ranking: Ranking
     has_parents: bool = True
     reranker: str | None = None
@@ -45,16 +45,16 @@ class Assembly:
             level: Size of a passage.
         """
         ranked = [candidate.row for candidate in self.ranking.candidates]
-        windows = Windows(self.gathered.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
+        windows = Windows(self.index_context.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
         chosen: list[tuple[Candidate, list[int]]] = []
         for candidate in self._demote_duplicates():
             if len(chosen) == k:
                 break
             if rows := windows.choose(candidate.row):
                 chosen.append((candidate, rows))
-        self.gathered.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
+        self.index_context.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
         if level == "auto":
-            chosen = [(candidate, add_lead_ins(rows, self.gathered.passages)) for candidate, rows in chosen]
+            chosen = [(candidate, add_lead_ins(rows, self.index_context.passages)) for candidate, rows in chosen]
         return [
             self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
             for rank, (candidate, rows) in enumerate(chosen, 1)
@@ -67,7 +67,7 @@ class Assembly:
             level: Opened level.
             k: Largest number of units.
         """
-        passages, ranking = self.gathered.passages, self.ranking
+        passages, ranking = self.index_context.passages, self.ranking
         rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
         scores = np.array([candidate.score for candidate in ranking.candidates])
         passages.prefetch(rows.tolist(), ("chunk_id",))
@@ -94,7 +94,7 @@ class Assembly:
         demoted: list[Candidate] = []
         for first in range(0, len(ranked), _BLOCK):
             block = ranked[first : first + _BLOCK]
-            vectors = self.gathered.index.read_vectors([candidate.row for candidate in block])
+            vectors = self.index_context.index.read_vectors([candidate.row for candidate in block])
             for candidate, vector in zip(block, vectors, strict=True):
                 close = [
                     row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]
@@ -108,13 +108,13 @@ class Assembly:
         yield from demoted
 
     def _overlap(self, one: int, other: int) -> float:
-        terms: Sequence[str] = self.gathered.passages.columns["terms"]
+        terms: Sequence[str] = self.index_context.passages.columns["terms"]
         own, others = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
         return len(own & others) / max(1, len(own | others))
 
     def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
-        facts, row = self.gathered.passages, candidate.row
-        document = self.gathered.documents.documents[facts.document_number[row]]
+        facts, row = self.index_context.passages, candidate.row
+        document = self.index_context.documents.documents[facts.document_number[row]]
         cells = {name: facts.columns[name][row] for name in SHOWN}
         return Result(
             rank=rank,

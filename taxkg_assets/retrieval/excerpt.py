@@ -173,7 +173,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
     Returns:
         One unit per sentence of the summary.
     """
-    level = searcher.gathered.levels["document"]
+    level = searcher.index_context.levels["document"]
     summary = level.read(results[0].via["unit"]) if level is not None else ""
     title = results[0].heading_path.split(" > ")[0]
     units = [

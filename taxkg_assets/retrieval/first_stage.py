@@ -12,8 +12,8 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
-from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.hyde import generate_passage
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
@@ -102,7 +102,7 @@ def score_first_stage(
     *,
     route: Route,
     allowed: RowFilter,
-    gathered: Gathered,
+    index_context: IndexContext,
     encoder: Encoder,
     parts: Parts,
 ) -> FirstStage:
@@ -113,7 +113,7 @@ def score_first_stage(
         terms: Search terms of the question itself.
         route: Route of the question.
         allowed: Filter that was given outright.
-        gathered: Context of the index.
+        index_context: Context of the index.
         encoder: Encoder of the index.
         parts: Which retrievers are on.
 
@@ -123,11 +123,11 @@ def score_first_stage(
     limits = load_family("ranking")["retrievers"]
     read = encoder.scale.read
     question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
-    scores = gathered.index.ask(question, scale=encoder.scale)
-    similarity = read(vector.score_rows(gathered.document_vectors, expanded.meaning)).astype(np.float64)
-    documents = gathered.documents.score_documents(route)
-    preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
-    documents["title"] = _score_titles([*terms, *expanded.extra], gathered.titled, count=len(similarity))
+    scores = index_context.index.ask(question, scale=encoder.scale)
+    similarity = read(vector.score_rows(index_context.document_vectors, expanded.meaning)).astype(np.float64)
+    documents = index_context.documents.score_documents(route)
+    preferred = _find_preferred(documents, route, allowed=allowed, index_context=index_context)
+    documents["title"] = _score_titles([*terms, *expanded.extra], index_context.titled, count=len(similarity))
     documents["about"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
     orders = [find(allowed, count=limits["depth"]) for _, find in retrievers]
@@ -140,23 +140,25 @@ def score_first_stage(
     return FirstStage(scores, orders, rankings, documents, allowed, expanded.meaning)
 
 
-def match_forms(route: Route, gathered: Gathered) -> Mask:
+def match_forms(route: Route, index_context: IndexContext) -> Mask:
     """Return whether each form of the index is a requested one.
 
     Args:
         route: Route of the question.
-        gathered: Context of the index.
+        index_context: Context of the index.
 
     Returns:
         Booleans by form number.
     """
-    return np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms], dtype=np.bool_)
+    return np.array([rerank.score_form(form, route) == 1.0 for form in index_context.passages.forms], dtype=np.bool_)
 
 
-def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: RowFilter, gathered: Gathered) -> RowFilter:
+def _find_preferred(
+    documents: dict[str, Floats], route: Route, *, allowed: RowFilter, index_context: IndexContext
+) -> RowFilter:
     """Return the filter for rows of current documents of the requested year, place and form."""
     doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
-    return allowed.narrow(documents=~doubtful, forms=match_forms(route, gathered) if route.forms else None)
+    return allowed.narrow(documents=~doubtful, forms=match_forms(route, index_context) if route.forms else None)
 
 
 def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: int) -> Floats:

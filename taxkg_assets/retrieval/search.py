@@ -13,13 +13,12 @@ import polars as pl
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
 from taxkg_assets.retrieval.assembly import Assembly
-from taxkg_assets.retrieval.cell_first import asks_for_cell, put_cell_first
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, match_forms, score_first_stage
 from taxkg_assets.retrieval.fuse import fuse_rankings
-from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import PassageIndex
@@ -27,6 +26,7 @@ from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.row_filter import RowFilter
+from taxkg_assets.retrieval.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
@@ -144,13 +144,17 @@ class Searcher:
             terms,
             route=route,
             allowed=allowed,
-            gathered=self.gathered,
+            index_context=self.index_context,
             encoder=self.encoder,
             parts=self.parts,
         )
         ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
-        if self.parts.cells and asks_for_cell(query, ranking, gathered=self.gathered) and self.tables is not None:
-            return put_cell_first(query, ranking, tables=self.tables, gathered=self.gathered)
+        if (
+            self.parts.cells
+            and requests_table_cell(query, ranking, index_context=self.index_context)
+            and self.tables is not None
+        ):
+            return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
         return ranking
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
@@ -165,8 +169,8 @@ class Searcher:
             Passages, best first.
         """
         name = self.reranker.name if self.reranker is not None else None
-        assembly = Assembly(self.gathered, ranking, has_parents=self.parts.parents, reranker=name)
-        if level in UNIT_LEVELS and (opened := self.gathered.levels[level]) is not None:
+        assembly = Assembly(self.index_context, ranking, has_parents=self.parts.parents, reranker=name)
+        if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
             return self._flag(assembly.assemble_units(opened, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
@@ -184,13 +188,13 @@ class Searcher:
     def with_parts(self, parts: Parts) -> Searcher:
         """Return the same search with other components on; the context of the index is shared."""
         other = replace(self, parts=parts)
-        other.__dict__.update(gathered=self.gathered, tables=self.tables)
+        other.__dict__.update(index_context=self.index_context, tables=self.tables)
         return other
 
     @cached_property
-    def gathered(self) -> Gathered:
+    def index_context(self) -> IndexContext:
         """Return the context of the index."""
-        return Gathered(self.index, self.edges, open_edges=self.open_edges)
+        return IndexContext(self.index, self.edges, open_edges=self.open_edges)
 
     @cached_property
     def tables(self) -> TableCatalogue | None:
@@ -200,25 +204,25 @@ class Searcher:
     @property
     def facts(self) -> DocumentFacts:
         """Return the columns of documents."""
-        return self.gathered.documents
+        return self.index_context.documents
 
     @property
     def passages(self) -> PassageFacts:
         """Return the columns of passages."""
-        return self.gathered.passages
+        return self.index_context.passages
 
     @property
     def catalog(self) -> Catalog:
         """Return the forms of the corpus with their names and the keys of their boxes."""
-        return self.gathered.catalog
+        return self.index_context.catalog
 
     def find_row(self, node_id: str) -> int | None:
         """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
-        return self.gathered.index.find_node(node_id)
+        return self.index_context.index.find_node(node_id)
 
     def read_passage(self, row: int) -> str:
         """Return a row's text as it was embedded: context, then its own words."""
-        return self.gathered.read_passage(row)
+        return self.index_context.read_passage(row)
 
     def _apply_reranker(self, query: str, ranking: Ranking) -> Ranking:
         """Rerank the best candidates; the others stay below them."""
@@ -251,7 +255,9 @@ class Searcher:
                 ],
                 dtype=np.bool_,
             )
-        return RowFilter(documents, match_forms(route, self.gathered) if route is not None else None, tag=tag or None)
+        return RowFilter(
+            documents, match_forms(route, self.index_context) if route is not None else None, tag=tag or None
+        )
 
     def _rerank(
         self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
@@ -277,8 +283,8 @@ class Searcher:
             return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
         rows, features, scores = score({})
         if self.parts.graph:
-            seeds = [(row, self.gathered.name_nodes(row)) for row in rows.tolist()]
-            steps = expand_seeds(seeds, neighbors=self.gathered.neighbors, row_of=self.gathered.row_of)
+            seeds = [(row, self.index_context.name_nodes(row)) for row in rows.tolist()]
+            steps = expand_seeds(seeds, neighbors=self.index_context.neighbors, row_of=self.index_context.row_of)
             allowed = first_stage.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
             steps = {row: step for (row, step), passes in zip(steps.items(), allowed, strict=True) if passes}
         if steps:

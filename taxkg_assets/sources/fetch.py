@@ -52,10 +52,6 @@ class Known:
     """What an earlier request left, so that the server can answer that nothing changed.
 
     Attributes:
-        etag: Entity tag of the response.
-        last_modified: Date of the document, as sent by the server.
-        sha256: Digest of the bytes.
-        file: Name of the stored file.
         is_read: Whether the file could be opened.
         is_named: Whether the file is named by the revision on its pages.
     """
@@ -70,16 +66,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Outcome of one request.
+    """Outcome of one request; `path`, digest and headers are those of a new or unchanged document.
 
     Attributes:
-        url: Address of the document.
         status: `new` (no such bytes before), `unchanged`, `absent` (the server has no such document) or `planned` (dry
             run).
-        path: Stored file of a new document.
-        sha256: Digest of the bytes.
-        etag: Entity tag of the response.
-        last_modified: Date of the document, as sent by the server.
     """
 
     url: str
@@ -112,8 +103,6 @@ class FetchLimits:
 def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
     """Build the addresses of a product, or of the members of a family.
 
-    These are the current file, the draft, or the files of some years.
-
     Args:
         name: File stem of the IRS such as `f1099div`, or a family in rules/fetching.yaml.
         base_url: Address of the server.
@@ -145,15 +134,10 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
 
 @dataclass
 class Fetcher:
-    """Fetches from the listed hosts, one request at a time.
-
-    Args:
-        base_url: Address given by the operator; its host is allowed even where it is not public.
-        limits: Limits on size, rate and attempts.
-        sleep: Waits for a number of seconds.
+    """Fetches from the listed hosts and that of `base_url`, which need not be public, one request at a time.
 
     Raises:
-        FetchError: The address contains a user or a password, or is not an HTTP address.
+        FetchError: The base address contains a user or a password, or is not an HTTP address.
     """
 
     base_url: str
@@ -264,10 +248,7 @@ class Fetcher:
         return self._finish(url, reply, partial, known=known)
 
     def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, total: int | None) -> None:
-        """Append the body to what was received before; an incomplete body keeps what came, for the next attempt.
-
-        `total` is the size of the whole document in bytes, where the server states it for a part.
-        """
+        """Append the body of `total` bytes, where known; an incomplete body keeps what came, for the next attempt."""
         tag = _read_header(reply, "etag")
         if not begun:
             partial.with_suffix(".tag").unlink(missing_ok=True)

@@ -37,7 +37,7 @@ class _OpenedLevels(dict[str, Level | None]):
 
 
 @dataclass(frozen=True)
-class Gathered:
+class IndexContext:
     """Columns of an index's documents, passages and sections, each computed on first access."""
 
     index: PassageIndex
