@@ -189,7 +189,7 @@ def _slice(whole: _Part, start: int, end: int, *, split_ix: int) -> _Part:
 
 
 def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, owner: Owner) -> list[dict[str, Any]]:
-    """One unit per group of table rows, each with the caption, the column headers and the rows' own text."""
+    """Return one unit per group of table rows, each with the caption, the column headers and the rows' own text."""
     limit = load_family("chunking")["sizes"]["table_words"]
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
     return [

@@ -110,7 +110,7 @@ def _hull(boxes: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def _read_markdown(markdown: str) -> tuple[list[_Block], list[str]]:
-    """The Markdown tables of a text, and the lines of notes after them."""
+    """Parse the Markdown tables of a text, and the lines of notes after them."""
     blocks: list[_Block] = []
     notes: list[str] = []
     for block in markdown.split("\n\n"):

@@ -71,7 +71,11 @@ class EdgeScore:
     misses: pl.DataFrame
 
     def figure(self, name: str) -> float | None:
-        """One column of the row for all relations."""
+        """Return one column of the row for all relations.
+
+        Args:
+            name: Name of the column.
+        """
         value: float | None = self.by_relation.filter(pl.col("relation") == _ALL).get_column(name).item()
         return value
 

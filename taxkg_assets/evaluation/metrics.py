@@ -53,7 +53,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where the gold passages of one question were found in one ranking."""
+    """Places of the gold passages of one question in one ranking."""
 
     ranks: tuple[int | None, ...]
     is_in_budget: tuple[bool, ...]

@@ -1,4 +1,4 @@
-"""Which boxes of a form's face were added, removed, renamed or renumbered between two revisions."""
+"""Changes of a form's boxes between two revisions: added, removed, renamed or renumbered."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which document of the corpus a form, booklet or publication means, seen from another document.
+"""Catalogue of the corpus: the document that a form, booklet or publication means, seen from another document.
 
-Continuous-use instructions hold for every later revision of the form until newer ones appear; annual products go by
-their year. Drafts stand in only where nothing final exists.
+Continuous-use instructions apply to every later revision of the form until newer ones appear; annual products apply to
+their year. Drafts are used only where nothing final exists.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Catalogue:
     """
 
     def __init__(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """Take rows of `documents`."""
+        """Index the documents by form and document type."""
         self.entries: dict[str, Entry] = {}
         self._by_form: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for row in documents:

@@ -37,7 +37,7 @@ class Definitions:
     def __init__(
         self, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]], texts: Iterable[tuple[str | None, str]]
     ) -> None:
-        """Take rows of `registry`, and of each content element (anchor_id, text)."""
+        """Index the names of boxes by face, and over the newest faces."""
         self._resolver = resolver
         self._texts: dict[str | None, list[str]] = defaultdict(list)
         for anchor_id, text in texts:

@@ -26,10 +26,7 @@ class Laws:
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Classify the documents by their titles.
-
-        Source: rules/laws.yaml.
-        """
+        """Classify the documents by their titles."""
         self._citing: dict[str, str] = {}
         self._parts: dict[tuple[str, str], str] = {}
         self._of_kind: dict[str, list[Entry]] = defaultdict(list)

@@ -26,7 +26,7 @@ class Mention:
 
 @dataclass(slots=True)
 class Usage:
-    """How headings and sentences of the corpus name the boxes of each form, and what they abbreviate.
+    """Names of the boxes of each form in headings and sentences of the corpus, and their abbreviations.
 
     Attributes:
         headings: Headings by form and box key.

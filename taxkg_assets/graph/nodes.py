@@ -79,7 +79,7 @@ def build_nodes(
 
 
 class _Context:
-    """What nodes inherit: heading path, key and identity of their box, and the vocabulary of the registry."""
+    """Inherited properties of nodes: heading path, key and identity of their box; vocabulary of the registry."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ def _concepts_column(concepts: list[list[str]]) -> pl.Series:
 def _document_rows(
     documents: dy.DataFrame[Documents], elements: dy.DataFrame[Elements], *, context: _Context
 ) -> Iterator[dict[str, Any]]:
-    """One node per document, placed on what its first page with text prints; a document without text has no place."""
+    """Yield one node per document, placed on its first page with text; a document without text has no place."""
     places = _first_pages(elements)
     for row in documents.to_dicts():
         context.titles[row["document_id"]] = row["title"] or row["document_id"]

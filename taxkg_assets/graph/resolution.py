@@ -121,7 +121,7 @@ class Resolver:
         tables: Iterable[tuple[str, str, str]],
         paragraphs: Iterable[str] = (),
     ) -> None:
-        """Take rows of `anchors` and `registry`, of each table (document_id, table_id, title), ids of paragraphs."""
+        """Index anchors, boxes and tables by their names."""
         self.catalogue = catalogue
         self._places = set(paragraphs)
         self.anchors: dict[str, Mapping[str, Any]] = {}

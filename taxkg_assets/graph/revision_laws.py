@@ -60,7 +60,7 @@ def find_revision_faults(
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """What a document prints: the length of the longest text by the id of what prints it, all texts, and all keys."""
+    """Text of a document: length of the longest text by the id of its source, all texts, and all keys."""
 
     longest: Mapping[str, int]
     everything: frozenset[str]

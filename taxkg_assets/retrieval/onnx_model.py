@@ -41,7 +41,7 @@ class OnnxModel:
         return int(self.own.get_embedding_dimension())
 
     def __call__(self, features: dict[str, Any]) -> dict[str, Any]:
-        """Token and sentence vectors of padded rows."""
+        """Return token and sentence vectors of padded rows."""
         import torch  # loaded here: readers of the index's rows need no torch
 
         fed = {one.name: features[one.name].numpy() for one in self.session.get_inputs()}

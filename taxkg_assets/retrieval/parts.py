@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Which components of the search are on; ablation measures what each adds.
+    """Components of the search, on or off; ablation measures what each adds.
 
     The graph's edges led to nothing that the retrievers had not found, and changed no figure: they are off.
     """

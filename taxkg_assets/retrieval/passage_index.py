@@ -74,7 +74,7 @@ class PassageIndex(Protocol):
 
 @dataclass(frozen=True)
 class Known:
-    """What was precomputed of an index when it was built, so that opening it takes no time.
+    """Precomputed properties of an index, so that opening it takes no time.
 
     Attributes:
         passages: Properties of `PassageFacts` by name.

@@ -24,7 +24,7 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the search found out about some rows.
+    """Signals of the search about some rows.
 
     Attributes:
         rows: Row numbers.

@@ -232,7 +232,7 @@ def _find_keys(question: str) -> Iterable[str]:
 
 
 def _expand_list(listed: str) -> list[str]:
-    """'17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
+    """Return the single keys of a list: '17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
     keys: list[str] = []
     parts = re.findall(r"\d{1,2}[a-z]?|-|–|\bto\b|\bthrough\b", listed.lower())
     for position, part in enumerate(parts):
@@ -266,7 +266,7 @@ def find_lay_terms(question: str) -> str:
 
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
-    """Forms that a question names by a word of their title: 'pension slip'."""
+    """Return forms that a question names by a word of their title: 'pension slip'."""
     for rule in load_rules("router", "nicknames"):
         kind = re.compile(rule.extra["forms"])
         for match in rule.pattern.finditer(question):

@@ -44,7 +44,7 @@ class MappedVectors:
         self._matrix: Vectors = np.asarray(mapped)
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
-        """The rows of these numbers."""
+        """Return the rows of these numbers."""
         found: Vectors = np.take(self._matrix, np.asarray(rows, dtype=np.int64), axis=0)
         self._pages.note(len(found))
         return found

@@ -14,7 +14,7 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class CellWeights:
-    """How well the headers of a cell match a question, independent of other searches.
+    """Match of a cell's headers with a question, independent of other searches.
 
     Attributes:
         said: Share of the question that they cover, 0 to 1.

@@ -1,6 +1,6 @@
-"""Which documents there are: folders and files given as sources, and what each of them contains now.
+"""Scan of the sources: folders and files, the documents that each contains now, and the record of them.
 
-What belongs here: names, paths and the record of them (the ledger). What does not: what is inside a document.
+What belongs here: names, paths and the record (the ledger). What does not: what is inside a document.
 """
 
 from __future__ import annotations
