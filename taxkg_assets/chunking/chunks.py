@@ -1,7 +1,7 @@
-"""Sections and tables to retrieval units: what is searched, and what a language model is handed.
+"""Sections and tables to retrieval units: what is searched, and what a language model receives as context.
 
 A unit is whole paragraphs of one anchor, or rows of one table under their repeated header. Widening a hit to its
-surroundings is the search's business, not done here.
+surroundings is part of the search, not done here.
 """
 
 from __future__ import annotations
@@ -49,15 +49,31 @@ def build_chunks(
     proposer: Proposer,
     encode: Encode,
 ) -> dy.DataFrame[schemas.Chunks]:
-    """Put the paragraphs of each anchor, and the rows of each table, together to units of about a hundred words.
+    """Pack the paragraphs of each anchor, and the rows of each table, into units of about a hundred words.
 
-    Where the layout tells little, paragraphs are cut by meaning instead; what is not accepted there stays as a row that
-    waits for a person, and its text falls back to the structural units.
+    Documents whose layout is weak, or all of them where `settings.chunker` is `semantic`, are cut by meaning instead. A
+    semantic unit that is not accepted stays as a row that waits for a review, and its text falls back to the structural
+    units.
 
-    Args:     all frames may cover several documents; rows of documents that `documents` lacks are an error.
-              proposer, encode: who judges boundaries, and texts to unit vectors; asked only where layout is weak.
-    Returns:  one row per unit; every row of `sections` lies in at least one accepted one.
-    Source:   sizes in rules/chunking.yaml, routing in rules/semantic.yaml.
+    Args:
+        documents: One row per document; must cover all documents of the other frames.
+        sections: Content elements in reading order; their text is what the chunks cover.
+        tables: Extracted tables, whose Markdown is cut into groups of rows.
+        anchors: Headings with their parents, the source of heading paths, keys and perspectives.
+        reviews: Human decisions by `chunk_id` and `text_hash`, which override the validation of a semantic unit.
+        settings: `chunker` is `auto`, `semantic` or `structural`; `context` is `three_tier` or the shorter default.
+        proposer: Decides on boundaries, quality and metadata of semantic units; called for weak layouts only.
+        encode: Texts to unit vectors, one row per text; called for weak layouts only.
+
+    Returns:
+        One row per unit, sorted by `chunk_id`; each row of `sections` is covered by at least one accepted unit.
+
+    Raises:
+        KeyError: A section belongs to a document that `documents` lacks, or to an anchor that `anchors` lacks.
+        ProposerError: No model can be called.
+
+    Source:
+        Sizes in rules/chunking.yaml, routing in rules/semantic.yaml.
     """
     has_tiers = settings.context == "three_tier"
     owners = Owners(documents.rows(named=True), anchors.rows(named=True), has_tiers=has_tiers)
@@ -82,7 +98,7 @@ def build_chunks(
 def _route(
     sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors], *, chunker: str
 ) -> set[str]:
-    """The documents that are cut by meaning: all, none, or those whose layout tells little."""
+    """Return the documents that are cut by meaning: all, none, or those with a weak layout."""
     if chunker == "auto":
         return find_weak_layouts(sections, anchors)
     return set(sections["document_id"]) if chunker == "semantic" else set()
@@ -129,13 +145,13 @@ def _paragraph_rows(
 
 
 def _pack(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
-    """Put neighbouring parts together up to the target size; a very short unit takes one more."""
+    """Pack adjacent parts up to the target size; a very short unit takes one more."""
     sizes = load_family("chunking")["sizes"]
     unit: list[_Part] = []
     words = 0
     for part in parts:
-        room = sizes["target_words"] if words >= sizes["short_words"] else sizes["max_words"]
-        if unit and words + part.words > room:
+        most = sizes["target_words"] if words >= sizes["short_words"] else sizes["max_words"]
+        if unit and words + part.words > most:
             yield unit
             unit, words = [], 0
         unit.append(part)
@@ -173,7 +189,7 @@ def _slice(whole: _Part, start: int, end: int, *, split_ix: int) -> _Part:
 
 
 def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, owner: Owner) -> list[dict[str, Any]]:
-    """One unit per group of table rows, each with the caption, the column headers and the rows' own text."""
+    """Return one unit per group of table rows, each with the caption, the column headers and the rows' own text."""
     limit = load_family("chunking")["sizes"]["table_words"]
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
     return [

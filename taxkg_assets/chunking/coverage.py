@@ -1,4 +1,4 @@
-"""Whether what was said is in the chunks: every text wholly, at least sentence by sentence."""
+"""Coverage of the sections by the chunks: every text as a whole, or at least sentence by sentence."""
 
 from __future__ import annotations
 
@@ -15,21 +15,37 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 def find_uncovered_sections(
     sections: dy.DataFrame[schemas.Sections], chunks: dy.DataFrame[schemas.Chunks]
 ) -> pl.DataFrame:
-    """Find the rows of `sections` whose text is not wholly in accepted chunks."""
-    held: dict[str, list[str]] = {}
+    """Find the rows of `sections` whose text is not fully contained in accepted chunks.
+
+    Args:
+        sections: Rows with `element_id`, `document_id`, `page` and `text`.
+        chunks: Chunks with `node_ids`, `status`, `document_id`, `chunk_ix` and `text`; only accepted ones count.
+
+    Returns:
+        `element_id`, `document_id`, `page` and `text` of the uncovered sections, in the order of `sections`.
+    """
+    texts_by_node: dict[str, list[str]] = {}
     accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix")
     for node_ids, text in accepted.select("node_ids", "text").iter_rows():
         for node_id in node_ids:
-            held.setdefault(node_id, []).append(text)
+            texts_by_node.setdefault(node_id, []).append(text)
     lost = [
         element_id
         for element_id, text in sections.select("element_id", "text").iter_rows()
-        if not lies_in(text, held.get(element_id))
+        if not is_covered(text, texts_by_node.get(element_id))
     ]
     return sections.filter(pl.col("element_id").is_in(lost)).select("element_id", "document_id", "page", "text")
 
 
-def lies_in(text: str, chunks: list[str] | None) -> bool:
+def is_covered(text: str, chunks: list[str] | None) -> bool:
+    """Return whether a text is contained in some chunks, as a whole or sentence by sentence.
+
+    A sentence may also be divided between the end of one chunk and the beginning of another.
+
+    Args:
+        text: Text of a section.
+        chunks: Texts of the accepted chunks that name the section; None where there are none.
+    """
     if chunks is None:
         return False
     if any(text in chunk for chunk in chunks):
@@ -38,7 +54,7 @@ def lies_in(text: str, chunks: list[str] | None) -> bool:
 
 
 def _is_tiled(part: str, chunks: list[str]) -> bool:
-    """Whether a sentence ends one chunk and goes on in another: a line of its own may begin there."""
+    """Return whether a sentence ends one chunk and continues in another, where a line of its own may begin."""
     return any(
         any(chunk.endswith(part[: gap.start()]) for chunk in chunks)
         and any(chunk.startswith(part[gap.end() :]) for chunk in chunks)
@@ -47,7 +63,15 @@ def _is_tiled(part: str, chunks: list[str]) -> bool:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split at sentence ends; a sentence that is itself too long is split at spaces."""
+    """Split a text at sentence ends; a sentence above the largest chunk size is also split at spaces.
+
+    Args:
+        text: Text of a section.
+
+    Returns:
+        Sentences in order, without surrounding blanks and bullets, each of at most `sizes.max_words` words
+        (rules/chunking.yaml).
+    """
     limit = load_family("chunking")["sizes"]["max_words"]
     found: list[str] = []
     for start, end in find_sentence_parts(text):

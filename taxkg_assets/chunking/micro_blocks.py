@@ -1,4 +1,4 @@
-"""Sections to micro-blocks: the sentences, and lines that stand alone, that semantic chunks are put together from."""
+"""Sections to micro-blocks: sentences, and lines of their own, which semantic chunks are assembled from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 @dataclass(frozen=True, slots=True)
 class MicroBlock:
-    """A sentence or a line of its own: its text, and where it stands in its element and on the page."""
+    """A sentence or a line of its own: its text, and its place in the element and on the page.
+
+    Attributes:
+        element_id: Element that contains it.
+        start: First character in the element's text, 0-based.
+        end: One past the last character.
+        text: The characters from `start` to `end`.
+        pieces: Rectangles of its lines: `page`, `x0_pt`, `y0_pt`, `x1_pt`, `y1_pt`, `start`, `end`.
+        role: Role of the element; `BodyText` for the later sentences of a list item.
+        is_own_line: Whether it is all of one short line.
+        begins_line: Whether it begins a segment between short lines; False where it continues a paragraph.
+        document_id: Document of the element.
+        anchor_id: Anchor that owns the element; None where there is none.
+    """
 
     element_id: str
     start: int
@@ -28,18 +41,28 @@ class MicroBlock:
 
     @property
     def words(self) -> int:
-        """Words of the text."""
+        """Return the number of words."""
         return len(self.text.split())
 
 
 def find_micro_blocks(sections: Sequence[dict[str, Any]]) -> list[MicroBlock]:
-    """Cut the sections of one document, in reading order, at ends of short lines and at ends of sentences."""
+    """Cut the sections of one document at the ends of short lines and of sentences.
+
+    Args:
+        sections: Rows of `sections` of one document, in reading order.
+
+    Returns:
+        Micro-blocks in reading order, without surrounding blanks.
+
+    Source:
+        Widths of short lines in rules/semantic.yaml, `micro_blocks`.
+    """
     usual = _usual_width(sections)
     return [block for row in sections for block in _cut(row, usual_width=usual)]
 
 
 def _usual_width(sections: Sequence[dict[str, Any]]) -> float:
-    """Width of a full line of the document."""
+    """Return the width in points of a full line of the document."""
     widths = sorted(_width(piece) for row in sections for piece in row["pieces"])
     quantile: float = load_family("semantic")["micro_blocks"]["full_line_quantile"]
     return widths[int(quantile * (len(widths) - 1))] if widths else 0.0
@@ -58,7 +81,7 @@ def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]
                 end=right,
                 text=text[left:right],
                 pieces=pieces,
-                # The mark of a list item stands before its first words; what follows in the element may be anything.
+                # The mark of a list item precedes its first words; what follows in the element may be anything.
                 role=section["role"] if left == 0 or section["role"] != "ListBlock" else "BodyText",
                 begins_line=left == start,
                 document_id=section["document_id"],
@@ -68,7 +91,7 @@ def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]
 
 
 def _find_segments(section: dict[str, Any], *, least_full: float) -> Iterator[tuple[int, int]]:
-    """Start and end of the parts of a text between the ends of its short lines."""
+    """Yield start and end of the parts of a text between the ends of its short lines."""
     text: str = section["text"]
     begun = 0
     pieces = sorted(section["pieces"], key=lambda piece: int(piece["start"]))
@@ -85,5 +108,5 @@ def _width(piece: dict[str, Any]) -> float:
 
 
 def _fills(piece: dict[str, Any], start: int, end: int) -> bool:
-    """Whether a range is all of a line, its bullet and the blank at its end aside."""
+    """Return whether a range covers a line, except for its bullet and the blank at its end."""
     return start - int(piece["start"]) <= 2 and int(piece["end"]) - end <= 1

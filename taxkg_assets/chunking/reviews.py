@@ -15,7 +15,15 @@ from taxkg_assets import schemas
 def build_reviews(
     *, old: dy.DataFrame[schemas.Reviews], decided: Iterable[Mapping[str, Any]]
 ) -> dy.DataFrame[schemas.Reviews]:
-    """One row per decided chunk and text; a later decision takes the place of an earlier one."""
+    """Merge decisions into the table; a later decision replaces an earlier one on the same chunk and text.
+
+    Args:
+        old: Decisions so far.
+        decided: New decisions, each with the columns of `reviews`.
+
+    Returns:
+        One row per `chunk_id` and `text_hash`, sorted by them.
+    """
     rows = pl.DataFrame(list(decided), schema=schemas.Reviews.create_empty().schema)
     key = schemas.Reviews.primary_key()
     both = pl.concat([old, rows]).sort("decided_at").unique(key, keep="last", maintain_order=True)
@@ -23,7 +31,15 @@ def build_reviews(
 
 
 def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents]) -> pl.DataFrame:
-    """Find the chunks that wait for a person, those of weightier documents first (tier 1 before 2 before 3)."""
+    """Find the chunks that wait for a review.
+
+    Args:
+        chunks: Chunks with their status and reason.
+        documents: Documents with their `tier`.
+
+    Returns:
+        `tier`, `document_id`, `page`, `chunk_id`, `status`, `quality`, `reason` and `text`, tier 1 first.
+    """
     waiting = chunks.filter(pl.col("status") != "accepted", ~pl.col("reason").str.starts_with(REVIEWED))
     return (
         waiting.join(documents.select("document_id", "tier"), on="document_id")
@@ -33,16 +49,31 @@ def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[s
 
 
 REVIEWED = "reviewed"
-"""Begins the reason of a chunk that a person has decided on."""
+"""Prefix of the reason of a chunk that was decided by a review."""
 
 
 def hash_text(text: str) -> str:
-    """What a decision holds on to: other words need another decision."""
+    """Return the digest of a chunk's text, so that a decision applies to this wording only.
+
+    Args:
+        text: Text of a chunk.
+
+    Returns:
+        24 hexadecimal digits.
+    """
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def summarize_chunks(chunks: dy.DataFrame[schemas.Chunks]) -> dict[str, float | int]:
-    """How many chunks there are, and how those that were cut by meaning fared."""
+    """Summarize the table for its metadata: number of chunks, and the outcome of semantic chunking.
+
+    Args:
+        chunks: All chunks.
+
+    Returns:
+        Figures by name: counts of chunks, mean number of tokens, accepted share and mean quality (both 0–1, and 0
+        without semantic chunks).
+    """
     cut = chunks.filter(pl.col("created_by") != "structural")
     total = {"chunks": chunks.height, "mean tokens": round(_mean(chunks["token_count"]), 1)}
     waiting = cut.filter(pl.col("status") != "accepted").height

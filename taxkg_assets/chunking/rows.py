@@ -1,4 +1,4 @@
-"""Rows of `chunks`: what each inherits from its document and anchor, and where it stands."""
+"""Rows of `chunks`: what each inherits from its document and anchor, and its place on the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,18 @@ _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a unit inherits from its document and anchor."""
+    """What a unit inherits from its document and anchor.
+
+    Attributes:
+        document: Row of `documents`.
+        anchor: Row of `anchors` that owns the unit; None where no heading does.
+        headings: Heading path from the outermost heading to the anchor.
+        anchor_key: Key of the nearest anchor that has one, such as `box_1b`.
+        perspective: Audience of the text.
+        form: Form of the nearest anchor that names one, else of the document.
+        corpus: Description of the whole corpus; empty without the three-tier context.
+        outline: First top-level headings of the document; empty without the three-tier context.
+    """
 
     document: dict[str, Any]
     anchor: dict[str, Any] | None
@@ -33,7 +44,13 @@ class Owner:
 
 
 class Owners:
-    """Headings and inherited properties of each anchor, found once."""
+    """Headings and inherited properties of each anchor, derived once.
+
+    Args:
+        documents: Rows of `documents`.
+        anchors: Rows of `anchors` of these documents.
+        has_tiers: Whether contexts describe the corpus and the document's outline, too.
+    """
 
     def __init__(
         self, documents: Iterable[dict[str, Any]], anchors: Iterable[dict[str, Any]], *, has_tiers: bool = False
@@ -45,6 +62,15 @@ class Owners:
         self._known: dict[tuple[str, str | None], Owner] = {}
 
     def find(self, document_id: str, anchor_id: str | None) -> Owner:
+        """Return what units of an anchor inherit.
+
+        Args:
+            document_id: Document of the unit.
+            anchor_id: Anchor that owns the unit; None where no heading does.
+
+        Raises:
+            KeyError: The document or an anchor is unknown.
+        """
         if (document_id, anchor_id) not in self._known:
             self._known[document_id, anchor_id] = self._derive(document_id, anchor_id)
         return self._known[document_id, anchor_id]
@@ -69,13 +95,13 @@ class Owners:
 
 
 def _describe_corpus(documents: Iterable[Mapping[str, Any]]) -> str:
-    """The first tier: what all documents together are about."""
+    """Return the first tier of a context: the subject of all documents together."""
     forms = sorted({row["form"] for row in documents if row["form"]})
     return f"Tax forms, instructions and law: {', '.join(forms[: load_family('chunking')['tiers']['forms']])}"
 
 
 def _find_outlines(anchors: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """The second tier's outlines: the first headings of each document that stand under no other."""
+    """Return the outlines of the second tier: the first top-level headings of each document."""
     most, found = load_family("chunking")["tiers"]["headings"], dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
         own = found.setdefault(row["document_id"], [])
@@ -95,7 +121,12 @@ _PERSPECTIVE_OF = {
 
 
 def begins_with_heading(text: str, anchor: Mapping[str, Any]) -> bool:
-    """Decide whether a text prints the heading that owns it: a numbered line prints its number before it."""
+    """Return whether a text prints the heading that owns it; a numbered line prints its number first.
+
+    Args:
+        text: Text of a unit.
+        anchor: Row of `anchors` with `heading` and `kind`.
+    """
     heading = str(anchor["heading"])
     if anchor["kind"] in _NUMBERED:
         return heading in text[: len(heading) + _NUMBER_CHARS]
@@ -103,12 +134,28 @@ def begins_with_heading(text: str, anchor: Mapping[str, Any]) -> bool:
 
 
 def after_heading(anchor: Mapping[str, Any]) -> str:
-    """A heading on a line of its own stays one; a run-in heading is read as the beginning of its sentence."""
+    """Return the separator between a heading and its text.
+
+    A heading on a line of its own stays one; a run-in heading is the beginning of its sentence.
+
+    Args:
+        anchor: Row of `anchors` with `heading` and `kind`.
+
+    Returns:
+        A blank or a line feed.
+    """
     is_run_in = anchor["kind"] not in _OWN_LINE and anchor["heading"].endswith(_RUN_IN_ENDS)
     return " " if is_run_in else "\n"
 
 
 def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
+    """Return a row of `chunks` with what it inherits from its owner and the defaults of an accepted, structural unit.
+
+    Args:
+        owner: Document and anchor of the unit.
+        text: Text of the unit.
+        columns: Further columns, which replace the defaults.
+    """
     document = owner.document
     anchor_id = owner.anchor["anchor_id"] if owner.anchor else None
     return {
@@ -135,7 +182,7 @@ def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
 
 
 def _context(owner: Owner) -> str:
-    """What a reader must know to understand the text: document, form, revision, whom it addresses, headings."""
+    """Return what readers need to understand the text: document, form, revision, audience and headings."""
     document = owner.document
     title = document["title"] or document["document_id"]
     about = [title if owner.form.replace("Pub.", "Publication") in title else f"{owner.form}, {title}"]
@@ -152,13 +199,27 @@ def _context(owner: Owner) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the tokens of a text: a word piece holds about seven letters, a punctuation mark is its own."""
+    """Estimate the tokens of a text: about seven letters for each word piece, and one for each punctuation mark.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Number of tokens, at least 0.
+    """
     letters = load_family("chunking")["tokens"]["letters_per_piece"]
     return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
 
 
 def place_boxes(pieces: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Join the rectangles of lines that stand under one another in one column of one page."""
+    """Merge the rectangles of lines that follow each other in one column of a page.
+
+    Args:
+        pieces: Rectangles in reading order: `page`, `x0_pt`, `y0_pt`, `x1_pt`, `y1_pt` in points.
+
+    Returns:
+        Rectangles with the same keys, in the same order.
+    """
     boxes: list[dict[str, Any]] = []
     for piece in pieces:
         last = boxes[-1] if boxes else None

@@ -1,7 +1,7 @@
-"""Chunks by meaning, for documents whose layout tells little: propose boundaries, validate, refine once, describe.
+"""Chunks by meaning, for documents with a weak layout: propose boundaries, validate, refine once, describe.
 
-Each step is a task that a rule or a model answers; nothing is taken on trust: text and places come from the
-micro-blocks alone, and a chunk that is not accepted is never indexed.
+Each step is a task for a rule or a model, and its output is not trusted: text and places come from the micro-blocks
+alone, and a chunk that is not accepted is never indexed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from taxkg_assets.prompts.tasks import (
 from taxkg_assets.rules.loader import load_family
 
 Encode = Callable[[Sequence[str]], np.ndarray]
-"""Texts to unit vectors, one row a text."""
+"""Texts to unit vectors: float array of shape (texts, dimensions)."""
 
 HEADING_ROLE, PLAIN_ROLE = "SectionHeader", "BodyText"
 _STATUS = {"ACCEPT": "accepted", "REFINE": "refine", "REJECT": "rejected"}
@@ -41,7 +41,22 @@ _STATUS = {"ACCEPT": "accepted", "REFINE": "refine", "REJECT": "rejected"}
 
 @dataclass(frozen=True, slots=True)
 class SemanticUnit:
-    """A run of micro-blocks that belong together, with what was said of it."""
+    """A run of micro-blocks that belong together, with the outcome of each step.
+
+    Attributes:
+        blocks: Micro-blocks in reading order.
+        headings: Text of its first heading; empty without one.
+        status: `accepted`, `refine` or `rejected`.
+        action: Proposed refinement: `none`, `split`, `merge_previous` or `merge_next`.
+        quality: Score of the validation, 0 to 1.
+        reason: Reason of the validation.
+        created_by: `rule`, or `llm` where a model decided any step.
+        boundary_confidence: Confidence of the boundary at its beginning, 0 to 1.
+        refinements: Number of refinement cycles.
+        title: Heading that the unit belongs under.
+        tags: Tags of the metadata step.
+        entities: Names of the metadata step.
+    """
 
     blocks: tuple[MicroBlock, ...]
     headings: tuple[str, ...] = ()
@@ -58,13 +73,13 @@ class SemanticUnit:
 
     @property
     def words(self) -> int:
-        """Words of the unit."""
+        """Return the number of words."""
         return sum(block.words for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Micro-blocks with their parts, their likeness to what precedes, and where units may begin."""
+    """Micro-blocks with their roles, their similarity to the preceding ones, and possible boundaries."""
 
     blocks: tuple[MicroBlock, ...]
     is_heading: tuple[bool, ...]
@@ -76,7 +91,18 @@ class _Read:
 
 
 def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.DataFrame[schemas.Anchors]) -> set[str]:
-    """Find the documents whose layout tells little: next to no headings, uncertain ones, or too few for the text."""
+    """Find the documents with a weak layout: hardly any headings, uncertain ones, or too few for the text.
+
+    Args:
+        sections: Rows with `document_id` and `text`.
+        anchors: Rows with `document_id` and `confidence`.
+
+    Returns:
+        Ids of documents that have at least `routing.least_words` words and a weak layout.
+
+    Source:
+        Limits in rules/semantic.yaml, `routing`.
+    """
     limits = load_family("semantic")["routing"]
     words = sections.group_by("document_id").agg(pl.col("text").str.split(" ").list.len().sum().alias("words"))
     known = anchors.group_by("document_id").agg(pl.len().alias("anchors"), pl.col("confidence").mean())
@@ -94,10 +120,22 @@ def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.Data
 def find_semantic_units(
     blocks: Sequence[MicroBlock], *, title: str, proposer: Proposer, encode: Encode
 ) -> list[SemanticUnit]:
-    """Cut one document's micro-blocks into units of one subject each and judge them, with one cycle of refinement.
+    """Cut one document's micro-blocks into units of one subject each, validate and refine them.
 
-    Args:    title: of the document, the head of every heading path. encode: texts to unit vectors.
-    Returns: all micro-blocks but page furniture, in reading order, each in one unit.
+    There is one cycle of refinement, and a second one where few units are accepted (`forced_accept` in
+    rules/semantic.yaml).
+
+    Args:
+        blocks: Micro-blocks of one document in reading order.
+        title: Title of the document, the first part of every heading path.
+        proposer: Decides each step.
+        encode: Texts to unit vectors, one row per text.
+
+    Returns:
+        Units in reading order; each micro-block except page furniture is in one of them.
+
+    Raises:
+        ProposerError: No model can be called.
     """
     if not blocks:
         return []
@@ -113,12 +151,20 @@ def find_semantic_units(
 
 
 def score_accepted(units: Sequence[SemanticUnit]) -> float:
-    """Share of the units that are accepted."""
+    """Return the share of units that are accepted, 0 to 1; 0 without units.
+
+    Args:
+        units: Units of a document.
+    """
     return sum(unit.status == "accepted" for unit in units) / max(1, len(units))
 
 
 def score_boundary_confidence(units: Sequence[SemanticUnit]) -> float:
-    """Mean confidence of the boundaries that units begin at."""
+    """Return the mean confidence of the boundaries at which units begin, 0 to 1; 0 without units.
+
+    Args:
+        units: Units of a document.
+    """
     return sum(unit.boundary_confidence for unit in units) / max(1, len(units))
 
 
@@ -133,7 +179,7 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
     items = [
         BoundaryItem(
             item_id=f"b{n}",
-            blocks=(_shown(block, role=roles[n]),),
+            blocks=(_to_block(block, role=roles[n]),),
             before=blocks[n - 1].text if n else "",
             role_before=roles[n - 1] if n else "",
             similarity=round(similarity[n], 3) if n else None,
@@ -155,16 +201,19 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
 
 def _structure_item(number: int, block: MicroBlock) -> StructureItem:
     return StructureItem(
-        item_id=f"s{number}", blocks=(_shown(block, role=block.role),), words=block.words, is_own_line=block.is_own_line
+        item_id=f"s{number}",
+        blocks=(_to_block(block, role=block.role),),
+        words=block.words,
+        is_own_line=block.is_own_line,
     )
 
 
-def _shown(block: MicroBlock, *, role: str = "") -> Block:
+def _to_block(block: MicroBlock, *, role: str = "") -> Block:
     return Block(element_id=block.element_id, text=block.text, role=role, start=block.start)
 
 
 def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[float]:
-    """Cosine of each block with the mean of the few before it; 1 for the first."""
+    """Return the cosine of each block with the mean of the few before it; 1 for the first."""
     window = load_family("semantic")["cohesion"]["window"]
     vectors = encode([block.text for block in blocks])
     scores = [1.0]
@@ -175,7 +224,7 @@ def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[flo
 
 
 def _assemble(read: _Read) -> list[SemanticUnit]:
-    """Begin a unit at each boundary once the last one says enough; cut what is too long where it holds least."""
+    """Begin a unit at each boundary once the last one is long enough; cut what is too long at its weakest point."""
     sizes = load_family("semantic")["sizes"]
     groups: list[list[int]] = []
     for n, block in enumerate(read.blocks):
@@ -225,23 +274,23 @@ def _unit(group: Sequence[int], read: _Read) -> SemanticUnit:
 
 
 def _validate(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
-    """Let each unit be judged, with its neighbours in sight."""
+    """Validate each unit in view of the adjacent text."""
     items = [
         QualityItem(
             item_id=f"u{n}",
-            blocks=tuple(_shown(block) for block in unit.blocks),
+            blocks=tuple(_to_block(block) for block in unit.blocks),
             heading_path=_path(title, unit),
             before=units[n - 1].blocks[-1].text if n else "",
             after=units[n + 1].blocks[0].text if n + 1 < len(units) else "",
-            similarities=_neighbours(unit, encode=encode),
+            similarities=_score_adjacent(unit, encode=encode),
         )
         for n, unit in enumerate(units)
     ]
     rows = proposer.propose(QUALITY_VALIDATION, items)
-    return [_judged(unit, row.proposal) for unit, row in zip(units, rows, strict=True)]
+    return [_with_verdict(unit, row.proposal) for unit, row in zip(units, rows, strict=True)]
 
 
-def _judged(unit: SemanticUnit, proposal: QualityProposal | None) -> SemanticUnit:
+def _with_verdict(unit: SemanticUnit, proposal: QualityProposal | None) -> SemanticUnit:
     if proposal is None:
         return replace(unit, status="refine", action="none", quality=0.0, reason="could not be judged")
     return replace(
@@ -249,8 +298,8 @@ def _judged(unit: SemanticUnit, proposal: QualityProposal | None) -> SemanticUni
     )
 
 
-def _neighbours(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
-    """How near each block of a unit is to those before it; a few words say too little to be far from anything."""
+def _score_adjacent(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
+    """Return the similarity of each block of a unit to those before it; 1 where either has only a few words."""
     least = load_family("semantic")["cohesion"]["least_words"]
     scores = _score_cohesion(unit.blocks, encode=encode)[1:]
     is_short = [min(a.words, b.words) < least for a, b in pairwise(unit.blocks)]
@@ -258,14 +307,14 @@ def _neighbours(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
 
 
 def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode) -> list[SemanticUnit]:
-    """Split what holds several subjects, join fragments to their neighbours; leave the rest alone."""
+    """Split units with several subjects and merge fragments with adjacent units; leave the rest alone."""
     to_split = [n for n, unit in enumerate(units) if unit.action == "split"]
     items = [
         RefinementItem(
             item_id=f"r{n}",
-            blocks=tuple(_shown(block) for block in units[n].blocks),
+            blocks=tuple(_to_block(block) for block in units[n].blocks),
             reason=units[n].reason,
-            similarities=_neighbours(units[n], encode=encode),
+            similarities=_score_adjacent(units[n], encode=encode),
         )
         for n in to_split
     ]
@@ -280,7 +329,7 @@ def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode
 
 
 def _merge(units: Sequence[SemanticUnit]) -> list[SemanticUnit]:
-    """Join fragments to the neighbour that they want, where the two fit into one chunk."""
+    """Merge fragments with the unit that their action names, where the two fit into one chunk."""
     most = load_family("semantic")["sizes"]["max_words"]
     merged: list[SemanticUnit] = []
     wants_next = False
@@ -299,11 +348,11 @@ def _merge(units: Sequence[SemanticUnit]) -> list[SemanticUnit]:
 
 
 def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) -> list[SemanticUnit]:
-    """Give each unit a title, tags and entities."""
+    """Add a title, tags and entities to each unit."""
     items = [
         MetadataItem(
             item_id=f"m{n}",
-            blocks=tuple(_shown(block) for block in unit.blocks),
+            blocks=tuple(_to_block(block) for block in unit.blocks),
             heading_path=_path(title, unit),
         )
         for n, unit in enumerate(units)

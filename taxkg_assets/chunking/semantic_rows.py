@@ -1,4 +1,4 @@
-"""Semantic units as rows of `chunks`, with structural ones where no accepted unit holds the text."""
+"""Semantic units as rows of `chunks`, with structural ones where no accepted unit contains the text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from taxkg_assets.chunking.coverage import lies_in
+from taxkg_assets.chunking.coverage import is_covered
 from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.chunking.reviews import REVIEWED, hash_text
 from taxkg_assets.chunking.rows import Owners, after_heading, begins_with_heading, make_row, place_boxes
@@ -24,15 +24,27 @@ def prefer_semantic(
     owners: Owners,
     decisions: Decisions,
 ) -> list[dict[str, Any]]:
-    """Semantic units for prose; structural ones for tables, and for each section that no accepted unit wholly holds."""
+    """Combine semantic units for prose with structural ones for all else.
+
+    Args:
+        structural: Structural rows of `chunks` of one document.
+        units: Semantic units of the document.
+        prose: Rows of `sections` that the units were made from, in reading order.
+        owners: Inherited properties by anchor.
+        decisions: Rows of `reviews` by `chunk_id` and `text_hash`.
+
+    Returns:
+        Rows of `chunks` by page and reading order, numbered in `chunk_ix`. Structural rows are kept for tables and for
+        each section that no accepted unit fully contains.
+    """
     texts = {row["element_id"]: row["text"] for row in prose}
     headed: set[str | None] = {None}
     rows = [_make_row(unit, owners, texts=texts, headed=headed, decisions=decisions) for unit in units]
-    held: dict[str, list[str]] = {}
+    accepted_texts: dict[str, list[str]] = {}
     for row in rows:
         for node_id in row["node_ids"] if row["status"] == "accepted" else ():
-            held.setdefault(node_id, []).append(row["text"])
-    covered = {element_id for element_id, text in texts.items() if lies_in(text, held.get(element_id))}
+            accepted_texts.setdefault(node_id, []).append(row["text"])
+    covered = {element_id for element_id, text in texts.items() if is_covered(text, accepted_texts.get(element_id))}
     kept = [row for row in structural if not covered.issuperset(row["node_ids"])]
     order = {row["element_id"]: number for number, row in enumerate(prose)}
     ranked = sorted([*rows, *kept], key=lambda row: (row["page"], order.get(row["node_ids"][0], 0)))
@@ -42,7 +54,10 @@ def prefer_semantic(
 def _make_row(
     unit: SemanticUnit, owners: Owners, *, texts: Mapping[str, str], headed: set[str | None], decisions: Decisions
 ) -> dict[str, Any]:
-    """A semantic unit as a chunk: the text from its first to its last block, and a person's verdict or else its own."""
+    """Return a semantic unit as a chunk.
+
+    Its text is that from its first to its last block; a review overrides its own status.
+    """
     first = unit.blocks[0]
     owner = owners.find(first.document_id, first.anchor_id)
     slices = [list(group) for _, group in groupby(unit.blocks, key=lambda block: block.element_id)]
@@ -83,7 +98,10 @@ def _make_row(
 def _find_heading(
     block: MicroBlock, owners: Owners, *, text: str, headed: set[str | None]
 ) -> tuple[str, list[dict[str, Any]]]:
-    """The words and the rectangle of the heading that a block is the first one under, if its text lacks them."""
+    """Return text and rectangle of the heading above a block.
+
+    Both are empty unless the block is the first one of its anchor and its text lacks the heading.
+    """
     anchor = owners.find(block.document_id, block.anchor_id).anchor
     if anchor is None or block.anchor_id in headed:
         return "", []

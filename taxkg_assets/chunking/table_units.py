@@ -1,7 +1,7 @@
-"""A table to retrieval units: whole rows under their repeated headers, each with the rectangle of its rows.
+"""Tables to retrieval units: whole rows under their repeated headers, each with the rectangle of its rows.
 
-Works on the table's Markdown, whose headers and groups are explicit. Parts printed side by side under headers of
-their own are read line by line, as a reader does; lists set in two columns one after the other.
+Works on the table's Markdown, whose headers and groups are explicit. Parts printed side by side under headers of their
+own are read line by line, as a person does; lists set in two columns one after the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 @dataclass(frozen=True, slots=True)
 class TableUnit:
-    """Lines of a table that belong into one unit, the header first, and the rectangle of its rows."""
+    """Lines of a table that form one unit, the header first, and the rectangle of their rows in points."""
 
     lines: tuple[str, ...]
     box: dict[str, float]
@@ -31,10 +31,15 @@ class _Block:
 
 
 def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[TableUnit]:
-    """Put rows together up to `limit` words, each unit under the table's headers.
+    """Pack table rows up to a number of words, each unit under the table's headers.
 
-    Args:    table: a row of `tables`. head_words: words of the caption that every unit repeats.
-    Returns: at least one unit; a new header inside the body goes before the rows that it heads in every unit.
+    Args:
+        table: Row of `tables` with `markdown`, `cells` and `bbox`.
+        head_words: Words of the caption, which every unit repeats.
+        limit: Words of a unit; a row longer than this is not divided.
+
+    Returns:
+        At least one unit. A header inside the body precedes the rows below it in every unit.
     """
     blocks, notes = _read_markdown(table["markdown"])
     units: list[TableUnit] = []
@@ -42,14 +47,14 @@ def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[T
         first = _join_header(header)
         groups: list[list[int]] = [[]]
         # Headers of a hundred words must not leave each row alone under them.
-        room = max(limit - head_words - len(first.split()), limit // 2)
+        most_words = max(limit - head_words - len(first.split()), limit // 2)
         words = 0
         refined, repeated = "", [""] * len(body)
         for i, line in enumerate(body):
             if _is_header(line):
                 refined = _join(line)
             size = len(" ".join(line).split())
-            if groups[-1] and words + size > room:
+            if groups[-1] and words + size > most_words:
                 groups.append([])
                 words = len(refined.split())
                 repeated[i] = "" if _is_header(line) else refined
@@ -69,7 +74,7 @@ _Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[dict[str, float
 
 
 def _read_parts(blocks: Sequence[_Block], rows: list[dict[str, float]]) -> list[_Part]:
-    """Headers, lines and rectangles to read from top to bottom; parts with headers and equal lines are one."""
+    """Return headers, lines and rectangles to read from top to bottom, parts with equal lines merged."""
     heights = {len(block.body) for block in blocks}
     if len(blocks) > 1 and len(heights) == 1 and all(any(block.header) for block in blocks):
         header = tuple(cell for block in blocks for cell in block.header)
@@ -82,7 +87,7 @@ def _read_parts(blocks: Sequence[_Block], rows: list[dict[str, float]]) -> list[
 
 
 def _match_rows(body: Sequence[tuple[str, ...]], rows: list[dict[str, float]]) -> list[dict[str, float]]:
-    """A rectangle for each line; none where lines and rows of the table cannot be told to be the same."""
+    """Return a rectangle for each line; none where lines and rows of the table do not correspond one to one."""
     printed = [i for i, line in enumerate(body) if not _is_header(line)]
     if len(printed) != len(rows) or not rows:
         return []
@@ -97,15 +102,15 @@ def _row_boxes(table: dict[str, Any]) -> list[dict[str, float]]:
 
 
 def _hull(boxes: Iterable[dict[str, float]]) -> dict[str, float]:
-    held = list(boxes)
-    if not held:
+    rectangles = list(boxes)
+    if not rectangles:
         return {}
-    lows = {corner: min(box[corner] for box in held) for corner in ("x0_pt", "y0_pt")}
-    return {**lows, **{corner: max(box[corner] for box in held) for corner in ("x1_pt", "y1_pt")}}
+    lows = {corner: min(box[corner] for box in rectangles) for corner in ("x0_pt", "y0_pt")}
+    return {**lows, **{corner: max(box[corner] for box in rectangles) for corner in ("x1_pt", "y1_pt")}}
 
 
 def _read_markdown(markdown: str) -> tuple[list[_Block], list[str]]:
-    """The Markdown tables of a text, and the lines of notes after them."""
+    """Parse the Markdown tables of a text, and the lines of notes after them."""
     blocks: list[_Block] = []
     notes: list[str] = []
     for block in markdown.split("\n\n"):
@@ -131,15 +136,15 @@ def _is_header(line: Sequence[str]) -> bool:
 
 
 def _join_header(header: Sequence[str]) -> str:
-    """A header line in which a spanning header is said once, over the first of its columns."""
-    said: list[str] = []
+    """Return a header line in which a spanning header is repeated once, over the first of its columns."""
+    labels: list[str] = []
     above: list[str] = []
     for cell in header:
         path = cell.split(" > ")
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path[:-1], above, strict=False)))
-        said.append(" > ".join(path[shared:]))
+        labels.append(" > ".join(path[shared:]))
         above = path
-    return _join(said)
+    return _join(labels)
 
 
 def _join(cells: Sequence[str]) -> str:

@@ -24,12 +24,12 @@ from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.timing import read_times
 from taxkg_assets.defs.verdicts import Verdict, table_metadata
 from taxkg_assets.evaluation.ablation import Step, score_ablation
+from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
-from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
@@ -269,7 +269,7 @@ def build_report_and_pages(
         report,
         eval_queries=eval_queries,
         ablation=ablation,
-        silence=score_silence(eval_queries, eval_runs, system=FULL, scores=scores),
+        abstention=score_abstention(eval_queries, eval_runs, system=FULL, scores=scores),
         floors=load_floors("eval_report"),
         not_built=find_missing(steps),
         guide_at=read_confidence(settings.guidance_relevance),

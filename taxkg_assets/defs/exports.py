@@ -47,16 +47,16 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
     if encoder is None:
         raise ExportError(f"the encoder {hashed} of the index is not here")
     small = hashed.endswith(SMALL_ARITHMETIC)
-    told = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
-    return export_encoder(encoder.model, folder, told=replace(told, scale=encoder.scale), is_small=small)
+    base = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
+    return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)
 
 
 def _export_reranker(home: AnyHome, row: dict[str, Any], folder: Path) -> ExportCard:
     from taxkg_assets.retrieval.export import export_cross, export_encoder
 
     model = scorer_model(home, row)
-    told = ExportCard("encoder" if row["kind"] == "late" else "cross", row["name"], reranker_export(row), 512, 0, 0)
-    return export_encoder(model, folder, told=told) if row["kind"] == "late" else export_cross(model, folder, told=told)
+    base = ExportCard("encoder" if row["kind"] == "late" else "cross", row["name"], reranker_export(row), 512, 0, 0)
+    return export_encoder(model, folder, base=base) if row["kind"] == "late" else export_cross(model, folder, base=base)
 
 
 def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> None:

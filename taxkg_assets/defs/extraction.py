@@ -26,7 +26,7 @@ from taxkg_assets.defs.settling import build_settled_references
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import (
-    LabelledScore,
+    LabeledScore,
     find_floor_faults,
     score_ownership,
     score_roles,
@@ -133,7 +133,7 @@ PIPELINE["references"].maker = Maker(
 # ------------------------------------------------------------------------------------------------------- gates
 
 
-def measured(score: LabelledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
+def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
     """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws.
 
     What is not sure, where the rows have a confidence, is counted and listed for review, whatever was measured.

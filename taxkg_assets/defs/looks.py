@@ -13,7 +13,7 @@ from typing import Any
 
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.settings import Settings
-from taxkg_assets.sources.scan import find_twins, printable, sha256_of
+from taxkg_assets.sources.scan import find_duplicate_files, printable, sha256_of
 
 MIB = 1024 * 1024
 BACK_REMEDY = "Put it back, or remove it and build again."
@@ -53,7 +53,7 @@ def look_at(
     """
     looks = {d: _look_at_one(file, settings=settings, hashed=hashed) for d, file in files.items()}
     seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
-    for document_id, holder in find_twins(seen, admitted=admitted).items():
+    for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
         reason = f"{printable(files[document_id]['path'])} has the same bytes as the document {holder}."
         looks[document_id] = _refuse("open", reason, TWIN_REMEDY)
     return looks

@@ -44,7 +44,7 @@ from taxkg_assets.retrieval.index import (
 from taxkg_assets.retrieval.known import build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
-from taxkg_assets.retrieval.summaries import build_summaries, digest_telling
+from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
@@ -95,7 +95,7 @@ summaries = table(
     group="retrieval",
     handles={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
-    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", told=digest_telling),
+    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", told=digest_running_text),
 )
 
 

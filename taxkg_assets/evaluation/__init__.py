@@ -1,1 +1,1 @@
-"""Runs to numbers: metrics, significance, ablation, labelled scores. No model, no index."""
+"""Runs to numbers: metrics, significance, ablation, scores on labeled data. No model, no index."""

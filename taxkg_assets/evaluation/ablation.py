@@ -1,4 +1,4 @@
-"""What does each part of the retrieval add? The same questions with and without it, pair by pair."""
+"""Ablation: the same questions with and without each component of the retrieval, compared in pairs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One comparison: a part of the retrieval, a run without it and a run that differs by it alone."""
+    """One comparison: a component of the retrieval, a run without it and a run that differs by it alone."""
 
     component: str
     system_without: str
@@ -50,12 +50,23 @@ def score_ablation(
     metrics: Sequence[str] = REPORTED,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Difference that each component makes, in the order of the steps.
+    """Compute the difference that each component makes.
 
-    Args:     scores: of these runs (`score_runs`); found here if none are given.
-    Returns:  one row per (query_set, component, metric) with the mean of the paired differences, its interval
-              (clustered by document family) and the randomisation test.
-    Raises:   ValueError if a step names a system that was not run.
+    Args:
+        eval_queries: Questions with their gold passages.
+        eval_runs: Runs of all systems of the steps.
+        documents: Documents of the corpus, for the families.
+        steps: Comparisons.
+        scores: Scores of these runs (`score_runs`); None to compute them.
+        metrics: Metrics to compare.
+        seed: Seed of the bootstrap and of the test.
+
+    Returns:
+        One row per (query_set, component, metric) with the mean of the paired differences, its interval (clustered by
+        document family) and the randomization test, in the order of the steps.
+
+    Raises:
+        ValueError: A step names a system that was not run.
     """
     scores = (score_runs(eval_queries, eval_runs) if scores is None else scores).drop_nulls("value")
     run = set(eval_runs["system"].unique())

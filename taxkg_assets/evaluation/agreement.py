@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: its verdicts against labels by hand, and rates of a labelled sample."""
+"""Agreement of a judge with labels made by hand, and rates of a labeled sample."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from taxkg_assets.evaluation.significance import Interval, score_interval
 
 ANSWERS, OTHER_EDITION, RELATED, UNRELATED = "answers", "other_edition", "related", "unrelated"
 LABELS = (ANSWERS, OTHER_EDITION, RELATED, UNRELATED)
-"""What a reader found a passage to be for a question: it answers (in part is enough); it would, had the question not
-asked for another year or edition; it is about the same thing; it is not."""
+"""Relation of a passage to a question: it answers (in part is enough); it would, had the question not
+named another year or edition; it is about the same thing; it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +24,47 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """Rows that both looked at."""
+        """Return the number of rows with both verdicts."""
         return self.both + self.judge_alone + self.label_alone + self.neither
 
     @property
     def accuracy(self) -> float:
-        """Share of rows on which both say the same."""
+        """Return the share of rows on which both agree."""
         return (self.both + self.neither) / self.n
 
     @property
     def kappa(self) -> float | None:
-        """Agreement beyond chance; None where one verdict alone was ever given, so that chance explains all.
+        """Return the agreement beyond chance; None where only one verdict was ever given, so that chance explains all.
 
-        Source: Cohen, Educational and Psychological Measurement 20, 1960.
+        Source:
+            Cohen, Educational and Psychological Measurement 20, 1960.
         """
-        judged, labelled = self.both + self.judge_alone, self.both + self.label_alone
-        chance = (judged * labelled + (self.n - judged) * (self.n - labelled)) / self.n**2
+        judged, labeled = self.both + self.judge_alone, self.both + self.label_alone
+        chance = (judged * labeled + (self.n - judged) * (self.n - labeled)) / self.n**2
         return None if chance == 1 else (self.accuracy - chance) / (1 - chance)
 
 
 def score_agreement(verdicts: Sequence[bool], labels: Sequence[bool]) -> Agreement:
-    """Count how a judge's verdicts and a reader's labels meet."""
-    met = list(zip(verdicts, labels, strict=True))
-    return Agreement(*(met.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))))
+    """Count the combinations of a judge's verdicts and a person's labels.
+
+    Args:
+        verdicts: Verdict of the judge for each row.
+        labels: Label of a person for each row.
+
+    Returns:
+        The counts.
+    """
+    pairs = list(zip(verdicts, labels, strict=True))
+    return Agreement(*(pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))))
 
 
 def score_rate(hits: Sequence[bool], clusters: Sequence[str], *, stream: Sequence[str], seed: int = 0) -> Interval:
-    """Share of hits in a labelled sample; the interval draws whole clusters, the questions that rows belong to."""
+    """Return the share of hits in a labeled sample; the interval draws whole clusters.
+
+    Args:
+        hits: Whether each row is a hit.
+        clusters: Question that each row belongs to.
+        stream: Names of what is estimated, for the seed.
+        seed: Seed of the bootstrap.
+    """
     return score_interval([float(hit) for hit in hits], clusters, seed=seed, stream=stream)

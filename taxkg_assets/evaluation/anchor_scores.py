@@ -1,4 +1,4 @@
-"""Anchors against labelled headings: found, invented, keyed and placed."""
+"""Anchors against labeled headings: found, invented, keyed and placed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import dataframely as dy
 
-from taxkg_assets.evaluation.extraction_scores import LabelledScore, Miss, score_share
+from taxkg_assets.evaluation.extraction_scores import LabeledScore, Miss, score_share
 from taxkg_assets.evaluation.labels import AnchorLabel, Labels
 from taxkg_assets.evaluation.naming import is_same_heading, read_key
 from taxkg_assets.schemas import Anchors, Documents
@@ -19,11 +19,19 @@ _SIDES = {"runin": "runin", "box": "box", "box_group": "box"}
 
 def score_anchors(
     anchors: dy.DataFrame[Anchors], labels: Labels, *, documents: dy.DataFrame[Documents]
-) -> LabelledScore:
-    """F1 of structural headings (all but run-ins) on the labelled pages.
+) -> LabeledScore:
+    """Score F1 of structural headings (all except run-ins) on the labeled pages.
 
-    A label is met by one anchor of its page, of its side (run-in or structural) and with its heading. Headings that a
-    reader could fairly dispute count neither as missed nor as invented.
+    A label matches one anchor of its page, of its type (run-in or structural) and with its heading. Debatable headings
+    count neither as missed nor as invented.
+
+    Args:
+        anchors: Extracted anchors.
+        labels: Labels of all folders.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `structural_f1` with recall and precision by type, and the accuracy of keys and parents.
     """
     wanted = labels.within(set(documents["document_id"])).anchors
     rows = list(anchors.iter_rows(named=True))
@@ -48,11 +56,11 @@ def score_anchors(
     for name, (share, faults) in {"key": _score_keys(hits), "parent": _score_parents(hits, rows)}.items():
         figures[f"{name}_accuracy"] = share
         misses += faults
-    return LabelledScore.of("structural_f1", figures, n_rows=len(counted), misses=misses, outcomes=outcomes)
+    return LabeledScore.of("structural_f1", figures, n_rows=len(counted), misses=misses, outcomes=outcomes)
 
 
 def _pair(wanted: Sequence[AnchorLabel], rows: Sequence[Row]) -> list[Row | None]:
-    """The anchor that meets each label, in reading order, none twice."""
+    """Return the anchor that matches each label, in reading order, none twice."""
     on_page = defaultdict(list)
     for row in rows:
         on_page[row["document_id"], row["page"]].append(row)

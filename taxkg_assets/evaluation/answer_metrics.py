@@ -1,4 +1,4 @@
-"""Answer metrics: does an answer contain what is needed, how much else does it say, and is its confidence right?
+"""Answer metrics: what an answer contains, how much else it says, and whether its confidence is right.
 
 Rankings are measured in `metrics`. Here only the words that a person reads count, by the same rule for quotes.
 """
@@ -51,7 +51,7 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a person is given for a question: the answer's words or none, and how sure it claims to be."""
+    """An answer as the user receives it: its words or none, and its stated confidence."""
 
     text: str | None
     confidence: float
@@ -59,7 +59,15 @@ class Reply:
 
 
 def score_answer(query: Mapping[str, Any], reply: Reply) -> dict[str, float]:
-    """Every metric that applies to a question; silence contains nothing, and nothing in it is off the point."""
+    """Compute every metric that applies to a question; an abstention contains nothing, and nothing off the point.
+
+    Args:
+        query: Question with `type` and `gold`.
+        reply: Answer to it.
+
+    Returns:
+        Values from 0 to 1 by metric.
+    """
     is_unanswerable = query["type"] == "unanswerable"
     scores = {"abstains_on_unanswerable" if is_unanswerable else "abstains_on_answerable": float(reply.is_abstained)}
     required = find_required(query)
@@ -77,7 +85,7 @@ def score_answer(query: Mapping[str, Any], reply: Reply) -> dict[str, float]:
 
 
 def _score_off_point(words: Sequence[str], quotes: Sequence[str]) -> float:
-    """Share of words in no run of `RUN` words that a gold quote has too."""
+    """Return the share of words in no run of `RUN` words that a gold quote also has."""
     runs = {run for quote in quotes for run in _find_runs(find_words(quote))}
     shared = {ix for start, run in enumerate(_find_runs(words)) if run in runs for ix in range(start, start + RUN)}
     return 1 - len(shared) / len(words)
@@ -88,11 +96,19 @@ def _find_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> float | None:
-    """Expected calibration error: mean distance of confidence from the share that is right, over bins of equal width.
+    """Compute the expected calibration error over bins of equal width.
 
-    Args:     pairs: stated confidence and whether the answer contains a needed passage, for each answer given.
-    Returns:  None without pairs.
-    Source:   Naeini, Cooper and Hauskrecht, AAAI 2015.
+    It is the mean distance of the confidence from the share of right answers.
+
+    Args:
+        pairs: Stated confidence and whether the answer contains a needed passage, for each answer given.
+        bins: Number of bins.
+
+    Returns:
+        Error from 0 to 1; None without pairs.
+
+    Source:
+        Naeini, Cooper and Hauskrecht, AAAI 2015.
     """
     if not pairs:
         return None
@@ -104,7 +120,16 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
 
 
 def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, draws: int = 300) -> float | None:
-    """The calibration error to expect of these answers if each were right with just the probability it states."""
+    """Estimate the calibration error of these answers if each were right with exactly its stated probability.
+
+    Args:
+        confidences: Stated confidence of each answer.
+        bins: Number of bins.
+        draws: Number of simulations.
+
+    Returns:
+        Error from 0 to 1; None without answers.
+    """
     if not confidences:
         return None
     rng = random.Random(0)
@@ -117,7 +142,15 @@ def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, dr
 def score_reliability(
     pairs: Sequence[tuple[float, bool]], *, bins: int = BINS // 2
 ) -> list[tuple[float, float, int, float, float]]:
-    """By bins of confidence: the ends, the number of answers, their mean confidence and the share that is right."""
+    """Compare confidence with precision by bins.
+
+    Args:
+        pairs: Stated confidence and whether the answer is right.
+        bins: Number of bins.
+
+    Returns:
+        For each bin with answers its ends, the number of answers, their mean confidence and the share that is right.
+    """
     by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, is_right in pairs:
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
@@ -129,7 +162,15 @@ def score_reliability(
 
 
 def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
-    """Confidence and rightness of each answer given; an answer to an unanswerable question is never right."""
+    """List confidence and correctness of each answer given.
+
+    Args:
+        queries: Questions with `id`.
+        replies: Answers by the question's id.
+
+    Returns:
+        Pairs in the order of the questions, without abstentions; an answer to an unanswerable question is never right.
+    """
     pairs = []
     for query in queries:
         reply = replies[str(query["id"])]
@@ -141,7 +182,16 @@ def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Re
 def score_risk_coverage(
     queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]
 ) -> list[tuple[float, float, float]]:
-    """Bound on confidence, share of all questions answered at or above it, and share of those answered wrongly."""
+    """Compute the risk-coverage curve.
+
+    Args:
+        queries: Questions with `id`.
+        replies: Answers by the question's id.
+
+    Returns:
+        For each bound on confidence, highest first: the bound, the share of all questions answered at or above it, and
+        the share of those that is wrong.
+    """
     pairs = find_outcomes(queries, replies)
     curve = []
     for bound in sorted({confidence for confidence, _ in pairs}, reverse=True):
@@ -153,9 +203,19 @@ def score_risk_coverage(
 def score_answers(
     queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
 ) -> pl.DataFrame:
-    """Average every metric over all questions and over each kind, with bootstrap intervals over document families.
+    """Average every metric over all questions and over each type, with bootstrap intervals over document families.
 
-    Args: replies, families: by the question's id; a question that is missing in replies is an error.
+    Args:
+        queries: Questions with `id` and `type`.
+        replies: Answers by the question's id, of every question.
+        families: Document family by the question's id.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        One row per slice and metric with the columns `FIGURES`.
+
+    Raises:
+        KeyError: A question has no reply or no family.
     """
     rows = [
         (str(query["id"]), piece, families[str(query["id"])], metric, value)

@@ -1,4 +1,4 @@
-"""The answers as something to read: what they contain by kind of question, and whether their confidence is right."""
+"""Report on answers: what they contain by type of question, and whether their confidence is right."""
 
 from __future__ import annotations
 
@@ -28,16 +28,22 @@ from taxkg_assets.schemas import Documents, EvalQueries
 SYSTEM = "answer"
 _READING = (
     "Every figure is a mean over questions; brackets hold the 95 % bootstrap interval, drawn by whole families of "
-    "documents. Silence contains nothing. Off point is the share of an answer's words in no run of three words that a "
-    "gold passage has too: better when low, and never 0 where the gold is one sentence."
+    "documents. Abstention contains nothing. Off point is the share of an answer's words in no run of three words that "
+    "a gold passage has too: better when low, and never 0 where the gold is one sentence."
 )
 Queries = dy.DataFrame[EvalQueries]
 
 
 def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], documents: Any) -> pl.DataFrame:
-    """Answer metrics by query set and kind, with intervals; named and shaped as the figures of a report.
+    """Compute answer metrics by query set and type, with intervals.
 
-    Args: replies: by query set and id, of every resolved question.
+    Args:
+        queries: Questions with their gold passages.
+        replies: Answers by query set and question id, of every resolved question.
+        documents: Documents of the corpus, for the families.
+
+    Returns:
+        One row per query set, slice and metric, with the columns of the figures of a report.
     """
     families = find_families(queries, Documents.cast(documents))
     figures = [pl.DataFrame(schema={**FIGURES, "system": pl.String, "query_set": pl.String})]
@@ -52,7 +58,17 @@ def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], 
 def render_answers(
     queries: Queries, replies: Mapping[str, Mapping[str, Reply]], figures: pl.DataFrame, *, title: str
 ) -> RenderedReport:
-    """For each query set: metrics by kind, reliability of the stated confidence, risk by coverage."""
+    """Render for each query set the metrics by type, the reliability of the stated confidence, and risk by coverage.
+
+    Args:
+        queries: Questions with their gold passages.
+        replies: Answers by query set and question id.
+        figures: Figures from `score_replies`.
+        title: Title of the report.
+
+    Returns:
+        The report as Markdown and HTML.
+    """
     blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
     for query_set, questions in _list_sets(queries):
         blocks += [Heading(f"Query set {query_set}"), _write_metrics(figures.filter(pl.col("query_set") == query_set))]
@@ -62,7 +78,7 @@ def render_answers(
 
 
 def _list_sets(queries: Queries) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The resolved questions of each set."""
+    """Return the resolved questions of each set."""
     resolved = queries.filter(pl.col("is_resolved")).sort("query_set", "query_id")
     return [
         (str(name), [{**row, "id": row["query_id"]} for row in own.iter_rows(named=True)])
@@ -90,7 +106,7 @@ def _write_figure(row: Mapping[str, Any] | None) -> Cell:
 
 
 def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
-    """Stated confidence and the share that is right, over the answers given."""
+    """Return stated confidence and the share that is right, over the answers given."""
     error, floor = score_calibration_error(pairs), find_calibration_floor([sure for sure, _ in pairs])
     if error is None or floor is None:
         return []
@@ -116,7 +132,7 @@ def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
 
 
 def _write_risk(curve: Sequence[tuple[float, float, float]]) -> list[Block]:
-    """Share answered wrongly when only the surest are answered."""
+    """Return the share answered wrongly when only the most confident are answered."""
     if not curve:
         return []
     caption = "Risk by coverage"

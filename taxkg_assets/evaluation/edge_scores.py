@@ -1,8 +1,8 @@
-"""Edges of the graph against labelled ones: precision and recall of every relation, by hand and eye from the pages.
+"""Edges of the graph against labeled ones: precision and recall of every relation.
 
-A label states a fact by keys: document, page, what is spoken of, relation, polarity, and a few words that stand in the
-sentence. Inside the labelled pages every semantic edge counts; a mention of the own box or form, and a borderline
-label, count on neither side. A label may allow more than one relation, as careful readers differ on some.
+A label states a fact by keys: document, page, source, relation, target, polarity, and a few words of the sentence.
+Inside the labeled pages every semantic edge counts; a mention of the own box or form, and a borderline label, count on
+neither side. A label may allow more than one relation, as careful readers differ on some.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class EdgeLabels:
     pages: frozenset[tuple[str, int]]
 
     def of_half(self, half: str) -> EdgeLabels:
-        """Only the forms of the development or of the check half."""
+        """Return only the forms of the development or of the check half."""
         facts = tuple(label for label in self.facts if label.half == half)
         documents = {label.document_id for label in facts}
         return EdgeLabels(facts, frozenset(place for place in self.pages if place[0] in documents))
@@ -71,13 +71,24 @@ class EdgeScore:
     misses: pl.DataFrame
 
     def figure(self, name: str) -> float | None:
-        """One column of the row for all relations."""
+        """Return one column of the row for all relations.
+
+        Args:
+            name: Name of the column.
+        """
         value: float | None = self.by_relation.filter(pl.col("relation") == _ALL).get_column(name).item()
         return value
 
 
 def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
-    """Type the rows of a label file: `scope` rows name the pages, all others are facts."""
+    """Convert the rows of a label file: `scope` rows name the pages, all others are facts.
+
+    Args:
+        rows: Rows of the file.
+
+    Returns:
+        Typed labels.
+    """
     facts, pages = [], set()
     for row in rows:
         if "scope" in row:
@@ -104,27 +115,36 @@ def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
 def score_edges(
     edges: dy.DataFrame[Edges], labels: EdgeLabels, *, nodes: dy.DataFrame[Nodes], documents: dy.DataFrame[Documents]
 ) -> EdgeScore:
-    """Compare the semantic edges of the labelled pages with the labels, relation by relation.
+    """Compare the semantic edges of the labeled pages with the labels, relation by relation.
 
-    Precision is over edges that say something of another box or form than their own; recall is over the labels that
-    are not borderline, by the label's first relation.
+    Precision is over edges that refer to another box or form than their own; recall is over the labels that are not
+    borderline, by the label's first relation.
+
+    Args:
+        edges: Edges of the graph.
+        labels: Labeled facts and pages.
+        nodes: Nodes of the graph.
+        documents: Documents of the corpus.
+
+    Returns:
+        Scores by relation and for all, and each edge or label that failed.
     """
     rows = [row for row in _find_semantic(edges, nodes, documents=documents) if row["place"] in labels.pages]
-    met = [[label for label in labels.facts if _meets(row, label)] for row in rows]
+    met = [[label for label in labels.facts if _matches(row, label)] for row in rows]
     is_right = [any(not label.is_optional for label in found) for found in met]
     counted = [ix for ix, row in enumerate(rows) if is_right[ix] or not (met[ix] or row["is_self"])]
-    said = {label for found in met for label in found}
+    matched = {label for found in met for label in found}
     wanted = [label for label in labels.facts if not label.is_optional]
     table = [
         _score(
             relation,
             emitted=[is_right[ix] for ix in counted if relation in (_ALL, rows[ix]["relation"])],
-            found=[label in said for label in wanted if relation in (_ALL, label.relations[0])],
+            found=[label in matched for label in wanted if relation in (_ALL, label.relations[0])],
         )
         for relation in (*SEMANTIC, _ALL)
     ]
     invented = [_describe("invented", rows[ix]) for ix in counted if not is_right[ix]]
-    missed = [_describe_label(label) for label in wanted if label not in said]
+    missed = [_describe_label(label) for label in wanted if label not in matched]
     columns = ["problem", "document_id", "page", "source", "relation", "polarity", "target", "words"]
     return EdgeScore(
         by_relation=pl.DataFrame(table, schema=SCORES, orient="row"),
@@ -133,7 +153,7 @@ def score_edges(
 
 
 def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.DataFrame) -> Iterable[dict[str, Any]]:
-    """Give each semantic edge its place, the names of its target, and whether that is its own box or form."""
+    """Yield each semantic edge with its place, the names of its target, and whether that is its own box or form."""
     forms = dict(documents.select("document_id", "form").iter_rows())
     columns = nodes.select("node_id", "document_id", "level", "anchor_key", "heading_path", "text")
     known = {row["node_id"]: row for row in columns.iter_rows(named=True)}
@@ -155,7 +175,7 @@ def _find_semantic(edges: pl.DataFrame, nodes: pl.DataFrame, *, documents: pl.Da
 
 
 def _name_target(target: Row, forms: Mapping[str, str]) -> list[str]:
-    """How a label may call a node: by key, by form, or by the name of a thing outside the corpus."""
+    """Return the names of a node in labels: by key, by form, or by the name of an external thing."""
     if target["level"] == "external":
         return [target["text"]]
     if target["level"] == "document":
@@ -164,7 +184,7 @@ def _name_target(target: Row, forms: Mapping[str, str]) -> list[str]:
     return [target["anchor_key"] or target["text"]]
 
 
-def _meets(row: Row, label: EdgeLabel) -> bool:
+def _matches(row: Row, label: EdgeLabel) -> bool:
     return (
         row["place"] == (label.document_id, label.page)
         and read_target(label.target) in row["names"]

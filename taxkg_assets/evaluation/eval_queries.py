@@ -1,7 +1,7 @@
-"""Questions with their gold passages, made good on the documents at hand.
+"""Questions with their gold passages, located in the documents of the corpus.
 
-Gold names its passage by a quote. Where the quoted document is not in the corpus, a question may say by a locator
-(kind of document, anchor, rare words) where the same statement stands in another document of the same form.
+Gold names its passage by a quote. Where the corpus lacks the quoted document, a question may have a locator (document
+type, anchor, rare words) that finds the same statement in another document of the same form.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Paragraph:
 
 
 class _Corpus:
-    """The documents, newest first, and the paragraphs of those that somebody asks for."""
+    """The documents, newest first, and the paragraphs of those that a question needs."""
 
     def __init__(
         self, documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
@@ -49,7 +49,7 @@ class _Corpus:
         self._paragraphs: dict[str, tuple[_Paragraph, ...]] = {}
 
     def find_paragraphs(self, document_id: str) -> tuple[_Paragraph, ...]:
-        """The paragraphs of a document in reading order."""
+        """Return the paragraphs of a document in reading order."""
         if document_id not in self._paragraphs:
             sections = self._sections.get((document_id,), self._no_rows[0]).sort("paragraph_ix")
             anchors = self._anchors.get((document_id,), self._no_rows[1])
@@ -73,12 +73,20 @@ def build_eval_queries(
     sections: dy.DataFrame[Sections],
     anchors: dy.DataFrame[Anchors],
 ) -> dy.DataFrame[EvalQueries]:
-    """Make each question's gold good on this corpus, by its own quotes or by its locator.
+    """Locate each question's gold in this corpus, by its own quotes or by its locator.
 
-    Args:     query_sets: the rows of each set by the set's name, in the gold format.
-    Returns:  one row per question; the set's name says so where its gold was located. Questions without gold here
-              are kept, not resolved, with a note why.
-    Raises:   ValueError if an id occurs twice in a set or a row lacks a field of the format.
+    Args:
+        query_sets: Rows in the gold format by the name of the set.
+        documents: Documents of the corpus.
+        sections: Content elements with their text.
+        anchors: Anchors of these documents.
+
+    Returns:
+        One row per question; the name of the set shows where its gold was located. Questions without gold here are
+        kept, not resolved, with a note on the reason.
+
+    Raises:
+        ValueError: An id occurs twice in a set, or a row lacks a field of the format.
     """
     corpus = _Corpus(documents, sections, anchors)
     rows = [
@@ -147,7 +155,7 @@ def _locate_all(locators: Sequence[Row], row: Row, corpus: _Corpus) -> tuple[lis
 
 
 def _locate(locator: Row, corpus: _Corpus) -> Row | None:
-    """The first paragraph below the anchor that holds all words, in the newest final revision that has one."""
+    """Return the first paragraph below the anchor with all words, in the newest final revision that has one."""
     words = frozenset(word for given in locator["words"] for word in find_words(given))
     wanted = squash(locator["anchor"])
     perspective = find_perspective(locator["doc_type"])
@@ -163,7 +171,7 @@ def _locate(locator: Row, corpus: _Corpus) -> Row | None:
 
 
 def _find_quote(text: str, words: frozenset[str]) -> str:
-    """Shortest run of whole sentences that holds the words; the gold format's upper bound cuts a longer one."""
+    """Return the shortest run of whole sentences with the words; the gold format's upper bound cuts a longer one."""
     thresholds = load_family("matching")["thresholds"]
     shortest, longest = thresholds["quote_min_chars"], thresholds["quote_max_chars"]
     sentences = [text[start:end] for start, end in find_sentence_parts(text)]
@@ -178,7 +186,7 @@ def _find_quote(text: str, words: frozenset[str]) -> str:
 
 
 def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
-    """Whole words of a long sentence: the window with the most of the wanted words, the first such one."""
+    """Return whole words of a long sentence: the first window with the most of the wanted words."""
     parts = quote.split(" ")
     windows = []
     for start in range(len(parts)):
@@ -191,7 +199,7 @@ def _cut_around(quote: str, words: frozenset[str], *, size: int) -> str:
 
 
 def _find_owners(anchor_id: str | None, tree: Mapping[str, Row]) -> list[Row]:
-    """The anchor and those above it, innermost first."""
+    """Return the anchor and those above it, innermost first."""
     chain: list[Row] = []
     while anchor_id is not None and anchor_id in tree and len(chain) <= len(tree):
         chain.append(tree[anchor_id])

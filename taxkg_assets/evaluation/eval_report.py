@@ -1,4 +1,4 @@
-"""Runs to the report: every figure with its interval, its questions, and its distance from the strongest baseline."""
+"""Report of retrieval: every figure with its interval, its number of questions, and its test against a baseline."""
 
 from __future__ import annotations
 
@@ -40,10 +40,18 @@ def build_eval_report(
 ) -> dy.DataFrame[EvalReport]:
     """Average every metric over all questions and over each type, with interval and test.
 
-    Args:     scores: of these runs (`score_runs`); found here if none are given. baselines: systems that the others
-              are tested against; the one with the best mean over all questions of the set counts, for each metric anew.
-    Returns:  one row per (system, query_set, slice, metric) to which a question belongs; p_value is null for the
-              baseline itself and where no baseline was run.
+    Args:
+        eval_queries: Questions with their gold passages.
+        eval_runs: Runs of all systems.
+        documents: Documents of the corpus, for the families.
+        scores: Scores of these runs (`score_runs`); None to compute them.
+        baselines: Systems that the others are tested against; for each metric the one with the best mean over all
+            questions of the set counts.
+        seed: Seed of the bootstrap and of the test.
+
+    Returns:
+        One row per (system, query_set, slice, metric) to which a question belongs; p_value is null for the baseline
+        itself and where no baseline was run.
     """
     scores = score_runs(eval_queries, eval_runs) if scores is None else scores
     scores = scores.join(find_families(eval_queries, documents), on=["query_set", "query_id"], how="left")
@@ -59,7 +67,15 @@ def build_eval_report(
 
 
 def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Family of each question's first gold (or near-miss) document: that document in all its revisions."""
+    """Find the document family of each question: its first gold (or near-miss) document in all its revisions.
+
+    Args:
+        eval_queries: Questions with their gold passages.
+        documents: Documents of the corpus.
+
+    Returns:
+        `query_set`, `query_id` and `family`.
+    """
     stem = {
         row["document_id"]: row["irs_name"] or row["document_id"].split("--")[0]
         for row in documents.select("document_id", "irs_name").iter_rows(named=True)
@@ -75,15 +91,23 @@ def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFra
 def find_retrieval_faults(
     eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], *, system: str = "full"
 ) -> pl.DataFrame:
-    """Figures of the released system that break a floor, one row each; empty passes.
+    """Find figures of the released system that break a floor.
 
     A floor that names a query set binds that set, one that names none binds every set. A set without a scored question
-    is not judged, but a report that lacks the system is a fault: it would pass by silence.
+    is not judged, but a report that lacks the system is a fault: it would pass unnoticed.
+
+    Args:
+        eval_report: Figures of all systems.
+        floors: Floors of all gates; those of `eval_report` apply.
+        system: Released system.
+
+    Returns:
+        `floor_id`, `system`, `query_set`, `metric`, `value`, `floor`, `n` and `reason`, one row per fault.
     """
     rows = eval_report.filter(pl.col("slice") == ALL)
     if rows.height and not rows.filter(pl.col("system") == system).height:
         return pl.DataFrame(
-            [("", system, "", "", None, None, 0, "the report holds no figures of this system")],
+            [("", system, "", "", None, None, 0, "the report has no figures of this system")],
             schema=_FAULTS,
             orient="row",
         )
@@ -98,7 +122,7 @@ def find_retrieval_faults(
 
 
 def _find_strongest(scores: pl.DataFrame, baselines: Sequence[str]) -> Mapping[tuple[str, str], str]:
-    """Best baseline by (query_set, metric); equals go to the first named."""
+    """Return the best baseline by (query_set, metric); equals go to the first named."""
     means = (
         scores.filter(pl.col("system").is_in(list(baselines)))
         .group_by("query_set", "metric", "system")
@@ -115,7 +139,7 @@ def _find_strongest(scores: pl.DataFrame, baselines: Sequence[str]) -> Mapping[t
 
 
 def _group_scores(slices: pl.DataFrame) -> dict[tuple[str, str, str], Cell]:
-    """The scores of each query set, slice and metric, by system, in the order of the questions."""
+    """Return the scores of each query set, slice and metric, by system, in the order of the questions."""
     columns = ("query_set", "slice", "metric", "system", "query_id", "value", "family")
     cells: dict[tuple[str, str, str], Cell] = {}
     for *key, system, query_id, value, family in slices.select(columns).sort(columns[:5]).iter_rows():

@@ -1,4 +1,4 @@
-"""Questions to ranked runs: every system answers every question, and what it returned is written down.
+"""Questions to ranked runs: every system is run on every question, and its results are recorded.
 
 A system is a callable given by the caller; no index and no model is known here.
 """
@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What a system returned for one question: result rows best first, and whether it would rather be silent."""
+    """Results of a system for one question, best first, and whether it would abstain."""
 
     results: Sequence[Row]
     is_abstained: bool = False
@@ -31,13 +31,19 @@ System = Callable[[str], Ranking | Sequence[Row]]
 
 
 def build_eval_runs(eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System]) -> dy.DataFrame[EvalRuns]:
-    """Ask every system every resolved question.
+    """Run every system on every resolved question.
 
-    Args:     systems: by name, a callable from a question to a Ranking, or to its result rows alone. A result row is
-              read by `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
-    Returns:  one row per (system, query_set, query_id, rank), to the depth that the metrics look at; an empty ranking
-              leaves one row of rank 0.
-    Raises:   ValueError if a result row lacks its document or its text.
+    Args:
+        eval_queries: Questions with their gold passages.
+        systems: By name a callable from a question to a Ranking, or to its result rows alone. A result row is read by
+            `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
+
+    Returns:
+        One row per (system, query_set, query_id, rank), to the depth that the metrics need; an empty ranking is one row
+        of rank 0.
+
+    Raises:
+        ValueError: A result row lacks its document or its text.
     """
     queries = list(eval_queries.filter(pl.col("is_resolved")).sort("query_set", "query_id").iter_rows(named=True))
     rows = [

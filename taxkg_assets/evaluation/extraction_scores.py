@@ -1,8 +1,8 @@
-"""Extraction tables against labelled documents: the figures that the gates compare with their floors.
+"""Extraction tables against labeled documents: the figures that the gates compare with their floors.
 
 Here are roles, owners, boxes and table cells; headings and references have modules of their own (`anchor_scores`,
-`reference_scores`). Only documents of the corpus are measured; where none of them is labelled the score is None, which
-gates show as "not measured". What was looked for and not found stays in the denominator.
+`reference_scores`). Only documents of the corpus are measured; where none of them is labeled the score is None, which
+gates show as "not measured". Labels that were not found stay in the denominator.
 """
 
 from __future__ import annotations
@@ -35,10 +35,15 @@ Miss = tuple[str, str, int | None, str, str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledScore:
-    """One measurement on labelled documents: its main figure, all figures by name, and every row that failed.
+class LabeledScore:
+    """One measurement on labeled documents.
 
-    `reliability` compares confidence with precision, where the decisions have a confidence.
+    Attributes:
+        metric: Name of the main figure.
+        figures: All figures by name; None where nothing was measured.
+        n_rows: Labeled rows that count.
+        misses: Every row that failed.
+        reliability: Confidence compared with precision, where the decisions have a confidence.
     """
 
     metric: str
@@ -56,31 +61,52 @@ class LabelledScore:
         n_rows: int,
         misses: Sequence[Miss],
         outcomes: Iterable[tuple[float, bool]] = (),
-    ) -> LabelledScore:
-        """A measurement whose misses are still plain rows; outcomes are confidence and success of each decision."""
+    ) -> LabeledScore:
+        """Build a measurement from plain rows.
+
+        Args:
+            metric: Name of the main figure.
+            figures: All figures by name.
+            n_rows: Labeled rows that count.
+            misses: Rows that failed.
+            outcomes: Confidence and success of each decision.
+        """
         frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
         reliability = score_reliability(list_outcomes(outcomes))
         return cls(metric=metric, figures=figures, n_rows=n_rows, misses=frame, reliability=reliability)
 
     @property
     def score(self) -> float | None:
-        """The main figure; None where nothing was measured."""
+        """Return the main figure; None where nothing was measured."""
         return self.figures[self.metric]
 
     def describe(self) -> str:
-        """The main figure in words, as a gate shows it."""
+        """Return the main figure in words, as a gate shows it."""
         if self.score is None:
-            return f"{self.metric}: not measured (no labelled row is of a document in the corpus)"
-        return f"{self.metric} {self.score:.4f} on {self.n_rows} labelled rows"
+            return f"{self.metric}: not measured (no labeled row is of a document in the corpus)"
+        return f"{self.metric} {self.score:.4f} on {self.n_rows} labeled rows"
 
 
 def score_share(part: int, whole: int) -> float | None:
-    """Share of rows that are right; None without rows."""
+    """Return the share of rows that are right; None without rows.
+
+    Args:
+        part: Number of right rows.
+        whole: Number of rows.
+    """
     return part / whole if whole else None
 
 
-def find_floor_faults(score: LabelledScore, floors: Sequence[Floor]) -> pl.DataFrame:
-    """Floors that a measurement breaks, one row each; what was not measured, or on too few rows, breaks none."""
+def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFrame:
+    """Find floors that a measurement breaks; what was not measured, or on too few rows, breaks none.
+
+    Args:
+        score: The measurement.
+        floors: Floors of the gate.
+
+    Returns:
+        `floor_id`, `metric`, `value`, `floor`, `n` and `reason`, one row per fault.
+    """
     rows = [
         (floor.id, floor.metric, value, floor.floor, score.n_rows, floor.describe())
         for floor in floors
@@ -94,7 +120,15 @@ def find_floor_faults(score: LabelledScore, floors: Sequence[Floor]) -> pl.DataF
 
 
 def find_structural_owner(anchor_id: str | None, tree: Mapping[str, Row]) -> Row | None:
-    """The innermost anchor that is no run-in heading."""
+    """Find the innermost anchor that is not a run-in heading.
+
+    Args:
+        anchor_id: Anchor of a paragraph; None for none.
+        tree: Rows of `anchors` by id.
+
+    Returns:
+        Row of `anchors`; None where there is none.
+    """
     anchor = tree.get(anchor_id or "")
     while anchor is not None and anchor["kind"] == "runin":
         anchor = tree.get(anchor["parent_anchor_id"] or "")
@@ -103,27 +137,36 @@ def find_structural_owner(anchor_id: str | None, tree: Mapping[str, Row]) -> Row
 
 def score_roles(
     elements: dy.DataFrame[Elements], labels: Labels, *, documents: dy.DataFrame[Documents]
-) -> LabelledScore:
-    """Share of labelled lines whose element has the labelled role; the element nearest in length is taken."""
+) -> LabeledScore:
+    """Score the share of labeled lines whose element has the labeled role; the element nearest in length is taken.
+
+    Args:
+        elements: Extracted elements.
+        labels: Labels of all folders.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `role_accuracy` and `role_lost`.
+    """
     wanted = labels.within(set(documents["document_id"])).roles
-    labelled = elements.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
-    on_page = _group(labelled.iter_rows(named=True), "document_id", "page")
+    in_scope = elements.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
+    on_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
     right, lost, misses, outcomes = 0, 0, list[Miss](), list[tuple[float, bool]]()
     for label in wanted:
         text = squash(label.text)
         read = [(row, squash(row["text"])) for row in on_page[label.document_id, label.page]]
-        held = [(row, own) for row, own in read if own and (text in own or _is_large_part(own, text))]
-        if not held:
+        matching = [(row, own) for row, own in read if own and (text in own or _is_large_part(own, text))]
+        if not matching:
             lost += 1
             misses.append(("lost", label.document_id, label.page, label.role, None, label.text))
             continue
-        nearest, _ = min(held, key=lambda pair: abs(len(pair[1]) - len(text)))
+        nearest, _ = min(matching, key=lambda pair: abs(len(pair[1]) - len(text)))
         right += nearest["role"] == label.role
         outcomes.append((nearest["role_confidence"], nearest["role"] == label.role))
         if nearest["role"] != label.role:
             misses.append(("role", label.document_id, label.page, label.role, nearest["role"], label.text))
     figures = {"role_accuracy": score_share(right, len(wanted)), "role_lost": score_share(lost, len(wanted))}
-    return LabelledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses, outcomes=outcomes)
+    return LabeledScore.of("role_accuracy", figures, n_rows=len(wanted), misses=misses, outcomes=outcomes)
 
 
 def _is_large_part(own: str, text: str) -> bool:
@@ -136,21 +179,30 @@ def score_ownership(
     *,
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
-) -> LabelledScore:
-    """Share of labelled paragraphs that hang on the labelled heading; run-in headings are passed over.
+) -> LabeledScore:
+    """Score the share of labeled paragraphs below the labeled heading; run-in headings are skipped.
 
-    A label may quote a paragraph with its run-in heading, which is an anchor and no part of the paragraph's text.
+    A label may quote a paragraph with its run-in heading, which is an anchor and not part of the paragraph's text.
+
+    Args:
+        sections: Content elements with their owners.
+        labels: Labels of all folders.
+        anchors: Extracted anchors.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `ownership_accuracy` and `ownership_lost`.
     """
     wanted = labels.within(set(documents["document_id"])).ownership
-    is_labelled = pl.col("document_id").is_in({label.document_id for label in wanted})
-    tree = {row["anchor_id"]: row for row in anchors.filter(is_labelled).iter_rows(named=True)}
+    has_labels = pl.col("document_id").is_in({label.document_id for label in wanted})
+    tree = {row["anchor_id"]: row for row in anchors.filter(has_labels).iter_rows(named=True)}
     of_document = defaultdict(list)
-    for row in sections.filter(is_labelled).iter_rows(named=True):
+    for row in sections.filter(has_labels).iter_rows(named=True):
         of_document[row["document_id"]].append((row, squash(row["text"])))
     right, lost, misses = 0, 0, list[Miss]()
     for label in wanted:
-        held = _find_quoted(label.quote, of_document[label.document_id])
-        here = [row for row in held if row["page"] == label.page] or held
+        matching = _find_quoted(label.quote, of_document[label.document_id])
+        here = [row for row in matching if row["page"] == label.page] or matching
         if not here:
             lost += 1
             misses.append(("lost", label.document_id, label.page, label.owner, None, label.quote))
@@ -162,15 +214,15 @@ def score_ownership(
             got = owner["heading"] if owner else None
             misses.append(("owner", label.document_id, label.page, label.owner, got, label.quote))
     figures = {"ownership_accuracy": score_share(right, len(wanted)), "ownership_lost": score_share(lost, len(wanted))}
-    return LabelledScore.of("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabeledScore.of("ownership_accuracy", figures, n_rows=len(wanted), misses=misses)
 
 
 def _find_quoted(quoted: str, sections: Sequence[tuple[Mapping[str, Any], str]]) -> list[Mapping[str, Any]]:
-    """Find the paragraphs that hold a quote, or else what follows the quote's run-in heading."""
+    """Return the paragraphs with a quote, or else with what follows the quote's run-in heading."""
     quote = squash(quoted)
-    held = [row for row, own in sections if quote in own or _is_fragment(own, quote)]
-    if held:
-        return held
+    matching = [row for row, own in sections if quote in own or _is_fragment(own, quote)]
+    if matching:
+        return matching
     separator = ". " if ". " in quoted[: find_threshold("runin_characters")] else "—"
     rest = squash(quoted.partition(separator)[2])
     return [row for row, own in sections if rest in own] if len(rest) >= find_threshold("runin_rest_letters") else []
@@ -182,12 +234,21 @@ def _is_fragment(own: str, quote: str) -> bool:
 
 def score_boxes(
     registry: dy.DataFrame[Registry], labels: Labels, *, documents: dy.DataFrame[Documents]
-) -> LabelledScore:
-    """Share of the printed boxes that the registry has; beside it the invented ones and the labels read right."""
+) -> LabeledScore:
+    """Score the share of the printed boxes that the registry has, invented boxes, and correct labels.
+
+    Args:
+        registry: Registered boxes.
+        labels: Labels of all folders.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `box_coverage`, `box_label_match` and `boxes_invented`, a count.
+    """
     wanted = labels.within(set(documents["document_id"])).boxes
     forms = {label.document_id for label in wanted}
     read = {(row["document_id"], read_key(row["box_key"])): row for row in registry.iter_rows(named=True)}
-    have, well_labelled, misses = 0, 0, list[Miss]()
+    have, well_labeled, misses = 0, 0, list[Miss]()
     for label in wanted:
         row = read.get((label.document_id, read_key(label.key)))
         if row is None:
@@ -195,7 +256,7 @@ def score_boxes(
             continue
         have += 1
         is_right = not label.label or is_same_label([label.label, *label.parts], row["label"])
-        well_labelled += is_right
+        well_labeled += is_right
         if not is_right:
             misses.append(("label", label.document_id, None, label.label, row["label"], label.key))
     printed = {(label.document_id, read_key(label.key)) for label in wanted}
@@ -203,17 +264,26 @@ def score_boxes(
     misses += [("invented", form, None, "", read[form, key]["label"], key) for form, key in invented]
     figures = {
         "box_coverage": score_share(have, len(wanted)),
-        "box_label_match": score_share(well_labelled, have),
+        "box_label_match": score_share(well_labeled, have),
         "boxes_invented": float(len(invented)) if wanted else None,
     }
-    return LabelledScore.of("box_coverage", figures, n_rows=len(wanted), misses=misses)
+    return LabeledScore.of("box_coverage", figures, n_rows=len(wanted), misses=misses)
 
 
-def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabelledScore:
-    """Share of labelled cells found by value under the labelled row and column headers."""
+def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.DataFrame[Documents]) -> LabeledScore:
+    """Score the share of labeled cells found by value under the labeled row and column headers.
+
+    Args:
+        tables: Extracted tables.
+        labels: Labels of all folders.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `cell_accuracy` and `cell_value_found`.
+    """
     wanted = labels.within(set(documents["document_id"])).tables
-    labelled = tables.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
-    on_page = _group(labelled.iter_rows(named=True), "document_id", "page")
+    in_scope = tables.filter(pl.col("document_id").is_in({label.document_id for label in wanted}))
+    on_page = _group(in_scope.iter_rows(named=True), "document_id", "page")
     right, met, misses = 0, 0, list[Miss]()
     for label in wanted:
         cells = [
@@ -234,7 +304,7 @@ def score_tables(tables: dy.DataFrame[Tables], labels: Labels, *, documents: dy.
             place = f"{label.row} | {label.column}"
             misses.append(("cell", label.document_id, label.page, place, got, label.value))
     figures = {"cell_accuracy": score_share(right, len(wanted)), "cell_value_found": score_share(met, len(wanted))}
-    return LabelledScore.of("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
+    return LabeledScore.of("cell_accuracy", figures, n_rows=len(wanted), misses=misses)
 
 
 def _group(rows: Iterable[Row], *names: str) -> defaultdict[tuple[Any, ...], list[Row]]:

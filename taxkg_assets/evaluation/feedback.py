@@ -1,4 +1,4 @@
-"""What askers said of answers: rows of `feedback`."""
+"""Ratings of answers by their readers: rows of `feedback`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from taxkg_assets.schemas import Feedback
 
 
 def build_feedback(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[Feedback]:
-    """One row for each judgement; entries bear the columns' names."""
+    """Build the table of ratings.
+
+    Args:
+        entries: For each rating the values of the table's columns.
+
+    Returns:
+        One row per rating, sorted by `feedback_id`.
+    """
     rows = pl.DataFrame(list(entries), schema=Feedback.create_empty().schema)
     return Feedback.validate(rows.sort("feedback_id"))

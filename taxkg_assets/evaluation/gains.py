@@ -1,4 +1,4 @@
-"""What a change is worth: two systems on the same questions, over all of them and over each type."""
+"""Gain of a change: two systems on the same questions, over all of them and over each type."""
 
 from __future__ import annotations
 
@@ -43,7 +43,15 @@ def score_gain(
 ) -> Gain:
     """Compare two systems question by question.
 
-    Args: clusters: document family of each question, drawn whole by the bootstrap. stream: names of the comparison.
+    Args:
+        without: Score of each question without the change.
+        value: Score of each question with the change.
+        clusters: Document family of each question, drawn as a whole by the bootstrap.
+        seed: Seed of the bootstrap and of the test.
+        stream: Names of the comparison, for the seed.
+
+    Returns:
+        Means, paired difference with its interval, and p-value.
     """
     gains = [new - old for old, new in zip(without, value, strict=True)]
     return Gain(
@@ -58,12 +66,18 @@ def score_gain(
 def score_gains(
     scores: pl.DataFrame, steps: Sequence[tuple[str, str]], *, metrics: Sequence[str], seed: int = 0
 ) -> pl.DataFrame:
-    """Every step's gain over all questions and over each type.
+    """Compute every step's gain over all questions and over each type.
 
-    Args:     scores: one row per (system, query_id, metric) with type, family and value; questions that one of the two
-              systems was not scored on do not count for their step. steps: (system without, system with).
-    Returns:  one row per (step, slice, metric), in the order of the steps; `relative` is the gain as a share of
-              `without`, null where that is 0.
+    Args:
+        scores: One row per (system, query_id, metric) with type, family and value; questions that one of the two
+            systems was not scored on do not count for their step.
+        steps: Pairs of system without and system with the change.
+        metrics: Metrics to compare.
+        seed: Seed of the bootstrap and of the test.
+
+    Returns:
+        One row per (step, slice, metric), in the order of the steps; `relative` is the gain as a share of `without`,
+        null where that is 0.
     """
     slices = pl.concat([scores.with_columns(slice=pl.lit(ALL)), scores.with_columns(slice=pl.col("type"))])
     cells = slices.drop_nulls("value").partition_by("slice", "metric", "system", as_dict=True)
@@ -106,5 +120,14 @@ def _row(pairs: pl.DataFrame, *, names: tuple[str, str, str, str], seed: int) ->
 
 
 def find_worse_types(gains: pl.DataFrame, *, metric: str, allowed: float) -> pl.DataFrame:
-    """Types of question that a change makes worse by more than what is allowed; empty passes."""
+    """Find types of question that a change makes worse by more than what is allowed.
+
+    Args:
+        gains: Gains from `score_gains`.
+        metric: Metric to check.
+        allowed: Largest loss that is allowed, from 0 to 1.
+
+    Returns:
+        Rows of `gains`; empty where the change passes.
+    """
     return gains.filter(pl.col("slice") != ALL, pl.col("metric") == metric, pl.col("gain") < -allowed)

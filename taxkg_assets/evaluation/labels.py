@@ -1,8 +1,8 @@
-"""Labelled folders to typed rows: what hand and eye found in a document, for measuring only.
+"""Labeled folders to typed rows: what persons found in a document, for measuring only.
 
-Files are read by the caller; several folders are merged here. The format is that of the gold files beside the
-evaluation scripts: `anchors`, `ownership`, `references`, `references_scope`, `roles`, `tables` (one JSON object a line)
-and `boxes` (one object with the boxes of each form).
+Files are read by the caller; several folders are merged here. The format is that of the gold files: `anchors`,
+`ownership`, `references`, `references_scope`, `roles`, `tables` (one JSON object per line) and `boxes` (one object with
+the boxes of each form).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OwnershipLabel:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """One sentence and one thing that it points at; `is_hard` where careful readers could differ on the relation."""
+    """One sentence and one thing that it refers to; `is_hard` where careful readers could differ on the relation."""
 
     document_id: str
     page: int
@@ -68,7 +68,7 @@ class ReferenceLabel:
 
 @dataclass(frozen=True, slots=True)
 class ScopeLabel:
-    """The span of a document whose references are labelled without a gap."""
+    """The span of a document whose references are labeled without a gap."""
 
     document_id: str
     first_heading: str
@@ -99,7 +99,7 @@ class CellLabel:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Everything labelled, of all folders; the field's name is the file's."""
+    """All labels of all folders; the field's name is the file's."""
 
     anchors: tuple[AnchorLabel, ...] = ()
     boxes: tuple[BoxLabel, ...] = ()
@@ -110,7 +110,7 @@ class Labels:
     tables: tuple[CellLabel, ...] = ()
 
     def within(self, document_ids: Collection[str]) -> Labels:
-        """The labels of some documents only."""
+        """Return the labels of some documents only."""
         return Labels(
             **{
                 field.name: tuple(row for row in getattr(self, field.name) if row.document_id in document_ids)
@@ -120,9 +120,17 @@ class Labels:
 
 
 def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
-    """Rows of one label file by its name without ending; `boxes` is flattened to one row per box.
+    """Parse one label file; `boxes` is flattened to one row per box.
 
-    Raises:   ValueError naming the file and the line that is no JSON object.
+    Args:
+        name: Name of the file without ending.
+        text: Content of the file.
+
+    Returns:
+        Rows of the file.
+
+    Raises:
+        ValueError: A line is not JSON; the message names file and line.
     """
     if name == "boxes":
         return [{"document": document, **box} for document, boxes in json.loads(text).items() for box in boxes]
@@ -138,10 +146,16 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
 
 
 def read_labels(folders: Mapping[str, Mapping[str, Sequence[Row]]]) -> Labels:
-    """Merge labelled folders, by name; a row that stands in two folders counts once.
+    """Merge labeled folders; a row that is in two folders counts once.
 
-    Args:     folders: by the folder's name, the rows of each label file (`read_label_file`) by the file's name.
-    Raises:   ValueError naming folder, file, row and the field that a row lacks.
+    Args:
+        folders: By the folder's name, the rows of each label file (`read_label_file`) by the file's name.
+
+    Returns:
+        Typed labels.
+
+    Raises:
+        ValueError: A row lacks a field; the message names folder, file, row and field.
     """
     return Labels(
         anchors=_merge(folders, "anchors", _read_anchor),
@@ -158,7 +172,10 @@ T = TypeVar("T")
 
 
 def _merge(folders: Mapping[str, Mapping[str, Sequence[Row]]], name: str, read: Callable[[Row], T]) -> tuple[T, ...]:
-    """Rows of one file over all folders; a row may stand twice in a file (equal headings of a page), never in two."""
+    """Merge the rows of one file over all folders.
+
+    A row may occur twice in a file (equal headings of a page), never in two.
+    """
     merged: list[T] = []
     for folder, files in sorted(folders.items()):
         rows = list(_read_rows(files.get(name, ()), read, place=f"{folder}/{name}"))

@@ -1,7 +1,7 @@
-"""Rankings to numbers: what one ranked list is worth for one question, for whole runs, and for a pipeline.
+"""Ranking metrics: the value of one ranked list for one question, of whole runs, and of a pipeline.
 
-Recall within a token budget and multi-hop coverage count what a language model would really be shown; the rank
-measures look at the first 500 tokens of each result. Means, intervals and tests over questions are elsewhere.
+Recall within a token budget and multi-hop coverage count what a language model would really be shown; the rank measures
+use the first 500 tokens of each result. Means, intervals and tests over questions are elsewhere.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NDCG_CUTOFF = 10
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result as it is judged: where it comes from and what was handed over."""
+    """One result as it is judged: its document and its text."""
 
     document_id: str
     text: str
@@ -53,20 +53,34 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where the gold passages of one question were found in one ranking."""
+    """Places of the gold passages of one question in one ranking."""
 
     ranks: tuple[int | None, ...]
     is_in_budget: tuple[bool, ...]
 
 
 def find_required(query: Query) -> list[Passage]:
-    """Gold passages that an answer cannot do without: grade 2 and 3, or all where none is graded so."""
+    """Return the gold passages that an answer needs: grade 2 and 3, or all where none is graded so.
+
+    Args:
+        query: Question with `gold`.
+    """
     gold = list(query["gold"])
     return [passage for passage in gold if passage["grade"] >= 2] or gold
 
 
 def find_passages(passages: Sequence[Passage], results: Sequence[Result], *, is_row: bool, budget: int) -> Finding:
-    """First rank of each passage (1-based, by a result's first 500 tokens), and whether the budget showed it."""
+    """Find passages in a ranking.
+
+    Args:
+        passages: Gold passages with `document` and `quote`.
+        results: Results, best first.
+        is_row: Whether the quotes are table rows.
+        budget: Tokens of all results that are shown.
+
+    Returns:
+        First rank of each passage (1-based, by a result's first 500 tokens), and whether the budget showed it.
+    """
     thresholds = load_family("matching")["thresholds"]
     ranks: list[int | None] = [None] * len(passages)
     shown = [False] * len(passages)
@@ -85,20 +99,37 @@ def find_passages(passages: Sequence[Passage], results: Sequence[Result], *, is_
 
 
 def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:
-    """Share of passages found at rank `cutoff` or above."""
+    """Return the share of passages found at a rank up to a cutoff.
+
+    Args:
+        ranks: First rank of each passage; None where it was not found.
+        cutoff: Last rank that counts.
+    """
     return sum(rank is not None and rank <= cutoff for rank in ranks) / len(ranks)
 
 
 def score_reciprocal_rank(ranks: Sequence[int | None]) -> float:
-    """1 / rank of the first passage found; 0 where none is."""
+    """Return 1 / rank of the first passage found; 0 where none is.
+
+    Args:
+        ranks: First rank of each passage; None where it was not found.
+    """
     return max((1 / rank for rank in ranks if rank is not None), default=0.0)
 
 
 def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: int = NDCG_CUTOFF) -> float:
-    """Discounted gain of the passages found over the best possible, grades as gains, 1 / log2(1 + rank) as discount.
+    """Compute nDCG: the discounted gain of the passages found over the best possible.
 
-    A result that holds several passages earns each of them at its rank; the sum is capped at 1, the value of a ranking
-    with one passage a result.
+    Grades are gains, and 1 / log2(1 + rank) is the discount. A result with several passages earns each of them at its
+    rank; the sum is capped at 1, the value of a ranking with one passage per result.
+
+    Args:
+        ranks: First rank of each passage; None where it was not found.
+        grades: Grade of each passage.
+        cutoff: Last rank that counts.
+
+    Returns:
+        Value from 0 to 1.
     """
     gain = sum(
         grade / math.log2(1 + rank)
@@ -110,7 +141,16 @@ def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: in
 
 
 def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
-    """Every metric that applies to a question; None where it applies but the empty ranking leaves nothing to judge."""
+    """Compute every metric that applies to a question.
+
+    Args:
+        query: Question with `type`, `gold`, `near_miss` and `coverage`.
+        results: Results, best first.
+        is_abstained: Whether the system would abstain.
+
+    Returns:
+        Values from 0 to 1 by metric; None where it applies but the empty ranking leaves nothing to judge.
+    """
     is_unanswerable = query["type"] == "unanswerable"
     scores: dict[str, float | None] = {
         "abstain_on_unanswerable" if is_unanswerable else "abstain_on_answerable": float(is_abstained)
@@ -141,7 +181,7 @@ def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) 
 
 
 def _score_near_miss(query: Query, results: Sequence[Result], *, is_hit: bool) -> float | None:
-    """1 where a tempting wrong passage stands first and no right one does."""
+    """Return 1 where a tempting wrong passage is first and no right one is."""
     if not results:
         return None
     if is_hit:
@@ -152,12 +192,16 @@ def _score_near_miss(query: Query, results: Sequence[Result], *, is_hit: bool) -
 
 
 def _score_wrong_document(query: Query, results: Sequence[Result]) -> float | None:
-    """1 where the first result is of a document without any gold passage."""
+    """Return 1 where the first result is of a document without any gold passage."""
     return float(results[0].document_id not in {p["document"] for p in query["gold"]}) if results else None
 
 
 def find_metrics(query: Query) -> tuple[str, ...]:
-    """Metrics that apply to a question, whatever a system returned for it."""
+    """Return the metrics that apply to a question, whatever a system returned for it.
+
+    Args:
+        query: Question with `type` and `gold`.
+    """
     is_unanswerable = query["type"] == "unanswerable"
     required = find_required(query)
     applies: dict[str, Callable[[], bool]] = {
@@ -181,9 +225,14 @@ _SCORES = {
 def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns]) -> pl.DataFrame:
     """Score every question of every system.
 
-    Returns:  one row per (system, query_set, query_id, metric that applies); value is null where the question could
-              not be scored: it is not resolved on this corpus, or a measure of the first result meets no result. A
-              question that a system was not asked counts as an empty ranking.
+    Args:
+        eval_queries: Questions with their gold passages.
+        eval_runs: Runs of all systems.
+
+    Returns:
+        One row per (system, query_set, query_id, metric that applies); value is null where the question could not be
+        scored: it is not resolved on this corpus, or a measure of the first result has no result. A question that a
+        system was not run on counts as an empty ranking.
     """
     runs = _group_runs(eval_runs)
     rows = []
@@ -218,7 +267,7 @@ PARTS = {
     "embeddings": "embed",
     "index": "index",
 }
-"""Parts of a build whose time is told, and the word for each."""
+"""Parts of a build whose time is reported, and the word for each."""
 
 
 def build_metrics(
@@ -227,10 +276,15 @@ def build_metrics(
     *,
     times: Mapping[str, tuple[datetime, datetime]],
 ) -> dy.DataFrame[Metrics]:
-    """One figure of the pipeline a row: chunks, how those cut by meaning fared, what a reader is shown, and times.
+    """Build the figures of the pipeline: chunks, the outcome of semantic chunking, retrieval, and times.
 
-    Args:  times: when each part of the last build that did it began, and its beginning with the time it took.
-    Units: shares lie in 0..1; `k` is the number of results that a share of retrieval looks at.
+    Args:
+        chunks: All chunks.
+        eval_report: Figures of the evaluation.
+        times: For each part of the last build that did it, its beginning, and its beginning plus the time it took.
+
+    Returns:
+        One figure per row; shares are from 0 to 1, and `k` is the number of results that a share of retrieval counts.
     """
     rows = [*_chunk_figures(chunks), *_retrieval_figures(eval_report), *_times(times, chunks=chunks)]
     empty = {"k": None, "note": "", "began_at": None, "ended_at": None}
@@ -252,7 +306,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
         ),
         figure("semantic quality", _mean(cut["quality"]), "share", cut.height, note="accepted or not"),
     ]
-    note = "" if cut.height else "not measured: every layout told enough"
+    note = "" if cut.height else "not measured: no document has a weak layout"
     for piece, own in (("all", cut), *((str(key[0]), of) for key, of in sorted(cut.group_by("document_id")))):
         rows += [
             figure("semantic accept", _mean(own["status"] == "accepted"), "share", own.height, piece=piece, note=note),
@@ -266,7 +320,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
 
 
 def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, Any]]:
-    """Relevance never without sufficiency: both of the whole pipeline, for each query set."""
+    """Return relevance and sufficiency of the whole pipeline for each query set, never one without the other."""
     shown = eval_report.filter(
         pl.col("system") == "full",
         pl.col("slice") == "all",
@@ -299,7 +353,14 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
-    """The figures as they are read: shares in percent, times in seconds, the number of results beside them."""
+    """Format the figures for readers: shares in percent, times in seconds.
+
+    Args:
+        metrics: Table `metrics`.
+
+    Returns:
+        `metric`, `slice`, `figure`, `K`, `n` and `note`, as text except for `n`.
+    """
     rows = []
     for row in metrics.iter_rows(named=True):
         seconds = (row["ended_at"] - row["began_at"]).total_seconds() if row["ended_at"] else None

@@ -1,4 +1,4 @@
-"""When do a printed name and a read one mean the same: headings, keys, targets, labels, header paths."""
+"""Comparison of printed and extracted names: headings, keys, targets, labels, header paths."""
 
 from __future__ import annotations
 
@@ -13,18 +13,34 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 @cache
 def find_threshold(name: str) -> Any:
-    """A threshold of rules/naming.yaml."""
+    """Return a threshold of rules/naming.yaml.
+
+    Args:
+        name: Name of the threshold.
+    """
     return load_family("naming")["thresholds"][name]
 
 
 @lru_cache(maxsize=8192)
 def find_name_words(text: str | None) -> frozenset[str]:
-    """Words of a label, a path or a piece of evidence, without order."""
+    """Find the words of a label, a path or a piece of evidence.
+
+    Args:
+        text: Text; None counts as empty.
+
+    Returns:
+        Normalized words, without order.
+    """
     return frozenset(load_rules("naming", "words")[0].pattern.findall(fold(text).replace(",", "")))
 
 
 def is_same_heading(read: str | None, printed: str | None) -> bool:
-    """Decide whether two headings are one: equal letters, or one is the beginning of the other and hardly shorter."""
+    """Return whether two headings are one: equal letters, or one is the beginning of the other and hardly shorter.
+
+    Args:
+        read: Extracted heading.
+        printed: Labeled heading.
+    """
     short, long = sorted((squash(read), squash(printed)), key=len)
     if not short:
         return False
@@ -42,18 +58,37 @@ def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
 
 @lru_cache(maxsize=8192)
 def read_key(text: str | None) -> str:
-    """A key without its signs and its plural: boxes_14-16 and box 14-16 are one."""
+    """Normalize a key, without signs and plural: boxes_14-16 and box 14-16 are one.
+
+    Args:
+        text: Key; None counts as empty.
+
+    Returns:
+        Normalized key.
+    """
     return _rewrite(text, ("several_boxes", "no_letter_or_digit"))
 
 
 @lru_cache(maxsize=8192)
 def read_target(text: str | None) -> str:
-    """A reference's target however it is abbreviated: Publication 550 and Pub. 550 are one."""
+    """Normalize a reference's target with its abbreviations: Publication 550 and Pub. 550 are one.
+
+    Args:
+        text: Target; None counts as empty.
+
+    Returns:
+        Normalized target.
+    """
     return _rewrite(text)
 
 
 def is_same_label(printed: Sequence[str], read: str | None) -> bool:
-    """Decide whether a box's label, or one of its printed parts, was read: by F1 of their words."""
+    """Return whether a box's label, or one of its printed parts, was read: by F1 of their words.
+
+    Args:
+        printed: Labeled label and its parts.
+        read: Extracted label.
+    """
     got = find_name_words(read)
     best = 0.0
     for wanted in (find_name_words(part) for part in printed if part):
@@ -64,26 +99,36 @@ def is_same_label(printed: Sequence[str], read: str | None) -> bool:
 
 
 def is_same_evidence(read: str | None, printed: str | None) -> bool:
-    """Decide whether two pieces of evidence are of one sentence: by the words of the shorter."""
+    """Return whether two pieces of evidence are of one sentence: by the words of the shorter.
+
+    Args:
+        read: Extracted evidence.
+        printed: Labeled evidence.
+    """
     left, right = find_name_words(read), find_name_words(printed)
     share: float = find_threshold("evidence_share")
     return bool(left and right) and len(left & right) / min(len(left), len(right)) >= share
 
 
 def is_same_path(printed: str, read: str | None, *, title: str | None) -> bool:
-    """Decide whether a header path leads to the labelled cell.
+    """Return whether a header path leads to the labeled cell.
 
-    The innermost header must stand in the path itself, the outer ones may stand in the table's title.
+    The innermost header must be in the path itself, the outer ones may be in the table's title.
+
+    Args:
+        printed: Labeled path, separated by " > ".
+        read: Extracted path.
+        title: Title of the table.
     """
     limit = find_threshold("path_factor") * len(find_name_words(printed)) + find_threshold("path_extra_words")
     return (
-        _holds_words(printed.split(" > ")[-1], read, share=find_threshold("last_header_share"))
-        and _holds_words(printed, f"{read or ''} {title or ''}", share=find_threshold("path_share"))
+        _contains_words(printed.split(" > ")[-1], read, share=find_threshold("last_header_share"))
+        and _contains_words(printed, f"{read or ''} {title or ''}", share=find_threshold("path_share"))
         and len(find_name_words(read)) <= limit
     )
 
 
-def _holds_words(printed: str, read: str | None, *, share: float) -> bool:
+def _contains_words(printed: str, read: str | None, *, share: float) -> bool:
     wanted = find_name_words(_aside().sub(" ", printed))
     return not wanted or len(wanted & find_name_words(read)) / len(wanted) >= share
 

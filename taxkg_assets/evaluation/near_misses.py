@@ -1,7 +1,7 @@
-"""Near misses: a question about one box, its passage, and the passage of another box that is easily taken for it.
+"""Near misses: a question about one box, its passage, and the passage of another box that is easily mistaken for it.
 
-Generated from `registry`, so that any corpus of forms has them; a system passes one if it puts the right passage first.
-Not here: models. A system is what it prefers, a list of margins.
+Generated from `registry`, so that any corpus of forms has them; a system passes one if it ranks the right passage
+first. Not here: models. A system is a list of margins between both passages.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ WORDINGS: Mapping[str, str] = {
     "key": "What is shown in {key} of Form {form}{edition}?",
     "label": "{label} on Form {form}{edition}: what amount is that?",
 }
-"""How a box is asked for; `definition` asks in the words of the form's other copy."""
+"""Wording of a question for a box; `definition` uses the words of the form's other copy."""
 DEFINITION, DEFINITION_WORDS = "definition", 40
 _MONTHS = tuple(calendar.month_name)
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """One question with the chunk that answers it and the chunk that only looks like it."""
+    """One question with the chunk that answers it and the chunk that only resembles it."""
 
     kind: str
     wording: str
@@ -45,7 +45,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Share of near misses in which a system put the right passage first."""
+    """Share of near misses in which a system ranked the right passage first."""
 
     system: str
     kind: str
@@ -70,24 +70,28 @@ class _BoxPassage:
 
 
 def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMiss]:
-    """Pair each box's passage with its likest sibling, the same key of another form, the same box of another revision.
+    """Pair each box's passage with its most similar sibling, and with the same box of another form or revision.
 
-    Args:     rows: chunks with `form`, `anchor_key`, `perspective`, `heading_path` and `text`, and the `revision` of
-              their documents.
-    Returns:  sorted; of passages that say the same to the word, only those whose form or year tells them apart.
+    Args:
+        registry: Registered boxes with their labels.
+        rows: Chunks with `form`, `anchor_key`, `perspective`, `heading_path` and `text`, and the `revision` of their
+            documents.
+
+    Returns:
+        Near misses, sorted; of passages with the same text, only those that differ in form or year.
     """
     passages = _find_box_passages(registry, rows)
     found: list[NearMiss] = []
     for passage in passages:
         nearest = {
-            SIBLING: _likest(passage, passages, is_near=_is_sibling),
-            OTHER_FORM: _likest(passage, passages, is_near=_is_other_form),
-            OTHER_YEAR: _likest(passage, passages, is_near=_is_other_year),
+            SIBLING: _most_similar(passage, passages, is_near=_is_sibling),
+            OTHER_FORM: _most_similar(passage, passages, is_near=_is_other_form),
+            OTHER_YEAR: _most_similar(passage, passages, is_near=_is_other_year),
         }
         others = [p for p in passages if _is_other_copy(passage, p)]
         for kind, near in nearest.items():
             if near is not None:
-                found += _ask(kind, passage, near, others)
+                found += _make_questions(kind, passage, near, others)
     return sorted(set(found), key=lambda item: (item.kind, item.right, item.near, item.wording))
 
 
@@ -118,18 +122,18 @@ def _find_box_passages(registry: pl.DataFrame, rows: pl.DataFrame) -> list[_BoxP
 
 
 def _find_definition(text: str, *, heading: str) -> str:
-    """The first words of a passage after its own heading, which would give the key away."""
+    """Return the first words of a passage after its own heading, which would give the key away."""
     return " ".join(text.removeprefix(heading).split()[:DEFINITION_WORDS])
 
 
 def _find_label(by_revision: Mapping[str, str], revision: str) -> str:
-    """The label of the revision, else of the newest one that prints any."""
+    """Return the label of the revision, else of the newest one that prints any."""
     if by_revision.get(revision):
         return by_revision[revision]
     return next((by_revision[name] for name in sorted(by_revision, reverse=True) if by_revision[name]), "")
 
 
-def _likest(
+def _most_similar(
     passage: _BoxPassage, passages: Iterable[_BoxPassage], *, is_near: Callable[[_BoxPassage, _BoxPassage], bool]
 ) -> _BoxPassage | None:
     near = [other for other in passages if is_near(passage, other)]
@@ -158,30 +162,40 @@ def _is_other_copy(one: _BoxPassage, other: _BoxPassage) -> bool:
     return (one.form, one.key) == (other.form, other.key) and one.side != other.side
 
 
-def _ask(kind: str, right: _BoxPassage, near: _BoxPassage, others: Sequence[_BoxPassage]) -> list[NearMiss]:
-    """The questions that tell two passages apart: a label that both share is not asked for."""
+def _make_questions(kind: str, right: _BoxPassage, near: _BoxPassage, others: Sequence[_BoxPassage]) -> list[NearMiss]:
+    """Return the questions that distinguish two passages: a label that both share is not used."""
     edition = f" ({_name_edition(right.revision)})" if kind == OTHER_YEAR else ""
-    asked = {
+    questions = {
         wording: pattern.format(key=right.key.replace("_", " "), label=right.label, form=right.form, edition=edition)
         for wording, pattern in WORDINGS.items()
         if "{label}" not in pattern or (right.label and (kind != SIBLING or right.label != near.label))
     }
     if kind == SIBLING and others:
-        asked[DEFINITION] = min(others, key=lambda other: (-len(other.words & right.words), other.chunk_id)).definition
+        nearest = min(others, key=lambda other: (-len(other.words & right.words), other.chunk_id))
+        questions[DEFINITION] = nearest.definition
     return [
         NearMiss(kind, wording, query, right.form, right.document_id, right.chunk_id, near.chunk_id)
-        for wording, query in asked.items()
+        for wording, query in questions.items()
     ]
 
 
 def _name_edition(revision: str) -> str:
-    """A revision as people write it: 2025, or January 2024."""
+    """Return a revision as users write it: 2025, or January 2024."""
     year, _, month = revision[:7].partition("-")
     return f"{_MONTHS[int(month)]} {year}" if month.isdigit() and 1 <= int(month) <= 12 else year
 
 
 def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int) -> list[NearMiss]:
-    """At most so many of each kind and wording, drawn at random; sorted as before."""
+    """Draw near misses of each kind and wording at random.
+
+    Args:
+        near_misses: All near misses.
+        most: Largest number of each kind and wording.
+        seed: Seed of the draw.
+
+    Returns:
+        The drawn ones in their order.
+    """
     draw = random.Random(seed)
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for ix, item in enumerate(near_misses):
@@ -193,10 +207,16 @@ def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int)
 def score_near_misses(
     near_misses: Sequence[NearMiss], margins: Mapping[str, Sequence[float]], *, families: Sequence[str], seed: int = 0
 ) -> list[Accuracy]:
-    """Accuracy of every system over all near misses and over each kind.
+    """Compute the accuracy of every system over all near misses and over each kind.
 
-    Args:     margins: by system, score of the right passage less that of the near one; a tie is a miss.
-              families: form family of each near miss; the interval draws whole families.
+    Args:
+        near_misses: The near misses.
+        margins: By system, score of the right passage less that of the near one; a tie is a miss.
+        families: Form family of each near miss; the interval draws whole families.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        One accuracy per system and kind.
     """
     found = []
     for system, own in margins.items():
@@ -215,7 +235,11 @@ def score_near_misses(
 
 
 def describe_accuracy(accuracy: Accuracy) -> dict[str, Any]:
-    """One accuracy as a flat row."""
+    """Return one accuracy as a flat row.
+
+    Args:
+        accuracy: The accuracy.
+    """
     interval = accuracy.interval
     return {
         "system": accuracy.system,

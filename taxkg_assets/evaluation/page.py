@@ -1,6 +1,6 @@
 """Blocks of a report to Markdown and to one self-contained HTML page; every text is escaped in both.
 
-What a report says is decided in `report`; how headings, tables and plots look is decided here.
+The content of a report is decided in `report`; how headings, tables and plots look is decided here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: what it says, a smaller second line, and how much of its column's best it is (for shading)."""
+    """One cell: its text, a smaller second line, and its share of the column's best for shading."""
 
     text: str
     detail: str = ""
@@ -82,7 +82,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A finished SVG with its caption; Markdown leaves it out, the table beside it says the same."""
+    """A finished SVG with its caption; Markdown leaves it out, since the table next to it has the same figures."""
 
     caption: str
     svg: str
@@ -92,12 +92,26 @@ Block = Heading | Paragraph | Table | Plot
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown prints as it stands, on one line."""
+    """Escape a text for Markdown and put it on one line.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Text that Markdown prints unchanged.
+    """
     return _MARKDOWN_SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 
 def render_markdown(blocks: Sequence[Block]) -> str:
-    """The blocks as Markdown, plots left out."""
+    """Render blocks as Markdown, without plots.
+
+    Args:
+        blocks: Blocks of the report.
+
+    Returns:
+        Markdown.
+    """
     return "\n\n".join(part for block in blocks if (part := _block_to_markdown(block))) + "\n"
 
 
@@ -121,7 +135,15 @@ def _cell_to_markdown(cell: Cell) -> str:
 
 
 def render_html(blocks: Sequence[Block], *, title: str) -> str:
-    """The blocks as one page that needs nothing beside it."""
+    """Render blocks as one self-contained page.
+
+    Args:
+        blocks: Blocks of the report.
+        title: Title of the page.
+
+    Returns:
+        HTML that loads nothing from the network.
+    """
     body = "\n".join(map(_block_to_html, blocks))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -1,4 +1,4 @@
-"""Figures with their intervals as inline SVG: no script, no font, no colour that the page does not define."""
+"""Figures with their intervals as inline SVG: no script, no font, no color that the page does not define."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOP, BOTTOM = 12, 30
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One line of a plot: a value, its interval where there is one, and a note beside it."""
+    """One line of a plot: a value, its interval where there is one, and a note next to it."""
 
     label: str
     value: float
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The values that a plot spans, with the ticks printed below and a line where nothing changes."""
+    """Range of values of a plot, with the ticks printed below and a line at no change."""
 
     lower: float
     upper: float
@@ -36,7 +36,7 @@ class Axis:
     zero: float | None = None
 
     def place(self, value: float) -> float:
-        """Horizontal position of a value; what lies outside stands at the edge."""
+        """Return the horizontal position of a value; values outside are at the edge."""
         share = (min(max(value, self.lower), self.upper) - self.lower) / (self.upper - self.lower)
         return LABEL_WIDTH + share * (WIDTH - LABEL_WIDTH - VALUE_WIDTH)
 
@@ -45,14 +45,27 @@ SHARES = Axis(lower=0.0, upper=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
 def find_gain_axis(marks: Sequence[Mark]) -> Axis:
-    """An axis symmetric about 0 that holds every interval, in steps of a tenth."""
+    """Return an axis symmetric about 0 that contains every interval, in steps of a tenth.
+
+    Args:
+        marks: Gains to plot.
+    """
     ends = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
     reach = max(0.1, -(-round(max(ends, default=0.1), 6) * 10 // 1) / 10)
     return Axis(lower=-reach, upper=reach, ticks=(-reach, -reach / 2, 0.0, reach / 2, reach), zero=0.0)
 
 
 def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
-    """One line per mark: a dot at the value, a whisker over its interval, the figures at the right."""
+    """Render one line per mark: a dot at the value, a whisker over its interval, the figures at the right.
+
+    Args:
+        marks: Values to plot, from top to bottom.
+        axis: Range of values.
+        title: Title for screen readers.
+
+    Returns:
+        SVG.
+    """
     height = TOP + ROW_HEIGHT * len(marks) + BOTTOM
     floor = height - BOTTOM
     parts = [
@@ -106,7 +119,17 @@ class Line:
 
 
 def render_lines(lines: Sequence[Line], *, title: str, across: str, marked: float | None = None) -> str:
-    """Curves between 0 and 1 both ways, each named at its end; a dashed upright marks one horizontal value."""
+    """Render curves between 0 and 1 both ways, each named at its end.
+
+    Args:
+        lines: Curves.
+        title: Title for screen readers.
+        across: Name of the horizontal axis.
+        marked: Horizontal value to mark with a dashed line; None for none.
+
+    Returns:
+        SVG.
+    """
     left, right, height = 60, WIDTH - VALUE_WIDTH, 300
     floor = height - BOTTOM - 14
 
@@ -139,7 +162,7 @@ def render_lines(lines: Sequence[Line], *, title: str, across: str, marked: floa
 
 
 def _spread(heights: Sequence[float], *, gap: float = 16.0) -> list[float]:
-    """Heights of labels, moved down where two would stand on each other."""
+    """Return heights of labels, moved down where two would overlap."""
     placed = list(heights)
     for before, after in pairwise(sorted(range(len(placed)), key=lambda number: placed[number])):
         placed[after] = max(placed[after], placed[before] + gap)

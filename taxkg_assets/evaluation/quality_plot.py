@@ -1,4 +1,4 @@
-"""How many documents keep each law about documents: as a table, and as a picture."""
+"""Number of documents that keep each law about documents: as a table, and as a picture."""
 
 from __future__ import annotations
 
@@ -13,13 +13,27 @@ _COLORS = {"passed": "#2a9d5c", "flagged": "#d98b1e", "withheld": "#c0392b"}
 
 
 def count_outcomes(quality: dy.DataFrame[DocumentQuality]) -> pl.DataFrame:
-    """Count the documents of each outcome: one row a law, with a column for each of `LAW_OUTCOMES`."""
+    """Count the documents of each outcome.
+
+    Args:
+        quality: Outcome of each law for each document.
+
+    Returns:
+        `law`, `strength` and a column for each of `LAW_OUTCOMES`, one row per law.
+    """
     counted = [(pl.col("outcome") == outcome).sum().alias(outcome) for outcome in LAW_OUTCOMES]
     return quality.group_by("law", "strength").agg(counted).sort("strength", "law")
 
 
 def render_quality_table(counts: pl.DataFrame) -> str:
-    """The counts as Markdown."""
+    """Render the counts as Markdown.
+
+    Args:
+        counts: Counts from `count_outcomes`.
+
+    Returns:
+        A table with one row per law.
+    """
     lines = ["| law | strength | passed | flagged | withheld |", "|---|---|--:|--:|--:|"]
     for row in counts.iter_rows(named=True):
         cells = (row["law"].replace("_", " "), row["strength"], *(str(row[outcome]) for outcome in LAW_OUTCOMES))
@@ -28,7 +42,14 @@ def render_quality_table(counts: pl.DataFrame) -> str:
 
 
 def render_quality_plot(counts: pl.DataFrame) -> bytes:
-    """Draw one bar a law with its documents that do not keep it, as a PNG; the number that keep it stands beside."""
+    """Draw one bar per law with the documents that break it; its label has the number that keep it.
+
+    Args:
+        counts: Counts from `count_outcomes`.
+
+    Returns:
+        PNG image.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # loaded here: most runs draw nothing
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The log of questions: rows of `query_log`, and what they tell of how the service is used and where it fails."""
+"""Query log: rows of `query_log`, and figures of how the service is used and where it fails."""
 
 from __future__ import annotations
 
@@ -16,39 +16,62 @@ SHOWN = 20
 
 
 def build_query_log(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[QueryLog]:
-    """One row for each question that was asked; entries bear the columns' names."""
+    """Build the table of questions.
+
+    Args:
+        entries: For each question the values of the table's columns.
+
+    Returns:
+        One row per question, sorted by `entry_id`.
+    """
     rows = pl.DataFrame(list(entries), schema=QueryLog.create_empty().schema)
     return QueryLog.validate(rows.sort("entry_id"))
 
 
 def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, Any]:
-    """Figures of a log: how much was asked, answered, left without answer, judged helpful; times in ms."""
-    asked = query_log.filter(pl.col("kind") == "ask")
-    judged = feedback.join(query_log.select("entry_id"), on="entry_id")
+    """Count the questions of a log, and how they were answered and rated.
+
+    Args:
+        query_log: Questions received.
+        feedback: Ratings of answers.
+
+    Returns:
+        Figures by name; times in ms.
+    """
+    questions = query_log.filter(pl.col("kind") == "ask")
+    rated = feedback.join(query_log.select("entry_id"), on="entry_id")
     return {
         "questions": query_log.height,
-        "asked for an answer": asked.height,
-        "answered": asked.filter(pl.col("mode") == "answer").height,
-        "general guidance": asked.filter(pl.col("mode") == "general").height,
-        "silent": asked.filter(pl.col("mode") == "silence").height,
+        "asked for an answer": questions.height,
+        "answered": questions.filter(pl.col("mode") == "answer").height,
+        "general guidance": questions.filter(pl.col("mode") == "general").height,
+        "silent": questions.filter(pl.col("mode") == "silence").height,
         "latency p50 (ms)": _quantile(query_log["latency_ms"], 0.5),
         "latency p95 (ms)": _quantile(query_log["latency_ms"], 0.95),
-        "judged": judged.height,
-        "judged helpful": judged.filter("is_helpful").height,
+        "judged": rated.height,
+        "judged helpful": rated.filter("is_helpful").height,
     }
 
 
 def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> str:
-    """The report as Markdown: figures, what is asked about, what found no answer, what did not help."""
+    """Render the report as Markdown: figures, subjects of questions, questions without an answer, unhelpful answers.
+
+    Args:
+        query_log: Questions received.
+        feedback: Ratings of answers.
+
+    Returns:
+        Markdown with all texts escaped.
+    """
     silent = query_log.filter(pl.col("mode") == "silence")
     unhelpful = query_log.join(feedback.filter(~pl.col("is_helpful")), on="entry_id")
     documents = query_log.select(document=pl.col("documents").list.first()).drop_nulls()
     parts = [
         "# Questions and answers",
         _table("", [{"figure": name, "": value} for name, value in summarize_usage(query_log, feedback).items()]),
-        _table("Asked about", _count_routes(query_log)),
+        _table("Subjects", _count_routes(query_log)),
         _table("Documents on top", _most(documents, "document")),
-        _table("Asked most", _most(query_log.select("question"), "question")),
+        _table("Most frequent questions", _most(query_log.select("question"), "question")),
         _table("Without an answer", _most(silent.select("question"), "question")),
         _table("Not helpful", unhelpful.select("question", "comment").head(SHOWN).to_dicts()),
     ]
@@ -56,7 +79,7 @@ def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedb
 
 
 def _count_routes(query_log: pl.DataFrame) -> list[dict[str, Any]]:
-    """How often each form, year, box and place was asked for."""
+    """Count how often each form, year, box and place was requested."""
     pairs = [
         {"what": name, "value": str(value)}
         for route in query_log["route"]
@@ -83,7 +106,7 @@ def _quantile(values: pl.Series, share: float) -> float:
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> str:
-    """A Markdown table under its title; nothing where there are no rows."""
+    """Return a Markdown table under its title; nothing where there are no rows."""
     if not rows:
         return ""
     names = list(rows[0])
@@ -93,7 +116,7 @@ def _table(title: str, rows: list[dict[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value that can break neither a table nor out of it: questions are what strangers wrote."""
+    """Escape a value so that it can neither break a table nor leave it: questions are written by strangers."""
     text = " ".join(str(value).split())
     for mark in "\\|<>`[]":
         text = text.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")

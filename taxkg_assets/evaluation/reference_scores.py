@@ -1,4 +1,4 @@
-"""References against labelled ones: found, invented, and with the right relation."""
+"""References against labeled ones: found, invented, and with the right relation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import dataframely as dy
 
 from taxkg_assets.evaluation.extraction_scores import (
-    LabelledScore,
+    LabeledScore,
     Miss,
     find_structural_owner,
     score_share,
@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The part of one document whose references are labelled without a gap."""
+    """The part of one document whose references are labeled without a gap."""
 
     headings: tuple[str, ...]
     all_headings: tuple[str, ...]
@@ -38,11 +38,20 @@ def score_references(
     *,
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
-) -> LabelledScore:
-    """Precision over everything read inside the labelled span; beside it recall, and both again for typed relations.
+) -> LabeledScore:
+    """Score precision over all references inside the labeled span, and recall, both again for typed relations.
 
     Mentions of the own box or form count on neither side, borderline ones do not count as missed. The relation of a
     label that is marked hard counts on neither side.
+
+    Args:
+        references: Extracted references.
+        labels: Labels of all folders.
+        anchors: Extracted anchors.
+        documents: Documents of the corpus; labels of others are ignored.
+
+    Returns:
+        `reference_precision`, `reference_recall`, `typed_precision` and `typed_recall`.
     """
     known = labels.within(set(documents["document_id"]))
     rows = list(references.iter_rows(named=True))
@@ -59,22 +68,25 @@ def score_references(
         ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
         for ix in false
     ]
-    asked = [
+    expected = [
         (label, None if ix is None else rows[ix])
         for label, ix in zip(known.references, met, strict=True)
         if not (label.is_optional or label.is_self)
     ]
     outcomes = [(rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in judged]
-    figures, missed = _score_asked(asked)
+    figures, missed = _score_labels(expected)
     figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
     figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
-    return LabelledScore.of(
-        "reference_precision", figures, n_rows=len(asked), misses=misses + missed, outcomes=outcomes
+    return LabeledScore.of(
+        "reference_precision", figures, n_rows=len(expected), misses=misses + missed, outcomes=outcomes
     )
 
 
 def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | None]:
-    """Row number of the reference that meets each label, none twice; a sentence may begin on a neighbouring page."""
+    """Return the row number of the reference that matches each label, none twice.
+
+    A sentence may begin on an adjacent page.
+    """
     on_page = defaultdict(list)
     for ix, row in enumerate(rows):
         on_page[row["document_id"], row["page"]].append(ix)
@@ -99,12 +111,12 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
     return met
 
 
-def _score_asked(asked: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[dict[str, float | None], list[Miss]]:
-    typed = [(label, row) for label, row in asked if label.relations[0] != "references" and not label.is_hard]
+def _score_labels(expected: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[dict[str, float | None], list[Miss]]:
+    typed = [(label, row) for label, row in expected if label.relations[0] != "references" and not label.is_hard]
     right = [row is not None and _has_relation(row, label) for label, row in typed]
     misses: list[Miss] = [
         ("missed", label.document_id, label.page, label.targets[0], None, label.evidence)
-        for label, row in asked
+        for label, row in expected
         if row is None
     ]
     misses += [
@@ -120,7 +132,7 @@ def _score_asked(asked: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[di
         if row is not None and not is_right
     ]
     figures = {
-        "reference_recall": score_share(sum(row is not None for _, row in asked), len(asked)),
+        "reference_recall": score_share(sum(row is not None for _, row in expected), len(expected)),
         "typed_recall": score_share(sum(right), len(typed)),
     }
     return figures, misses
@@ -134,7 +146,10 @@ def _has_relation(row: Row, label: ReferenceLabel) -> bool:
 
 
 def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Row], bool]:
-    """Decide for a reference whether it lies in a labelled span; one without a known owner does, on its pages."""
+    """Return a function that decides whether a reference is in a labeled span.
+
+    A reference without a known owner is, on the pages of the span.
+    """
     scopes = {scope.document_id: _read_scope(scope, labels.anchors) for scope in labels.references_scope}
     tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
 

@@ -1,4 +1,4 @@
-"""Does confidence mean what it says? Precision by bins of confidence on labelled rows, and the rows left for review."""
+"""Reliability of confidence: precision by bins of confidence on labeled rows, and the rows left for review."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ OUTCOME = {"confidence": pl.Float64, "is_right": pl.Boolean}
 
 
 def score_reliability(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """Compare confidence with precision: one row per bin of confidence that holds a labelled decision.
+    """Compare confidence with precision: one row per bin of confidence that contains a labeled decision.
 
-    Args: outcomes: confidence and is_right of labelled decisions.
+    Args:
+        outcomes: `confidence` and `is_right` of labeled decisions.
+
+    Returns:
+        `confidence` (the bin), `n`, `precision` and `mean_confidence`.
     """
     rows = []
     for low, high in pairwise(BINS):
         is_in = (pl.col("confidence") >= low) & ((pl.col("confidence") < high) | (pl.lit(high) == BINS[-1]))
-        held = outcomes.filter(is_in)
-        if held.height:
-            right = int(held["is_right"].sum())
-            rows.append((f"{low:.2f} to {high:.2f}", held.height, right / held.height, held["confidence"].mean()))
+        in_bin = outcomes.filter(is_in)
+        if in_bin.height:
+            right = int(in_bin["is_right"].sum())
+            rows.append((f"{low:.2f} to {high:.2f}", in_bin.height, right / in_bin.height, in_bin["confidence"].mean()))
     return pl.DataFrame(
         rows,
         schema={"confidence": pl.String, "n": pl.Int64, "precision": pl.Float64, "mean_confidence": pl.Float64},
@@ -35,28 +39,52 @@ def score_reliability(outcomes: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_unsure(rows: pl.DataFrame, *, text: str, confidence: str = "confidence") -> pl.DataFrame:
-    """Find the rows that a person should look at: below the sure threshold, the least sure first."""
+    """Find the rows for review: below the sure threshold, the least sure first.
+
+    Args:
+        rows: Rows with `document_id`, `page`, a text and a confidence.
+        text: Column of the text.
+        confidence: Column of the confidence.
+
+    Returns:
+        `document_id`, `page`, `text` and `confidence`.
+    """
     below = rows.filter(pl.col(confidence) < find_sure_threshold())
     named = below.select("document_id", "page", text=pl.col(text), confidence=pl.col(confidence))
     return named.sort("confidence", "document_id", "page", "text")
 
 
 def find_unsure_owners(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find the paragraphs whose owner is not sure; text above a document's first heading has none."""
+    """Find the paragraphs with an unsure owner; text above a document's first heading has none.
+
+    Args:
+        sections: Content elements with their owners.
+        anchors: Anchors of these documents.
+
+    Returns:
+        Rows of `find_unsure`.
+    """
     heads = anchors.select("anchor_id", anchor_page="page")
     where = pl.when(pl.col("anchor_page") == pl.col("page")).then(pl.lit("same page")).otherwise(pl.lit("later page"))
     placed = sections.select("document_id", "page", "anchor_id", "text").join(heads, on="anchor_id")
-    return find_unsure(_weigh(placed.with_columns(kind=where), group="owners"), text="text")
+    return find_unsure(_add_confidence(placed.with_columns(kind=where), group="owners"), text="text")
 
 
 def find_unsure_tables(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
-    """Find the tables whose cells cannot be told by their headers."""
+    """Find the tables whose cells are not sure to be under the right headers.
+
+    Args:
+        tables: Extracted tables.
+
+    Returns:
+        Rows of `find_unsure`.
+    """
     kind = pl.when("has_headers").then(pl.lit("with headers")).otherwise(pl.lit("without headers"))
     shown = tables.select("document_id", "page", "markdown", kind=kind)
-    return find_unsure(_weigh(shown, group="tables"), text="markdown")
+    return find_unsure(_add_confidence(shown, group="tables"), text="markdown")
 
 
-def _weigh(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
+def _add_confidence(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
     # A join and no replacement: of no rows at all, polars would make a column of the wrong type.
     weights = [(kind, read_confidence(group, kind)) for kind in rows["kind"].unique().sort()]
     known = pl.DataFrame(weights, schema={"kind": pl.String, "confidence": pl.Float64}, orient="row")
@@ -64,5 +92,9 @@ def _weigh(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
 
 
 def list_outcomes(pairs: Iterable[tuple[float, bool]]) -> pl.DataFrame:
-    """Outcomes of labelled decisions as a table."""
+    """Return outcomes of labeled decisions as a table.
+
+    Args:
+        pairs: Confidence and success of each decision.
+    """
     return pl.DataFrame(list(pairs), schema=OUTCOME, orient="row")

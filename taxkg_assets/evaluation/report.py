@@ -1,4 +1,4 @@
-"""The evaluation as something to read: which system is how good, on what, how surely, and what each part adds."""
+"""Evaluation report: figures of every system by query set and type, abstention, ablation and floors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RANKED_BY = "recall@2000tok"
 NOTHING = "–"
 _READING = (
     "Every figure is a mean over questions. Brackets hold the 95 % bootstrap interval, drawn by whole families of "
-    "documents and no narrower than if each question stood alone; it is left out where all questions are about one "
-    "family. p is the two-sided paired randomisation test against the strongest baseline. Near miss, wrong document "
+    "documents and no narrower than if questions were independent; it is left out where all questions are about one "
+    "family. p is the two-sided paired randomization test against the strongest baseline. Near miss, wrong document "
     "and abstention on answerable questions are better when low."
 )
 
@@ -42,7 +42,7 @@ def render_report(
     eval_report: dy.DataFrame[EvalReport],
     *,
     ablation: pl.DataFrame,
-    silence: pl.DataFrame,
+    abstention: pl.DataFrame,
     eval_queries: dy.DataFrame[EvalQueries],
     floors: Sequence[Floor] = (),
     released: str = "full",
@@ -50,11 +50,21 @@ def render_report(
     guide_at: float | None = None,
     title: str = "Retrieval report",
 ) -> RenderedReport:
-    """Write the report: for each query set systems, types, silence, ablation; then floors and questions left out.
+    """Render the report: for each query set systems, types, abstention, ablation; then floors and questions left out.
 
-    Args:     ablation: rows of score_ablation; may be empty. silence: rows of score_silence for the released system.
-              released: the system whose figures the floors bind. not_built: components that are still to come.
-              guide_at: confidence below which the system is silent, marked in the plot.
+    Args:
+        eval_report: Figures of all systems.
+        ablation: Rows of `score_ablation`; may be empty.
+        abstention: Rows of `score_abstention` for the released system.
+        eval_queries: Questions with their gold passages.
+        floors: Floors to list.
+        released: System whose figures the floors bind.
+        not_built: Components that are still to come.
+        guide_at: Confidence below which the system abstains, marked in the plot.
+        title: Title of the report.
+
+    Returns:
+        The report as Markdown and HTML.
     """
     blocks: list[Block] = [Heading(title, level=1), Paragraph(_READING)]
     for query_set in eval_report["query_set"].unique().sort():
@@ -62,7 +72,8 @@ def render_report(
         blocks += [Heading(f"Query set {query_set}"), Paragraph(_count_questions(eval_queries, query_set))]
         blocks += _write_systems(rows, released)
         blocks += _write_types(rows, released)
-        blocks += _write_silence(list(silence.filter(pl.col("query_set") == query_set).iter_rows(named=True)), guide_at)
+        by_bound = abstention.filter(pl.col("query_set") == query_set)
+        blocks += _write_abstention(list(by_bound.iter_rows(named=True)), guide_at)
         of_set = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
         blocks += _write_ablation(of_set, not_built)
     blocks += _write_floors(eval_report, floors, released)
@@ -76,7 +87,7 @@ def _count_questions(eval_queries: dy.DataFrame[EvalQueries], query_set: str) ->
     silent = scored.filter(pl.col("type") == "unanswerable").height
     return (
         f"{mine.height} questions, of which {scored.height} are scored ({silent} of them have no answer here) and "
-        f"{mine.height - scored.height} are left out because their gold does not stand in this corpus."
+        f"{mine.height - scored.height} are left out because this corpus lacks their gold."
     )
 
 
@@ -166,21 +177,21 @@ def _write_types(rows: Sequence[Row], released: str) -> list[Block]:
 # ------------------------------------------------------------------------------------------------------ ablation
 
 
-def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
-    """What silence below each bound would cost and save; only where the set has questions without an answer."""
-    if not any(row["silent_unanswerable"] for row in rows):
+def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
+    """Return what abstention below each bound would cost and save; only where the set has unanswerable questions."""
+    if not any(row["abstained_unanswerable"] for row in rows):
         return []
     lines = [
         Line(label, tuple((row["bound"], row[name]) for row in rows if row[name] is not None), is_strong=is_strong)
         for label, name, is_strong in (
-            ("unanswerable, silent", "silent_unanswerable", True),
-            ("answerable, silent", "silent_answerable", False),
+            ("unanswerable, abstained", "abstained_unanswerable", True),
+            ("answerable, abstained", "abstained_answerable", False),
             ("risk of what is answered", "risk", False),
         )
     ]
-    caption = "Silence below each bound on confidence"
+    caption = "Abstention below each bound on confidence"
     table = Table(
-        columns=("Bound", "Answered", "Risk", "Unanswerable silent", "Answerable silent"),
+        columns=("Bound", "Answered", "Risk", "Unanswerable abstained", "Answerable abstained"),
         rows=tuple(
             (
                 Cell(
@@ -189,7 +200,7 @@ def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
                 ),
                 *(
                     Cell(NOTHING if row[name] is None else f"{row[name]:.3f}")
-                    for name in ("coverage", "risk", "silent_unanswerable", "silent_answerable")
+                    for name in ("coverage", "risk", "abstained_unanswerable", "abstained_answerable")
                 ),
             )
             for row in rows
@@ -201,7 +212,7 @@ def _write_silence(rows: Sequence[Row], guide_at: float | None) -> list[Block]:
         "passages. The dashed line is the bound in use."
     )
     plot = Plot(caption, render_lines(lines, title=caption, across="bound on confidence", marked=guide_at))
-    return [Heading("Silence", level=3), Paragraph(text), plot, table]
+    return [Heading("Abstention", level=3), Paragraph(text), plot, table]
 
 
 _LAST_BOUND = 0.8

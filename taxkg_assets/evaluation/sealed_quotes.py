@@ -1,7 +1,7 @@
-"""Gold quotes kept without their words: a digest says which stretch of a library's text is meant.
+"""Gold quotes without their words: a digest identifies a stretch of a library's text.
 
 Questions over documents that cannot be copied name a document, a page, and the digest and size of the quote's letters.
-Where a home holds the document, the quote is found again in its text; where it does not, the question is skipped.
+Where a home has the document, the quote is found again in its text; where it does not, the question is skipped.
 """
 
 from __future__ import annotations
@@ -16,17 +16,28 @@ Row = Mapping[str, Any]
 
 
 def seal_passage(passage: Row) -> dict[str, Any]:
-    """Replace the quote of a gold passage by the digest and the number of its letters."""
+    """Replace the quote of a gold passage by the digest and the number of its letters.
+
+    Args:
+        passage: Gold passage with `quote`.
+
+    Returns:
+        The passage with `letters` and `digest`.
+    """
     letters = squash(passage["quote"])
     kept = {name: value for name, value in passage.items() if name != "quote"}
     return {**kept, "letters": len(letters), "digest": _digest(letters)}
 
 
 def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]]) -> tuple[dict[str, Any], str]:
-    """Put the quotes back into a question.
+    """Restore the quotes of a question.
 
-    Args:     texts: page and text of every paragraph by document, as a home's `sections` has them.
-    Returns:  the question with the quotes that were found, and why it has to be skipped, empty where it need not be.
+    Args:
+        question: Question with sealed gold.
+        texts: Page and text of every paragraph by document, as in a home's `sections`.
+
+    Returns:
+        The question with the quotes that were found, and the reason to skip it, empty where it can be used.
     """
     opened, failed = [], []
     for passage in question["gold"]:
@@ -45,7 +56,16 @@ def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]])
 
 
 def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None:
-    """First stretch of a text with as many letters and their digest, as it is printed."""
+    """Find the first stretch of a text with a number of letters and their digest.
+
+    Args:
+        texts: Texts to search.
+        letters: Number of letters.
+        digest: SHA-256 of the letters.
+
+    Returns:
+        The stretch as printed; None where no text has it.
+    """
     for text in texts:
         found = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
         line = "".join(letter for _, letter in found)

@@ -1,8 +1,8 @@
-"""How sure is a figure? Bootstrap intervals that respect documents, and a paired test between two systems.
+"""Significance: bootstrap intervals that respect documents, and a paired test between two systems.
 
-Questions about one document stand or fall together, so the bootstrap draws whole document families. Few families have
-few draws, which may lie close together by chance: no interval is narrower than if each question stood alone. Everything
-is seeded: the same rows give the same interval.
+Questions about one document are correlated, so the bootstrap draws whole document families. Few families have few
+distinct draws, which may be close together by chance: no interval is narrower than for independent questions.
+Everything is seeded: the same rows give the same interval.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ RESAMPLES = 2000
 PERMUTATIONS = 9999
 LEVEL = 0.95
 DEVIATIONS = 1.96
-"""Standard errors on either side of a mean within which `LEVEL` of all means lie."""
+"""Standard errors on either side of a mean that contain `LEVEL` of all means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with the ends of its interval; None where one document family alone cannot tell."""
+    """A mean with the ends of its interval; None where there is only one document family."""
 
     value: float
     low: float | None
@@ -32,11 +32,20 @@ class Interval:
 
 
 def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: int, stream: Sequence[str]) -> Interval:
-    """Percentile bootstrap of a mean, drawing whole clusters with replacement; at least as wide as without clusters.
+    """Compute a percentile bootstrap of a mean, drawing whole clusters; at least as wide as without clusters.
 
-    Args:     clusters: the document family of each value. stream: names of what is estimated; the draws depend on
-              seed and names, never on the order of the estimates, so that systems meet the same resamples.
-    Source:   Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 8 and 13.
+    Args:
+        values: Value of each question; at least one.
+        clusters: Document family of each value.
+        seed: Seed of the draws.
+        stream: Names of what is estimated; the draws depend on seed and names, never on the order of the estimates, so
+            that systems get the same resamples.
+
+    Returns:
+        Mean with the ends of its 95 % interval.
+
+    Source:
+        Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 8 and 13.
     """
     data = np.asarray(values, dtype=np.float64)
     names, member_of = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
@@ -57,10 +66,21 @@ def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: in
 
 
 def score_p_value(left: Sequence[float], right: Sequence[float], *, seed: int, stream: Sequence[str]) -> float:
-    """Two-sided paired randomisation test: how often would swapping the systems by chance differ as much?
+    """Compute a two-sided paired randomization test: how often swapping the systems by chance differs as much.
 
     All swaps are tried where there are few, else 9,999 random ones of which the observed one counts as one more.
-    Source:   Smucker, Allan and Carterette, CIKM 2007.
+
+    Args:
+        left: Value of each question by one system.
+        right: Value of each question by the other system.
+        seed: Seed of the swaps.
+        stream: Names of what is tested.
+
+    Returns:
+        p-value from 0 to 1; 1 where no question differs.
+
+    Source:
+        Smucker, Allan and Carterette, CIKM 2007.
     """
     differences = np.asarray(left, dtype=np.float64) - np.asarray(right, dtype=np.float64)
     differences = differences[differences != 0]

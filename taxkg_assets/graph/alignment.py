@@ -1,7 +1,7 @@
-"""Which nodes speak of the same thing: one box for several readers, over revisions, over forms; what replaces what.
+"""Alignment: nodes that refer to the same thing, such as one box for several audiences, over revisions and over forms.
 
 A form's face is the fixed point: instructions for its revision, or continuous-use instructions that nothing newer had
-replaced, speak of the same field; other revisions and other forms are weaker relations of their own.
+replaced, refer to the same field; other revisions and other forms are weaker relations of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ _CONCEPT = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relation that structure shows, without a sentence that says it."""
+    """A structural relation, without a sentence that states it.
+
+    Attributes:
+        source_id: Node that it starts from.
+        target_id: Node that it leads to.
+        relation: Structural relation.
+        confidence: Probability that it holds, 0 to 1.
+    """
 
     source_id: str
     target_id: str
@@ -33,7 +40,17 @@ class Link:
 
 
 def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]]) -> Iterator[Link]:
-    """Find every relation between boxes and between documents that follows from forms, keys, labels and revisions."""
+    """Find the relations between boxes and between documents that follow from forms, keys, labels and revisions.
+
+    Args:
+        catalogue: Documents of the corpus.
+        resolver: Anchors by key, for the headings of boxes.
+        registry: Rows of `registry`.
+
+    Returns:
+        Structural relations: `same_field`, `same_field_other_revision`, `part_of_group`, `same_concept` and
+        `supersedes`.
+    """
     rows = list(registry)
     yield from _same_fields(catalogue, resolver, rows)
     yield from _other_revisions(catalogue, rows)
@@ -43,7 +60,14 @@ def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[M
 
 
 def fold_label(label: str) -> str:
-    """Bring a box label to the form in which two forms' labels are compared."""
+    """Normalize a box label for comparison between forms.
+
+    Args:
+        label: Label as printed.
+
+    Returns:
+        Lower-case words separated by blanks.
+    """
     return " ".join(re.findall(r"[a-z0-9%§]+", label.casefold()))
 
 
@@ -106,7 +130,7 @@ def _other_revisions(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Ite
 
 
 def _same_concepts(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
-    """Join boxes of different forms that carry one label, on each form's newest face."""
+    """Join boxes of different forms with the same label, on each form's newest face."""
     newest: dict[str, str] = {}
     for form in sorted({row["form"] for row in rows}):
         entries = [entry for entry in catalogue.find_all(form, "form") if not entry.is_draft]

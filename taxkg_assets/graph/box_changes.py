@@ -1,4 +1,4 @@
-"""Which boxes of a form's face were added, removed, renamed or renumbered between two revisions."""
+"""Changes of a form's boxes between two revisions: added, removed, renamed or renumbered."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ Box = Mapping[str, Any]
 
 
 def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int) -> Iterator[dict[str, Any]]:
-    """Compare the boxes of two faces, as rows of `revisions`, in the order of the newer face.
+    """Compare the boxes of two faces.
 
-    A label that left its key for another one was renumbered, and its old key, if it is still there, was added anew. A
-    key whose label has nothing in common with the old one was put to another use; that is told as a rename too, since
-    the payer's system has to change the same field.
+    A label that moved to another key was renumbered, and its old key, if it is still there, was added again. A key
+    whose label has nothing in common with the old one was put to another use; it is reported as a rename too, since the
+    payer's system has to change the same field.
+
+    Args:
+        before: Rows of `faces` of the older revision.
+        after: Rows of `faces` of the newer revision.
+        years: Years between the two revisions; a year that moved by as many is a routine change.
+
+    Returns:
+        Columns of `revisions` that describe the change, in the order of the newer face; removed boxes last.
     """
     old = {box["box_key"]: box for box in before}
     new = {box["box_key"]: box for box in after}
@@ -42,7 +50,7 @@ def _place_of(boxes: Mapping[str, Box]) -> Any:
 
 
 def _find_renumbered(old: Mapping[str, Box], new: Mapping[str, Box]) -> Iterator[tuple[str, str]]:
-    """Newer key and older key of labels that stand once on each face, and under another key."""
+    """Yield newer and older key of labels that occur once on each face, under different keys."""
     times_old, times_new = Counter(map(_words, old.values())), Counter(map(_words, new.values()))
     where = {_words(box): key for key, box in old.items()}
     for key, box in new.items():

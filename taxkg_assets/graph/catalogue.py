@@ -1,7 +1,7 @@
-"""Which document of the corpus a form, booklet or publication means, seen from another document.
+"""Catalogue of the corpus: the document that a form, booklet or publication means, seen from another document.
 
-Continuous-use instructions hold for every later revision of the form until newer ones appear; annual products go by
-their year. Drafts stand in only where nothing final exists.
+Continuous-use instructions apply to every later revision of the form until newer ones appear; annual products apply to
+their year. Drafts are used only where nothing final exists.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ _MONTHS_A_YEAR = 12
 
 
 def revision_months(revision: str) -> int:
-    """A revision as a number of months, 0 where none is stated.
+    """Convert a revision to a number of months.
 
-    What is made for a whole year holds at its end: it speaks of forms that were revised during the year.
+    An edition for a whole year counts as its last month: it covers forms that were revised during the year.
+
+    Args:
+        revision: `2024`, `2024-01` or any other text.
+
+    Returns:
+        Months since year 0; 0 where the revision does not begin with a year.
     """
     match = re.match(r"(\d{4})(?:-(\d\d))?", revision)
     return int(match[1]) * _MONTHS_A_YEAR + int(match[2] or _MONTHS_A_YEAR) if match else 0
@@ -28,7 +34,17 @@ def revision_months(revision: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One document as the catalogue knows it."""
+    """One document of the catalogue.
+
+    Attributes:
+        document_id: Document.
+        forms: Forms that it is about.
+        doc_type: Document type.
+        revision: Revision as printed; may be empty.
+        is_annual: Whether it covers one tax year.
+        is_draft: Whether it is a draft.
+        title: Title; may be empty.
+    """
 
     document_id: str
     forms: tuple[str, ...]
@@ -40,20 +56,24 @@ class Entry:
 
     @property
     def perspective(self) -> str:
-        """Whom the document addresses where its anchors say nothing else."""
+        """Return the audience of the document where its anchors do not say otherwise."""
         return find_perspective(self.doc_type)
 
     @property
     def months(self) -> int:
-        """The revision as a number of months, 0 where none is stated."""
+        """Return the revision as a number of months, 0 where none is stated."""
         return revision_months(self.revision)
 
 
 class Catalogue:
-    """The documents of a corpus by form and kind."""
+    """The documents of a corpus by form and document type.
+
+    Args:
+        documents: Rows of `documents`.
+    """
 
     def __init__(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """Take rows of `documents`."""
+        """Index the documents by form and document type."""
         self.entries: dict[str, Entry] = {}
         self._by_form: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for row in documents:
@@ -75,7 +95,15 @@ class Catalogue:
         self._faces: dict[tuple[str, str], tuple[Entry, bool] | None] = {}
 
     def find_all(self, form: str, doc_type: str) -> list[Entry]:
-        """Find all documents of one kind about a form, oldest revision first."""
+        """Find all documents of one type about a form.
+
+        Args:
+            form: One form.
+            doc_type: Document type.
+
+        Returns:
+            Documents, oldest revision first.
+        """
         return self._by_form.get((form, doc_type), [])
 
     def find_newest_faces(self) -> list[Entry]:
@@ -87,9 +115,18 @@ class Catalogue:
         return newest
 
     def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
-        """Find the document that a text of another document means, and whether it surely holds for that one.
+        """Find the document that a text of another document refers to, and whether it surely applies.
 
-        Sure: the same document, the same revision, or continuous-use text that nothing newer had replaced then.
+        It surely applies if it is the same document, the same revision, or continuous-use text that nothing newer had
+        replaced.
+
+        Args:
+            form: Form that the text names.
+            doc_type: Document type that the text names.
+            to: Document of the text.
+
+        Returns:
+            Document and whether it surely applies; None where the corpus has none.
         """
         if to.doc_type == doc_type and form in to.forms and (not to.is_draft or not self._find_final(form, doc_type)):
             return to, True
@@ -116,16 +153,24 @@ class Catalogue:
         return best, False
 
     def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
-        """Find the face that a booklet is about: the newest one it surely holds for, else the nearest."""
+        """Find the face that a booklet is about: the newest one to which it surely applies, else the nearest.
+
+        Args:
+            form: One form.
+            of: The booklet.
+
+        Returns:
+            Face and whether the booklet surely applies to it; None where the corpus has none.
+        """
         key = (form, of.document_id)
         if key not in self._faces:
             self._faces[key] = self._choose_face(form, of=of)
         return self._faces[key]
 
     def _choose_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
-        held = [
+        applicable = [
             face
             for face in self.find_all(form, "form")
             if not face.is_draft and self.find_nearest(form, of.doc_type, to=face) == (of, True)
         ]
-        return (held[-1], True) if held else self.find_nearest(form, "form", to=of)
+        return (applicable[-1], True) if applicable else self.find_nearest(form, "form", to=of)

@@ -1,4 +1,4 @@
-"""A change report as one HTML page that needs nothing beside it; every text is escaped."""
+"""A change report as one self-contained HTML page; every text is escaped."""
 
 from __future__ import annotations
 
@@ -55,7 +55,14 @@ footer { color: var(--soft); font-size: .82rem; border-top: 1px solid var(--line
 
 
 def render_change_page(report: ChangeReport) -> str:
-    """The report as HTML."""
+    """Render a change report as HTML.
+
+    Args:
+        report: Report of one pair of documents.
+
+    Returns:
+        A page that needs no other file and no network.
+    """
     parts = [f"<h1>{escape(report.title)}</h1>"]
     parts.append(f'<p class="span"><b>{escape(report.older)}</b> → <b>{escape(report.newer)}</b></p>')
     parts += [f'<p class="note">{escape(note)}</p>' for note in report.notes]

@@ -62,12 +62,12 @@ class ChangeReport:
 
     @property
     def title(self) -> str:
-        """Headline of the report."""
+        """Return the headline of the report."""
         return f"{self.subject}: what changed"
 
     @property
     def counts(self) -> dict[str, int]:
-        """Changes of each group, in the order of the report."""
+        """Return the number of changes of each group, in the order of the report."""
         found = Counter(item.group for item in self.items)
         return {name: found[name] for name, _ in GROUPS}
 
@@ -77,7 +77,13 @@ def build_change_report(
 ) -> ChangeReport:
     """Group the changes between two documents.
 
-    Args: changes: rows of `revisions` for this pair. before, after: rows of `documents`.
+    Args:
+        changes: Rows of `revisions` for this pair.
+        before: Row of `documents` of the older document.
+        after: Row of `documents` of the newer document.
+
+    Returns:
+        The report, items in the order of `GROUPS`.
     """
     items = [_item(row) for row in changes]
     order = [name for name, _ in GROUPS]
@@ -87,7 +93,7 @@ def build_change_report(
     if is_rebuild:
         notes.append("Both files are builds of one revision: what differs is a correction, not a new revision.")
     if revision_months(after["revision"]) < revision_months(before["revision"]):
-        notes.append("The first is the newer one: the changes are told backwards, what was added as removed.")
+        notes.append("The first is the newer one: the changes are reported backwards, what was added as removed.")
     names = [_build_name(row) if is_rebuild else _revision_name(row) for row in (before, after)]
     return ChangeReport(
         subject=_form_name(after),
@@ -100,7 +106,15 @@ def build_change_report(
 
 
 def build_change_reports(revisions: pl.DataFrame, documents: pl.DataFrame) -> list[ChangeReport]:
-    """Make the report of every pair of documents that follow each other, those without a change among them."""
+    """Build the reports of all pairs of consecutive documents.
+
+    Args:
+        revisions: Table `revisions`.
+        documents: Table `documents`.
+
+    Returns:
+        One report per pair, those without a change included.
+    """
     rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     changes: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in revisions.iter_rows(named=True):
@@ -118,7 +132,7 @@ def _form_name(document: Mapping[str, Any]) -> str:
 
 
 def _revision_name(document: Mapping[str, Any]) -> str:
-    """`2024-01` is January 2024."""
+    """Return the name of a revision: January 2024 for `2024-01`."""
     match = re.fullmatch(r"(\d{4})-(\d\d)", document["revision"])
     name = f"{_MONTHS[int(match[2]) - 1]} {match[1]}" if match else document["revision"] or document["document_id"]
     return f"{name} (draft)" if document["is_draft"] else name
@@ -149,7 +163,7 @@ def _item(row: Mapping[str, Any]) -> Item:
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    """The kind of the change; a reserved box that got a label is put to use, and the other way round."""
+    """Return the kind of the change; a reserved box that got a label is put to use, and the reverse."""
     if row["kind"] == "box renamed":
         had, has = (not _is_reserved(row[side]) for side in ("before", "after"))
         if had != has:
@@ -175,20 +189,27 @@ def _group(row: Mapping[str, Any]) -> str:
 
 
 def _is_printed_line(row: Mapping[str, Any]) -> bool:
-    """Whether the words are those of a line itself, which begins with its number or letter, and not about it."""
+    """Return whether the text is that of a line itself, which begins with its number or letter, and not about it."""
     number = row["key"].removeprefix("line_")
     first = (row["after"] or row["before"]).split(maxsplit=1)[:1]
     return row["key"].startswith("line_") and any(first == [name] for name in (number, number.lstrip("0123456789")))
 
 
 def name_key(key: str) -> str:
-    """`box_1a` is Box 1a, `boxes_14-16` is Boxes 14–16; empty for prose."""
+    """Return the name of a key for readers: Box 1a for `box_1a`, Boxes 14–16 for `boxes_14-16`.
+
+    Args:
+        key: Key of a box, line, section or code.
+
+    Returns:
+        Name; empty for prose.
+    """
     kind, _, number = key.partition("_")
     return f"{kind.capitalize()} {number.replace('-', '–').replace('_', ', ')}" if number else ""
 
 
 def _places(row: Mapping[str, Any]) -> str:
-    """Pages of both wordings: `p. 4`, or `p. 4 → 5`."""
+    """Return the pages of both wordings: `p. 4`, or `p. 4 → 5`."""
     sides = [", ".join(map(str, sorted({p["page"] for p in row[f"{side}_places"]}))) for side in ("before", "after")]
     pages = list(dict.fromkeys(side for side in sides if side))
     return f"p. {' → '.join(pages)}" if pages else ""
@@ -198,9 +219,15 @@ def _places(row: Mapping[str, Any]) -> str:
 
 
 def find_segments(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Cut the two wordings of a change into what stayed, what was removed and what was added, in reading order.
+    """Divide the two wordings of a change into what stayed, what was removed and what was added.
 
-    Long stretches that stayed are shortened; the whole wording stands in `before` and `after`.
+    Long stretches that stayed are shortened; the whole wording is in `before` and `after`.
+
+    Args:
+        row: Row of `revisions`.
+
+    Returns:
+        Pairs of operation (`same`, `removed`, `added`) and text, in reading order.
     """
     before, after = row["before"], row["after"]
     if row["kind"] == "box renamed" and not (before and after):
@@ -234,13 +261,20 @@ def _shortened(text: str, *, is_first: bool, is_last: bool) -> str:
 
 
 def render_change_markdown(report: ChangeReport) -> str:
-    """The report as Markdown."""
+    """Render a change report as Markdown.
+
+    Args:
+        report: Report of one pair of documents.
+
+    Returns:
+        Markdown with all texts escaped.
+    """
     lines = [f"# {_plain(report.title)}", f"{_plain(report.older)} → {_plain(report.newer)}"]
     lines += [f"> {_plain(note)}" for note in report.notes]
     if not report.items:
         return "\n\n".join([*lines, "No change: both print the same text."]) + "\n"
     counts = [f"| {name} | {count} |" for name, count in report.counts.items()]
-    lines.append("\n".join(["| to look at | changes |", "| --- | ---: |", *counts]))
+    lines.append("\n".join(["| to check | changes |", "| --- | ---: |", *counts]))
     for name, why in GROUPS:
         items = [item for item in report.items if item.group == name]
         if items:
@@ -251,7 +285,14 @@ def render_change_markdown(report: ChangeReport) -> str:
 
 
 def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
-    """All pairs as one Markdown table, and below it what systems have to follow: boxes, lines and codes, amounts."""
+    """Render all pairs as one Markdown table, and below it what systems have to follow.
+
+    Args:
+        reports: Reports in the order of the table.
+
+    Returns:
+        Markdown with all texts escaped; below the table the first changes of boxes, lines, codes and amounts.
+    """
     names = [name for name, _ in GROUPS]
     head = ["| " + " | ".join(["what", "from", "to", *names]) + " |", "| --- | --- | --- |" + " ---: |" * len(names)]
     for report in reports:
@@ -264,7 +305,7 @@ def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
             parts.append(f"**{_plain(report.subject)}, {_plain(report.older)} → {_plain(report.newer)}**")
             parts.append("\n".join(_markdown_item(item) for item in urgent[:_SHOWN_ITEMS]))
             if len(urgent) > _SHOWN_ITEMS:
-                parts.append(f"{_SHOWN_ITEMS} of {len(urgent)} shown; the report of the pair holds the rest.")
+                parts.append(f"{_SHOWN_ITEMS} of {len(urgent)} shown; the report of the pair lists the rest.")
     return "\n\n".join(parts) + "\n"
 
 
@@ -278,12 +319,19 @@ def _markdown_item(item: Item) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown prints as it stands, on one line."""
+    """Escape a text for Markdown and put it on one line."""
     return _MARKDOWN_SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 
 def order_by_heading(items: Sequence[Item]) -> list[tuple[str, list[Item]]]:
-    """Items under the heading that they share, in the order in which the headings come up."""
+    """Group items by the headings that they share.
+
+    Args:
+        items: Items of one group of the report.
+
+    Returns:
+        Heading path and its items, in the order in which the headings first occur.
+    """
     found: dict[str, list[Item]] = {}
     for item in items:
         found.setdefault(item.path, []).append(item)

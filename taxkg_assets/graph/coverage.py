@@ -1,4 +1,4 @@
-"""How far the boxes of each form are aligned with what their instructions say of them, and how."""
+"""Alignment coverage: for how many boxes of each form the instructions have a heading, and of which revision."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ _HOW = {"same_field": "this revision", "same_field_other_revision": "another rev
 
 
 READERS = ("filer", "recipient")
-"""Who is told of the boxes of a face."""
+"""Audiences of the instructions for the boxes of a face."""
 
 
 def find_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Find for every box of every face whether a reader's instructions speak of it, by the better relation.
+    """Find for every box of every face whether the instructions cover it, by the better relation.
 
-    Returns:  one row per box and reader (filer, recipient): `document_id`, `form`, `revision`, `box_key`, `label`,
-              `reader` and `how` (this revision, another revision, null where nothing speaks of the box).
+    Args:
+        registry: Boxes of all faces.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        One row per box and reader (filer, recipient): `document_id`, `form`, `revision`, `box_key`, `label`, `reader`
+        and `how` (`this revision`, `another revision`, null where no instructions cover the box).
     """
     boxes = registry.select("document_id", "form", "revision", "box_key", "label")
     faces = nodes.filter(pl.col("perspective") == "face", pl.col("level") == "anchor")
@@ -36,10 +42,16 @@ def find_aligned(
 def count_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Count the boxes of every face and those that a reader's instructions speak of.
+    """Count the boxes of every face and those that the instructions cover.
 
-    Returns:  one row per face and reader (filer, recipient) with `boxes`, `this revision`, `another revision`, and
-              the keys that nothing speaks of.
+    Args:
+        registry: Boxes of all faces.
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        One row per face and reader (filer, recipient): `document_id`, `form`, `revision`, `reader`, `boxes`, `this
+        revision`, `another revision`, and as `unaligned` the keys that no instructions cover.
     """
     return (
         find_aligned(registry, nodes, edges=edges)

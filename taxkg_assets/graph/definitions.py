@@ -1,4 +1,4 @@
-"""Which box a prose heading is about: one headed by a box's label or alias tells what the box holds."""
+"""Prose headings about a box: a heading with a box's label or alias defines the content of the box."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ONLY_FORM = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A heading that carries a box's name, the box, and how sure it is that this box is meant."""
+    """A heading with the name of a box, the box, and the confidence that this box is meant."""
 
     anchor_id: str
     document_id: str
@@ -26,12 +26,18 @@ class Definition:
 
 
 class Definitions:
-    """The names of all boxes: on the face that a text is about, and over the newest faces of all forms."""
+    """Names of all boxes: on the face that a text is about, and over the newest faces of all forms.
+
+    Args:
+        resolver: Anchors and documents of the corpus.
+        registry: Rows of `registry`.
+        texts: For each content element its `anchor_id` and text.
+    """
 
     def __init__(
         self, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]], texts: Iterable[tuple[str | None, str]]
     ) -> None:
-        """Take rows of `registry`, and of each content element (anchor_id, text)."""
+        """Index the names of boxes by face, and over the newest faces."""
         self._resolver = resolver
         self._texts: dict[str | None, list[str]] = defaultdict(list)
         for anchor_id, text in texts:
@@ -47,7 +53,7 @@ class Definitions:
                     self._anywhere[name].append(row)
 
     def find_all(self) -> Iterator[Definition]:
-        """Find every heading that carries the name of one box, in reading order."""
+        """Find every heading with the name of one box, in reading order."""
         for anchor in self._resolver.anchors.values():
             found = self.find(anchor)
             if found is not None:
@@ -58,6 +64,12 @@ class Definitions:
 
         It is a box of the form that the text is about. A text about no form, such as a publication, means a box if it
         is the only one of that name on any form and the text under the heading names that form.
+
+        Args:
+            anchor: Row of `anchors`.
+
+        Returns:
+            The definition; None where the heading names no box or more than one.
         """
         limits = load_family("aliases")["thresholds"]
         name = fold_heading(anchor["heading"])
@@ -69,11 +81,11 @@ class Definitions:
         words = len(name.split())
         if faces:
             rows = [row for face in faces for row in self._on_face.get((face.document_id, name), ())]
-            is_telling = words > 1 or len(name) >= limits["own_name_letters"]
+            is_specific = words > 1 or len(name) >= limits["own_name_letters"]
             confidence = _OWN_FORM
         else:
-            rows, is_telling, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM
-        if len(rows) != 1 or not is_telling:
+            rows, is_specific, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM
+        if len(rows) != 1 or not is_specific:
             return None
         (row,) = rows
         if not faces and not any(row["form"] in text for text in self._texts[anchor["anchor_id"]]):

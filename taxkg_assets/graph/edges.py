@@ -1,4 +1,4 @@
-"""Edges: the tree of each document, what its sentences say about other nodes, and what aligns across documents."""
+"""Edges: the tree of each document, what its sentences state about other nodes, and alignment across documents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import polars as pl
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
-from taxkg_assets.graph.dense import Speakers
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
+from taxkg_assets.graph.sentence_nodes import EvidenceNodes
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
 
@@ -31,13 +31,27 @@ def build_edges(
 ) -> dy.DataFrame[Edges]:
     """Relate nodes: one row per source, target, relation and citing sentence.
 
-    Args:     nodes: everything that may be related. sections: which node an element's text belongs to.
-    Returns:  structural edges without evidence, and semantic edges whose `start`, `end` slice the sentence out of the
-              element's `sections.text`; their source is the sentence where it is a node, else the paragraph. A sentence
-              that only names its own box or form makes no edge, nor does a reference that means this document and fits
-              nothing in it: `score_unresolved` counts those.
-    Units:    start, end: characters, half-open, 0-based.
-    Source:   rules/relations.yaml.
+    A sentence that only names its own box or form makes no edge, nor does a reference that refers to this document and
+    fits nothing in it: `score_unresolved` counts those.
+
+    Args:
+        nodes: Nodes of the graph.
+        anchors: Anchors of all documents.
+        sections: Content elements; they decide which node an element's text belongs to.
+        references: Mentions with relation, polarity and evidence.
+        registry: Boxes of all faces.
+        documents: Documents of the corpus.
+
+    Returns:
+        Structural edges without evidence, and semantic edges whose `start`, `end` (half-open characters, 0-based) slice
+        the sentence out of the element's `sections.text`. Their source is the sentence where it is a node, else the
+        paragraph.
+
+    Raises:
+        KeyError: A reference comes from an element that `sections` lacks, or from an unknown document.
+
+    Source:
+        rules/relations.yaml.
     """
     catalogue = Catalogue(documents.to_dicts())
     registry_rows = registry.sort("document_id", "box_key").to_dicts()
@@ -53,7 +67,7 @@ def build_edges(
         [
             _structural(_tree_edges(nodes)),
             _structural(_link_edges(find_links(catalogue, resolver, registry=registry_rows))),
-            _semantic_edges(references, resolver=resolver, speakers=Speakers(nodes, sections)),
+            _semantic_edges(references, resolver=resolver, owners=EvidenceNodes(nodes, sections)),
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
@@ -61,7 +75,10 @@ def build_edges(
 
 
 def _choose_best(found: pl.DataFrame) -> pl.DataFrame:
-    """Keep one row per key, the one that denies before the surest; what a sentence denies it does not also say."""
+    """Keep one row per key, negative ones before the most confident.
+
+    What a sentence excludes it does not also include.
+    """
     order = [*_KEY, "polarity", "confidence", "rule_id"]
     best = found.sort(order, descending=[name == "confidence" for name in order])
     best = best.unique(_KEY, keep="first", maintain_order=True)
@@ -102,16 +119,16 @@ def _structural(edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Lead from a heading that carries a box's name to the box, with the first sentence below it as evidence."""
+    """Lead from a heading with a box's name to the box, with the first sentence below it as evidence."""
     below = sections.filter(pl.col("role").is_in(("BodyText", "ListBlock"))).sort("document_id", "paragraph_ix")
     columns = below.select("anchor_id", "element_id", "page", "text")
     first = {row["anchor_id"]: row for row in columns.unique("anchor_id", keep="first").iter_rows(named=True)}
     rows = []
     for found in definitions.find_all():
-        said = first.get(found.anchor_id)
-        if said is None or not said["text"].strip():
+        below_heading = first.get(found.anchor_id)
+        if below_heading is None or not below_heading["text"].strip():
             continue
-        start, end = find_sentences(said["text"])[0]
+        start, end = find_sentences(below_heading["text"])[0]
         rows.append(
             {
                 "source_id": found.anchor_id,
@@ -119,11 +136,11 @@ def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]
                 "relation": "defines",
                 "start": start,
                 "end": end,
-                "element_id": said["element_id"],
+                "element_id": below_heading["element_id"],
                 "polarity": "positive",
                 "confidence": found.confidence,
-                "evidence": said["text"][start:end],
-                "page": said["page"],
+                "evidence": below_heading["text"][start:end],
+                "page": below_heading["page"],
                 "created_by": "rule",
                 "rule_id": "headed_by_box_name",
             }
@@ -132,19 +149,19 @@ def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]
 
 
 def _name_relation(row: Mapping[str, Any], target: Target) -> str:
-    """Name the relation of an edge: what the sentence says, else where a plain mention leads."""
+    """Return the relation of an edge: that of the sentence, else the kind of target of a plain mention."""
     if row["relation"] != "references":
         return str(row["relation"])
     return "external_ref" if target.is_external else f"references_{row['kind']}"
 
 
-def _semantic_edges(references: dy.DataFrame[References], *, resolver: Resolver, speakers: Speakers) -> pl.DataFrame:
-    rows = _resolve(references.iter_rows(named=True), resolver=resolver, speakers=speakers)
+def _semantic_edges(references: dy.DataFrame[References], *, resolver: Resolver, owners: EvidenceNodes) -> pl.DataFrame:
+    rows = _resolve(references.iter_rows(named=True), resolver=resolver, owners=owners)
     return pl.DataFrame(list(rows), schema=Edges.create_empty().schema, orient="row")
 
 
 def _resolve(
-    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, speakers: Speakers
+    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, owners: EvidenceNodes
 ) -> Iterator[dict[str, Any]]:
     for row in references:
         if row["is_self"] and row["relation"] == "references":
@@ -153,7 +170,7 @@ def _resolve(
         if target is None:
             continue
         yield {
-            "source_id": speakers.find(row["element_id"], row["start"], row["end"]),
+            "source_id": owners.find(row["element_id"], row["start"], row["end"]),
             "target_id": target.node_id,
             "relation": _name_relation(row, target),
             "start": row["start"],

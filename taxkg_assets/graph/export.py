@@ -1,4 +1,4 @@
-"""The graph in a format that other programs read."""
+"""Export of the graph to GraphML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,15 @@ _NO_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535))
 
 
 def render_graphml(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> str:
-    """Write the graph as GraphML: one key per column, absent where a row has no value."""
+    """Render the graph as GraphML.
+
+    Args:
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        XML with one key per column, absent where a row has no value; characters that XML forbids are removed.
+    """
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
     for row in nodes.sort("node_id").iter_rows(named=True):
         concepts = {"concepts": " | ".join(row["concepts"])} if row["concepts"] else {}
@@ -42,5 +50,5 @@ def _pick(row: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _clean(value: Any) -> Any:
-    """Leave out what XML cannot hold."""
+    """Remove the characters that XML forbids."""
     return value.translate(_NO_XML) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Pieces printed on a form put together as blocks: what a copy tells its reader is stacked in short pieces."""
+"""Blocks of a form: short pieces printed closely below each other are assembled to one text."""
 
 from __future__ import annotations
 
@@ -14,24 +14,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """One printed piece."""
+    """One printed piece.
+
+    Attributes:
+        element_id: Element that contains it.
+        part: Its text and lines.
+    """
 
     element_id: str
     part: Part
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """Rectangle of its first line."""
+        """Return the rectangle of its first line."""
         return self.part.places[0]
 
     @property
     def last(self) -> Mapping[str, Any]:
-        """Rectangle of its last line."""
+        """Return the rectangle of its last line."""
         return self.part.places[-1]
 
 
 def find_blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
-    """Put together pieces of one page that stand closely one below the other and overlap sideways."""
+    """Assemble pieces of one page that are printed closely below each other and overlap horizontally.
+
+    Args:
+        fragments: Pieces of one page, in any order.
+
+    Returns:
+        Blocks from the top of the page down, each with its pieces in that order.
+
+    Source:
+        `limits.block_gap_pt` in rules/revisions.yaml.
+    """
     gap = float(load_family("revisions")["limits"]["block_gap_pt"])
     blocks: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (_middle(f.first), float(f.first["x0_pt"]), f.element_id)):
@@ -51,6 +66,6 @@ def _middle(place: Mapping[str, Any]) -> float:
 
 
 def _overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Whether at least half of the narrower one lies under or above the other."""
+    """Return whether at least half of the narrower one is under or above the other."""
     shared = min(a["x1_pt"], b["x1_pt"]) - max(a["x0_pt"], b["x0_pt"])
     return bool(shared > 0.5 * min(a["x1_pt"] - a["x0_pt"], b["x1_pt"] - b["x0_pt"]))

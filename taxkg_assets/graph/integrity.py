@@ -1,4 +1,4 @@
-"""Laws of the graph: functions that return the offending rows, and the figures that a gate compares with its floor."""
+"""Invariants of the graph: functions that return offending rows, and figures that a gate compares with a floor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,28 @@ _BARE = ("parent_of", "follows")
 
 
 def find_dangling_edges(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find edges of which one end is no node."""
+    """Find edges with an end that is not a node.
+
+    Args:
+        edges: Edges of the graph.
+        nodes: Nodes of the graph.
+
+    Returns:
+        Rows of `edges`.
+    """
     known = nodes.get_column("node_id").implode()
     return edges.filter(~pl.col("source_id").is_in(known) | ~pl.col("target_id").is_in(known))
 
 
 def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find nodes that break the tree of their document: no single root, a parent elsewhere or missing, a cycle."""
+    """Find nodes that break the tree of their document: no single root, a parent elsewhere or missing, a cycle.
+
+    Args:
+        nodes: Nodes of the graph; external ones are ignored.
+
+    Returns:
+        `node_id`, `document_id`, `parent_id`, `level` and `fault`, one row per fault.
+    """
     inside = nodes.filter(pl.col("level") != "external").select("node_id", "document_id", "parent_id", "level")
     above = inside.select(parent_id="node_id", parent_document_id="document_id")
     joined = inside.join(above, on="parent_id", how="left")
@@ -37,7 +52,7 @@ def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
 
 
 def _reach_root(inside: pl.DataFrame) -> pl.DataFrame:
-    """Collect the nodes from which parents lead to a root; what is left over runs in a circle."""
+    """Collect the nodes whose parents lead to a root; all others are in cycles or below them."""
     reached = inside.filter(pl.col("parent_id").is_null()).select("node_id")
     frontier = reached
     while not frontier.is_empty():
@@ -48,7 +63,14 @@ def _reach_root(inside: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
-    """Find `parent_of` edges that lie on a circle or give a node a second parent."""
+    """Find `parent_of` edges that are part of a cycle or give a node a second parent.
+
+    Args:
+        edges: Edges of the graph.
+
+    Returns:
+        `source_id`, `target_id`, `relation` and `fault`, one row per fault.
+    """
     tree = edges.filter(pl.col("relation") == "parent_of").select("source_id", "target_id", "relation")
     second = tree.filter(pl.col("target_id").is_duplicated()).with_columns(fault=pl.lit("second parent"))
     graph: nx.DiGraph[str] = nx.DiGraph(list(tree.select("source_id", "target_id").iter_rows()))
@@ -61,19 +83,42 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find nodes other than external ones without a page or a rectangle."""
+    """Find nodes other than external ones without a page or a rectangle.
+
+    Args:
+        nodes: Nodes of the graph.
+
+    Returns:
+        `node_id`, `document_id`, `level` and `page`.
+    """
     is_placed = pl.col("page").is_not_null() & (pl.col("bboxes").list.len() > 0)
     return nodes.filter((pl.col("level") != "external") & ~is_placed).select("node_id", "document_id", "level", "page")
 
 
 def find_unsupported_edges(edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find semantic edges whose evidence is not the slice of the element's text that they give."""
+    """Find semantic edges whose evidence is not the slice of the element's text that they give.
+
+    Args:
+        edges: Edges of the graph.
+        sections: Content elements with their text.
+
+    Returns:
+        `source_id`, `target_id`, `relation`, `start` and `evidence`.
+    """
     semantic = edges.filter(_SEMANTIC)
     return _find_false_slices(semantic, sections).select("source_id", "target_id", "relation", "start", "evidence")
 
 
 def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find edges that break what their relation means: its polarity, its ends, or where it may come from."""
+    """Find edges that contradict their relation: by polarity, by their ends, or by their origin.
+
+    Args:
+        edges: Edges of the graph.
+        nodes: Nodes of the graph.
+
+    Returns:
+        `source_id`, `target_id`, `relation`, `polarity` and `fault`, one row per fault.
+    """
     ends = nodes.select("node_id", "document_id", "level", "canonical_id")
     rows = edges.join(
         ends.rename({name: f"source_{name}" for name in ends.columns if name != "node_id"}),
@@ -93,18 +138,19 @@ def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes
     is_structural = relation.is_in(STRUCTURAL_RELATIONS)
     within = pl.col("source_document_id") == pl.col("target_document_id")
     faults = {
-        "structure that no structure made, or speech that structure made": is_structural == _SEMANTIC,
-        "an exclusion that affirms": (relation == "excludes") & ~is_negative,
-        "an inclusion that denies": relation.is_in(("includes", "portion_of", "defines")) & is_negative,
-        "a reference beyond the corpus by the name of one within": is_plain & is_outside,
-        "an outside thing that lies within": (relation == "external_ref") & ~is_outside,
-        "an outside thing that speaks": pl.col("source_level") == "external",
-        "a tree across documents": relation.is_in(("parent_of", "follows")) & ~within,
-        "a document that supersedes no document": (relation == "supersedes")
+        "origin does not match the relation": is_structural == _SEMANTIC,
+        "excludes with positive polarity": (relation == "excludes") & ~is_negative,
+        "includes, portion_of or defines with negative polarity": relation.is_in(("includes", "portion_of", "defines"))
+        & is_negative,
+        "plain reference to an external node": is_plain & is_outside,
+        "external_ref to a node of the corpus": (relation == "external_ref") & ~is_outside,
+        "external node as source": pl.col("source_level") == "external",
+        "parent_of or follows across documents": relation.is_in(("parent_of", "follows")) & ~within,
+        "supersedes that does not join two documents": (relation == "supersedes")
         & ((pl.col("source_level") != "document") | (pl.col("target_level") != "document") | within),
-        "one concept within one form revision": (relation == "same_concept")
+        "same_concept within one form": (relation == "same_concept")
         & (_form_of("source_canonical_id") == _form_of("target_canonical_id")),
-        "one field under two names": (relation == "same_field")
+        "same_field across forms": (relation == "same_field")
         & _key_of("source_canonical_id").is_not_null()
         & _key_of("target_canonical_id").is_not_null()
         & (_form_of("source_canonical_id") != _form_of("target_canonical_id")),
@@ -127,11 +173,20 @@ def _key_of(column: str) -> pl.Expr:
 def find_unprovenanced_edges(
     edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
 ) -> pl.DataFrame:
-    """Find edges that do not tell where they come from: no rule, or a place that is not the speaker's own."""
+    """Find edges without provenance: no rule, or a place outside the document of their source.
+
+    Args:
+        edges: Edges of the graph.
+        sections: Content elements with their pages.
+        nodes: Nodes of the graph.
+
+    Returns:
+        `source_id`, `target_id`, `relation`, `element_id`, `page` and `rule_id`.
+    """
     pages = pl.col("pieces").list.eval(pl.element().struct.field("page"))
     places = sections.select("element_id", element_document_id="document_id", pages=pages)
-    speakers = nodes.select(source_id="node_id", source_document_id="document_id")
-    rows = edges.join(speakers, on="source_id", how="left").join(places, on="element_id", how="left")
+    sources = nodes.select(source_id="node_id", source_document_id="document_id")
+    rows = edges.join(sources, on="source_id", how="left").join(places, on="element_id", how="left")
     is_placed = (pl.col("element_document_id") == pl.col("source_document_id")) & pl.col("page").is_in(pl.col("pages"))
     is_lost = _SEMANTIC & ~is_placed.fill_null(False)
     columns = ["source_id", "target_id", "relation", "element_id", "page", "rule_id"]
@@ -146,9 +201,16 @@ def _find_false_slices(rows: pl.DataFrame, sections: dy.DataFrame[Sections]) -> 
 
 
 def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
-    """Find nodes that do not hang on their document, or hang in a piece in which nothing is related to anything.
+    """Find nodes that are not connected to their document, or only to nodes without any relation.
 
-    `follows` does not count, as it would tie together whatever stands side by side, nor does the bare tree.
+    `follows` does not count, as it would connect whatever is printed in sequence, nor does the bare tree.
+
+    Args:
+        nodes: Nodes of the graph; external ones are ignored.
+        edges: Edges of the graph.
+
+    Returns:
+        `node_id`, `document_id` and `level`.
     """
     joined = _join_pieces(nodes, edges)
     is_tied = (pl.col("piece") == pl.col("own_piece")).fill_null(False) & pl.col("is_related")
@@ -156,21 +218,23 @@ def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges
 
 
 def _join_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Tell of each node inside the corpus its piece and its document's, and what that piece holds."""
+    """Add to each node of the corpus its connected component, that of its document, and the component's properties."""
     inside = nodes.filter(pl.col("level") != "external").select("node_id", "document_id", "level")
     pieces = _find_pieces(nodes, edges)
-    held = inside.join(pieces, on="node_id")
-    own = held.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
+    placed = inside.join(pieces, on="node_id")
+    own = placed.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
     wide = pl.col("document_id").n_unique() > 1
     width = nodes.select("node_id", "document_id").join(pieces, on="node_id").group_by("piece").agg(is_wide=wide)
-    said = edges.filter(~pl.col("relation").is_in(_BARE)).select(node_id="source_id").unique()
-    related = said.join(pieces, on="node_id").select("piece").unique().with_columns(is_related=True)
-    joined = held.join(own, on="document_id", how="left").join(width, on="piece").join(related, on="piece", how="left")
+    citing = edges.filter(~pl.col("relation").is_in(_BARE)).select(node_id="source_id").unique()
+    related = citing.join(pieces, on="node_id").select("piece").unique().with_columns(is_related=True)
+    joined = (
+        placed.join(own, on="document_id", how="left").join(width, on="piece").join(related, on="piece", how="left")
+    )
     return joined.with_columns(pl.col("is_related").fill_null(False))
 
 
 def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Number the pieces that edges other than `follows` tie together."""
+    """Number the connected components of edges other than `follows`."""
     tied = edges.filter(pl.col("relation") != "follows").select("source_id", "target_id")
     graph: nx.Graph[str] = nx.Graph(list(tied.iter_rows()))
     graph.add_nodes_from(nodes.get_column("node_id").to_list())
@@ -179,24 +243,46 @@ def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the nodes inside the corpus that hang on their document, in a piece that relates things."""
+    """Return the share of the nodes of the corpus that are connected to their document and to any relation.
+
+    Args:
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        Share from 0 to 1; 1 without nodes.
+    """
     inside = nodes.filter(pl.col("level") != "external").height
     return 1.0 if inside == 0 else 1 - find_unconnected_nodes(nodes, edges).height / inside
 
 
 def score_outreach(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the nodes inside the corpus that edges other than `follows` tie to something beyond their document.
+    """Return the share of the nodes of the corpus that are connected to something beyond their document.
 
-    An outside thing counts: two documents that cite one law hang together.
+    An external node counts: two documents that cite one law are connected. `follows` does not count.
+
+    Args:
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        Share from 0 to 1; 1 without nodes.
     """
     joined = _join_pieces(nodes, edges)
     return 1.0 if joined.is_empty() else float(joined.select(pl.col("is_wide").mean()).item())
 
 
 def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dict[str, float]:
-    """Share of the headings, paragraphs and tables that have an edge beyond the tree and the order of the text.
+    """Return the share of headings, paragraphs and tables with an edge beyond the tree and the order of the text.
 
-    What a sentence of a dense paragraph says, its paragraph says too.
+    The edges of a dense paragraph's sentences count for the paragraph, too.
+
+    Args:
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+
+    Returns:
+        Shares from 0 to 1 by `related anchor`, `related paragraph` and `related table`.
     """
     related = edges.filter(~pl.col("relation").is_in(_BARE))
     above = nodes.filter(pl.col("level") == "sentence").join(
@@ -209,7 +295,15 @@ def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dic
 
 
 def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
-    """Share of the references that reach no node at all: they mean their own document and fit nothing in it."""
+    """Return the share of references that reach no node: they refer to their own document and fit nothing in it.
+
+    Args:
+        references: References of all documents; plain mentions of the text's own box or form do not count.
+        edges: Edges of the graph.
+
+    Returns:
+        Share from 0 to 1; 0 without references.
+    """
     own = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
     if own.is_empty():
         return 0.0
@@ -219,5 +313,12 @@ def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[E
 
 
 def count_relations(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
-    """Count the edges of each relation, polarity and origin."""
+    """Count the edges of each relation, polarity and origin.
+
+    Args:
+        edges: Edges of the graph.
+
+    Returns:
+        `relation`, `polarity`, `created_by` and `edges`.
+    """
     return edges.group_by("relation", "polarity", "created_by").len("edges").sort("relation", "polarity", "created_by")

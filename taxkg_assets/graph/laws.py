@@ -1,4 +1,4 @@
-"""Which document of the corpus is the law that a text cites: a code, the regulations, one notice or ruling."""
+"""The document that a citation of law refers to: a code, the regulations, a single notice or ruling."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ _LAST_DIVISION = re.compile(r"\([A-Za-z0-9]+\)$")
 
 
 class Laws:
-    """The documents that are laws which others cite by name, and their sections."""
+    """Documents that are laws and cited by name, and their sections.
+
+    Titles of statutes, notices and rulings decide which law each is.
+
+    Args:
+        entries: Documents of the corpus.
+
+    Source:
+        rules/laws.yaml.
+    """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        """Tell from the titles of statutes, notices and rulings which law each is.
-
-        Source: rules/laws.yaml.
-        """
+        """Classify the documents by their titles."""
         self._citing: dict[str, str] = {}
         self._parts: dict[tuple[str, str], str] = {}
         self._of_kind: dict[str, list[Entry]] = defaultdict(list)
@@ -44,17 +50,34 @@ class Laws:
                     return
 
     def is_cited_by_name(self, document_id: str) -> bool:
-        """Whether a document is a law whose sections others cite by its name: a bare number elsewhere is not its."""
+        """Return whether a document is a law whose sections are cited by its name, never by a bare number elsewhere.
+
+        Args:
+            document_id: Document.
+        """
         return document_id in self._citing
 
     def add_part(self, document_id: str, name: str, anchor_id: str) -> None:
-        """Take a part of a law by what a citation calls it: a section by its number, `chapter 4`."""
+        """Add a part of a law by its name in citations: a section by its number, or `chapter 4`.
+
+        Args:
+            document_id: Document of the law.
+            name: Name of the part; the first part of a name stays.
+            anchor_id: Anchor of the part.
+        """
         self._parts.setdefault((document_id, name), anchor_id)
 
     def find(self, reference: Mapping[str, Any], *, near: Entry) -> tuple[str, bool] | None:
-        """Find the section, chapter or document that a citation names, and whether it is exactly that.
+        """Find the section, chapter or document that a citation names.
 
         Of several revisions of a law the nearest to the citing document counts. A subdivision is found in its section.
+
+        Args:
+            reference: Row of `references`.
+            near: Citing document.
+
+        Returns:
+            Anchor or document, and whether it is exactly what the citation names; None where the corpus lacks the law.
         """
         kind, target = reference["kind"], reference["target"]
         for entry in _order(self._of_kind.get(kind, ()), near=near):
@@ -67,7 +90,7 @@ class Laws:
 
 
 def _widen(name: str) -> Iterator[str]:
-    """Name a part of a law and what holds it: 1(h)(11), 1(h), 1."""
+    """Yield a part of a law and the parts that contain it: 1(h)(11), 1(h), 1."""
     yield name
     while (wider := _LAST_DIVISION.sub("", name)) != name:
         name = wider

@@ -124,7 +124,7 @@ def fold_label(label: str) -> str:
 
 
 def name_of(line: Row) -> str:
-    """Name a line within its revision.
+    """Return the name of a line within its form and revision: `<form>/<revision>/<part>/<key>`.
 
     Args:
         line: Row with form, revision, part and key.

@@ -1,4 +1,4 @@
-"""Which boxes a few words mean: a key, a name, a form's code or a word of its title, in any order."""
+"""Lookup of boxes by a few words: a key, a name, a form's code or a word of its title, in any order."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from taxkg_assets.schemas import Documents, Registry
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What the words say: forms by code, a key, and what is left over."""
+class _ParsedQuestion:
+    """Parsed question: forms by code, a key, and the remaining words."""
 
     forms: tuple[str, ...]
     box_key: str
@@ -26,17 +26,23 @@ class _Asked:
 
 
 def find_boxes(
-    asked: str, registry: dy.DataFrame[Registry], *, documents: dy.DataFrame[Documents]
+    question_text: str, registry: dy.DataFrame[Registry], *, documents: dy.DataFrame[Documents]
 ) -> dy.DataFrame[Registry]:
-    """Find the registry rows that a question means: `QD`, `1b`, `box 1b on the dividend form`.
+    """Find the registry rows that a question refers to: `QD`, `1b`, `box 1b on the dividend form`.
 
-    A code names its form; other words are a box's label or alias, a word of a form's title, or, if they fit nothing
-    as a whole, words of labels. Where several revisions or forms fit, all are found.
+    A code names its form; other words are a box's label or alias, a word of a form's title, or, if they fit nothing as
+    a whole, words of labels. Where several revisions or forms fit, all are found.
 
-    Returns:  rows by form, newest revision first; none where the words fit nothing.
+    Args:
+        question_text: Words of the user.
+        registry: Boxes of all faces.
+        documents: Documents of the corpus, for the titles of forms.
+
+    Returns:
+        Rows by form and key, newest revision first; none where the words fit nothing.
     """
     rows = registry.to_dicts()
-    question = _read(asked, forms=sorted({row["form"] for row in rows}))
+    question = _read(question_text, forms=sorted({row["form"] for row in rows}))
     rows = [row for row in rows if not question.forms or row["form"] in question.forms]
     rows = [row for row in rows if not question.box_key or row["box_key"] == question.box_key]
     if question.words:
@@ -48,21 +54,33 @@ def find_boxes(
     return Registry.validate(pl.DataFrame(order, schema=Registry.create_empty().schema))
 
 
-def find_named_forms(asked: str, registry: dy.DataFrame[Registry]) -> tuple[str, ...]:
-    """Find the forms that the words name by code, if they name nothing else: `1099-DIV`, `Form W-2`."""
-    question = _read(asked, forms=registry["form"].unique().sort())
+def find_named_forms(question_text: str, registry: dy.DataFrame[Registry]) -> tuple[str, ...]:
+    """Find the forms that a question names by code, if it names nothing else: `1099-DIV`, `Form W-2`.
+
+    Args:
+        question_text: Words of the user.
+        registry: Boxes of all faces.
+
+    Returns:
+        Forms, longest code first; empty where the question names a key or other words.
+    """
+    question = _read(question_text, forms=registry["form"].unique().sort())
     return () if question.box_key or question.words else question.forms
 
 
 def order_of_key(box_key: str) -> tuple[int, str]:
-    """Order keys as a face prints them: letters, then numbers by value, each with its letters."""
+    """Return a sort key that orders keys as a face prints them: by number, then by letters.
+
+    Args:
+        box_key: Key of a box.
+    """
     number = re.search(r"\d+", box_key)
     return int(number[0]) if number else 0, box_key
 
 
-def _read(asked: str, *, forms: Iterable[str]) -> _Asked:
-    """Take the codes of forms and the key out of the words."""
-    rest = f" {asked.casefold()} "
+def _read(question_text: str, *, forms: Iterable[str]) -> _ParsedQuestion:
+    """Separate codes of forms and the key from the other words."""
+    rest = f" {question_text.casefold()} "
     named = []
     for form in sorted(forms, key=len, reverse=True):
         pattern = form_pattern(form)
@@ -77,27 +95,33 @@ def _read(asked: str, *, forms: Iterable[str]) -> _Asked:
             break
     skipped = set(load_family("aliases")["asked_words"])
     words = [word for word in fold_name(expand(rest)).split() if word not in skipped]
-    return _Asked(tuple(named), key, tuple(words))
+    return _ParsedQuestion(tuple(named), key, tuple(words))
 
 
 def _narrow(
-    rows: Sequence[dict[str, Any]], question: _Asked, *, titles: Mapping[str, frozenset[str]]
+    rows: Sequence[dict[str, Any]], question: _ParsedQuestion, *, titles: Mapping[str, frozenset[str]]
 ) -> list[dict[str, Any]]:
-    """Keep the boxes that the words name: as a whole, before or after words for the form, or by words of the label."""
+    """Keep the boxes that the words name: as a whole, next to words for the form, or by words of the label."""
     whole = [row for row in rows if " ".join(question.words) in _names_of(row)]
     return (
         whole
-        or [row for row in rows if _fits_beside_form(row, question, titles=titles)]
-        or [row for row in rows if all(any(_is_akin(word, own) for own in _words_of(row)) for word in question.words)]
+        or [row for row in rows if _fits_next_to_form(row, question, titles=titles)]
+        or [
+            row
+            for row in rows
+            if all(any(_is_inflection(word, own) for own in _words_of(row)) for word in question.words)
+        ]
     )
 
 
-def _fits_beside_form(row: Mapping[str, Any], question: _Asked, *, titles: Mapping[str, frozenset[str]]) -> bool:
+def _fits_next_to_form(
+    row: Mapping[str, Any], question: _ParsedQuestion, *, titles: Mapping[str, frozenset[str]]
+) -> bool:
     words, own = question.words, titles.get(row["form"], frozenset())
     names = _names_of(row) | ({""} if question.box_key else set())
     parts = [part for at in range(len(words) + 1) for part in ((words[:at], words[at:]), (words[at:], words[:at]))]
     return any(
-        form and " ".join(name) in names and all(any(_is_akin(word, title) for title in own) for word in form)
+        form and " ".join(name) in names and all(any(_is_inflection(word, title) for title in own) for word in form)
         for name, form in parts
     )
 
@@ -122,8 +146,8 @@ def _find_titles(documents: dy.DataFrame[Documents]) -> dict[str, frozenset[str]
     return titles
 
 
-def _is_akin(word: str, own: str) -> bool:
-    """Decide whether two words are one but for an ending: dividend and dividends."""
+def _is_inflection(word: str, own: str) -> bool:
+    """Return whether two words differ in an ending at most: dividend and dividends."""
     short, long = sorted((word, own), key=len)
     least = load_family("aliases")["thresholds"]["akin_letters"]
     return short == long or (len(short) >= least and long.startswith(short) and len(long) - len(short) <= 2)

@@ -1,6 +1,6 @@
-"""What people call a box: its label written out, headings of its instructions, printed abbreviations, initials.
+"""Names of a box: its label written out, headings of its instructions, printed abbreviations, initials.
 
-A name is kept only where it means one box of the form revision: what two boxes share tells nobody which is meant.
+A name is kept only where it means one box of the form revision: what two boxes share identifies neither.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A heading or a sentence that puts a name beside a box's key."""
+    """A heading or a sentence that puts a name next to a box's key."""
 
     document_id: str
     revision: str
@@ -26,7 +26,13 @@ class Mention:
 
 @dataclass(slots=True)
 class Usage:
-    """How headings and sentences of the corpus name the boxes of each form, and what they abbreviate."""
+    """Names of the boxes of each form in headings and sentences of the corpus, and their abbreviations.
+
+    Attributes:
+        headings: Headings by form and box key.
+        sentences: Counts of names in sentences by form and box key.
+        abbreviations: Printed abbreviation by phrase in lower case.
+    """
 
     headings: dict[tuple[str, str], list[Mention]] = field(default_factory=lambda: defaultdict(list))
     sentences: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -40,10 +46,19 @@ def find_usage(
     texts: Iterable[tuple[str, str | None, str]],
     forms: frozenset[str],
 ) -> Usage:
-    """Collect what the instructions of some forms call their boxes.
+    """Collect the names of boxes in the instructions of some forms.
 
-    Args:     anchors: rows of `anchors`. documents: rows of `documents`. texts: of each content element
-              (document_id, anchor_id, text). forms: the forms that have boxes.
+    Args:
+        anchors: Rows of `anchors`.
+        documents: Rows of `documents`.
+        texts: For each content element its document_id, anchor_id and text.
+        forms: Forms that have boxes.
+
+    Returns:
+        Headings, names in sentences and abbreviations.
+
+    Raises:
+        KeyError: A text without a form of its own belongs to an unknown document.
     """
     known = {row["document_id"]: row for row in documents}
     rows = {row["anchor_id"]: row for row in anchors}
@@ -58,11 +73,11 @@ def find_usage(
     abbreviations: dict[str, Counter[str]] = defaultdict(Counter)
     for document_id, anchor_id, text in texts:
         own = rows[anchor_id]["form"] if anchor_id in rows else ""
-        speaks_of = forms.intersection(split_forms(own or known[document_id]["form"]))
-        for key, name in _find_named_boxes(text) if speaks_of else ():
-            for form in speaks_of:
+        covered = forms.intersection(split_forms(own or known[document_id]["form"]))
+        for key, name in _find_named_boxes(text) if covered else ():
+            for form in covered:
                 usage.sentences[form, key][name] += 1
-        for phrase, short in _find_abbreviations(text) if speaks_of else ():
+        for phrase, short in _find_abbreviations(text) if covered else ():
             abbreviations[phrase][short] += 1
     usage.abbreviations = {phrase: min(count, key=lambda s: (-count[s], s)) for phrase, count in abbreviations.items()}
     return usage
@@ -84,7 +99,15 @@ def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
 
 
 def find_names(face: Mapping[str, Any], usage: Usage) -> list[str]:
-    """List the other names of a box in a fixed order: written out, as headings and sentences say it, abbreviated."""
+    """List the other names of a box in a fixed order: written out, as in headings and sentences, abbreviated.
+
+    Args:
+        face: Row of `faces`.
+        usage: Names in the instructions.
+
+    Returns:
+        Names without the label itself, each once.
+    """
     label = face["label"]
     names = [expand(label)]
     for mention in usage.headings.get((face["form"], face["box_key"]), ()):
@@ -93,21 +116,38 @@ def find_names(face: Mapping[str, Any], usage: Usage) -> list[str]:
         is_own = mention.document_id == face["document_id"] or is_same_revision
         if name and (shares_words(label, name) or (is_own and not label)):
             names += [name, expand(name)]
-    said = usage.sentences.get((face["form"], face["box_key"]), Counter())
-    names += [name for name in sorted(said, key=lambda name: (-said[name], name)) if shares_words(label, name)]
+    in_sentences = usage.sentences.get((face["form"], face["box_key"]), Counter())
+    names += [
+        name for name in sorted(in_sentences, key=lambda name: (-in_sentences[name], name)) if shares_words(label, name)
+    ]
     shorter = [short for name in list(names) for short in _shorten(name, usage.abbreviations)]
     return distinct([*names, *(shorter or find_initials(expand(label)))], but=label)
 
 
-def keep_telling(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
-    """Drop the names that two boxes of one form revision share, and those that are another box's label."""
+def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
+    """Drop the names that two boxes of one form revision share, and those that are another box's label.
+
+    Args:
+        names: Names of each box of a form revision.
+        labels: Labels of these boxes.
+
+    Returns:
+        Remaining names of each box, in the same order.
+    """
     counts = Counter(name for own in names for name in {fold_name(name) for name in own})
     printed = {fold_name(label) for label in labels}
     return [[name for name in own if counts[fold_name(name)] == 1 and fold_name(name) not in printed] for own in names]
 
 
 def find_initials(label: str) -> list[str]:
-    """Make the initials that the trade uses of a label of a few plain words: QD of `Qualified dividends`."""
+    """Return the customary initials of a label of a few plain words: QD of `Qualified dividends`.
+
+    Args:
+        label: Label with abbreviations written out.
+
+    Returns:
+        One name, or none.
+    """
     (rule,) = load_rules("aliases", "initialled")
     if not rule.pattern.match(label):
         return []
@@ -121,7 +161,7 @@ def find_initials(label: str) -> list[str]:
 
 
 def _shorten(name: str, abbreviations: Mapping[str, str]) -> Iterator[str]:
-    """Write a name with the abbreviations that the trade or the corpus has for its words."""
+    """Yield a name with the abbreviations that professionals or the corpus use for its words."""
     name = load_rules("aliases", "in_parentheses")[0].pattern.sub("", name)
     for rule in load_rules("aliases", "initials"):
         if rule.pattern.search(name):
@@ -134,7 +174,14 @@ def _shorten(name: str, abbreviations: Mapping[str, str]) -> Iterator[str]:
 
 
 def expand(text: str) -> str:
-    """Write out the abbreviations that forms print."""
+    """Write out the abbreviations that forms print.
+
+    Args:
+        text: Label or name.
+
+    Returns:
+        The text with each abbreviation of rules/aliases.yaml replaced.
+    """
     for rule in load_rules("aliases", "expansions"):
         text = rule.pattern.sub(rule.extra["alias"], text)
     return text
@@ -146,7 +193,12 @@ def _strip_heading(heading: str) -> str:
 
 
 def shares_words(label: str, name: str) -> bool:
-    """Decide whether a name means the field that the label names: keys move from revision to revision."""
+    """Return whether a name refers to the field of a label; keys move from revision to revision.
+
+    Args:
+        label: Label of a box.
+        name: Name found in instructions.
+    """
     mine, other = _words(expand(label)), _words(expand(name))
     least = load_family("aliases")["thresholds"]["shared_words_frac"]
     return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
@@ -157,7 +209,15 @@ def _words(text: str) -> set[str]:
 
 
 def distinct(names: Iterable[str], *, but: str) -> list[str]:
-    """Keep the first of names that differ in signs or capitals alone."""
+    """Keep the first of names that differ in punctuation or case only.
+
+    Args:
+        names: Names in order of preference.
+        but: Name to leave out.
+
+    Returns:
+        Names in their order.
+    """
     seen = {"", fold_name(but)}
     kept = []
     for name in names:
@@ -168,5 +228,12 @@ def distinct(names: Iterable[str], *, but: str) -> list[str]:
 
 
 def fold_name(name: str) -> str:
-    """Bring a name to the form in which names are compared."""
+    """Normalize a name for comparison.
+
+    Args:
+        name: Label or name.
+
+    Returns:
+        Lower-case words separated by blanks, without punctuation.
+    """
     return re.sub(r"\W+", " ", name.casefold().replace("’", "'")).strip()

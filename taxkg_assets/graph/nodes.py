@@ -1,4 +1,4 @@
-"""Nodes: documents, headings, paragraphs, dense ones' sentences, tables, boxes on faces, outside things."""
+"""Nodes: documents, headings, paragraphs, sentences of dense paragraphs, tables, boxes on faces, external things."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import polars as pl
 
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
-from taxkg_assets.graph.dense import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
+from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
 
 _PATH = " > "
 _BETWEEN = "\x1f"
-"""Stands between the concepts of a node while they are one text."""
+"""Separates the concepts of a node while they are one text."""
 _WORD = re.compile(r"[a-z0-9$%]+")
 
 
@@ -35,12 +35,23 @@ def build_nodes(
     registry: dy.DataFrame[Registry],
     faces: dy.DataFrame[Faces],
 ) -> dy.DataFrame[Nodes]:
-    """Name everything the graph speaks of: one row per document, heading, paragraph, table, face box, outside thing.
+    """Build the nodes: one row per document, heading, paragraph, table, box of a face and external thing.
 
-    Args:     elements: where a document's first page prints. sections: one row per content element; a table's row
-              becomes the table's node, a dense paragraph's sentences become nodes below it. faces: places of the
-              registry's boxes. references: what they reach outside the corpus becomes an external node.
-    Returns:  a tree per document by `parent_id`; external nodes stand alone.
+    Args:
+        documents: Documents of the corpus.
+        anchors: Headings of all documents.
+        elements: Elements; those of a document's first page give its rectangle.
+        sections: Content elements; a table's row becomes the table's node, dense paragraphs have a node per sentence.
+        tables: Extracted tables, with their titles.
+        references: References; what they reach outside the corpus becomes an external node.
+        registry: Boxes with their identity, label and aliases.
+        faces: Places of the registry's boxes.
+
+    Returns:
+        A tree per document by `parent_id`, numbered in reading order by `ordinal`; external nodes have no parent.
+
+    Raises:
+        KeyError: A row belongs to a document that `documents` lacks.
     """
     catalogue = Catalogue(documents.to_dicts())
     anchor_rows = anchors.sort("anchor_id").to_dicts()
@@ -68,7 +79,7 @@ def build_nodes(
 
 
 class _Context:
-    """What a node inherits: heading path, key and identity of the box that it belongs to, the words of the registry."""
+    """Inherited properties of nodes: heading path, key and identity of their box; vocabulary of the registry."""
 
     def __init__(
         self,
@@ -137,7 +148,7 @@ class _Context:
         return self._canonical.get((document_id, box_key)), self._labels.get((document_id, box_key), "")
 
     def concepts_in(self, text: str, *, forms: tuple[str, ...]) -> list[str]:
-        """Find the labels whose words, or an alias's words, stand in a text."""
+        """Find the labels whose words, or an alias's words, occur in a text."""
         vocabulary = self._vocabulary(forms)
         words = _WORD.findall(text.casefold()) if vocabulary else []
         found = {
@@ -189,7 +200,7 @@ def _concepts_column(concepts: list[list[str]]) -> pl.Series:
 def _document_rows(
     documents: dy.DataFrame[Documents], elements: dy.DataFrame[Elements], *, context: _Context
 ) -> Iterator[dict[str, Any]]:
-    """One node per document, placed on what its first page with text prints; a document without text has no place."""
+    """Yield one node per document, placed on its first page with text; a document without text has no place."""
     places = _first_pages(elements)
     for row in documents.to_dicts():
         context.titles[row["document_id"]] = row["title"] or row["document_id"]
@@ -253,9 +264,9 @@ def _section_rows(
     dense: Mapping[str, list[tuple[int, int]]],
     context: _Context,
 ) -> Iterator[dict[str, Any]]:
-    """One node per content element and per sentence of a dense one.
+    """Yield one node per content element and per sentence of a dense one.
 
-    A table's row gives the table's node, and a table without a row stands alone.
+    A table's row becomes the table's node, and a table without a row hangs on its document.
     """
     table_rows = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
     for row in sections.to_dicts():
@@ -282,15 +293,15 @@ def _section_rows(
         yield node
         for start, end in dense.get(row["element_id"], ()):
             pieces = find_pieces(row["pieces"], start=start, end=end)
-            said = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": _merge_pieces(pieces)}
-            concepts = context.concepts_in(said["text"], forms=forms)
-            yield {**node, **said, **_below(node, start=start), "concepts": concepts}
+            sentence = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": _merge_pieces(pieces)}
+            concepts = context.concepts_in(sentence["text"], forms=forms)
+            yield {**node, **sentence, **_below(node, start=start), "concepts": concepts}
     for table in table_rows.values():
         yield _lone_table(table, context=context)
 
 
 def _below(paragraph: Mapping[str, Any], *, start: int) -> dict[str, Any]:
-    """Where the node of a sentence stands in the tree."""
+    """Return the id and the place in the tree of a sentence's node."""
     node_id = paragraph["node_id"]
     return {"node_id": sentence_node_id(node_id, start), "level": "sentence", "parent_id": node_id}
 
@@ -342,14 +353,14 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
     columns = ["document_id", "anchor_id", "kind", "target", "target_form"]
     printed = ["evidence", "start", "mention_start", "mention_end"]
     found: set[str] = set()
-    asked: set[tuple[Any, ...]] = set()
-    # A link into the document leads nowhere else.
+    seen: set[tuple[Any, ...]] = set()
+    # A link into the document never leads outside.
     elsewhere = references.filter(pl.col("target_element_id").is_null())
     for row in elsewhere.select(*columns, *printed).iter_rows(named=True):
         key = (*(row[name] for name in columns), find_printed_year(row))
-        if key in asked:
+        if key in seen:
             continue
-        asked.add(key)
+        seen.add(key)
         target = resolver.resolve(row)
         if target is not None and target.is_external and target.node_id not in found:
             found.add(target.node_id)
@@ -375,7 +386,7 @@ def _number(rows: list[dict[str, Any]]) -> None:
 
 
 def _merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Join the rectangles of printed lines into one per run of lines on a page and column."""
+    """Merge the rectangles of printed lines into one per run of lines on a page and column."""
     boxes: list[dict[str, Any]] = []
     for piece in pieces:
         last = boxes[-1] if boxes else None

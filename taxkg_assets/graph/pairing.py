@@ -1,8 +1,8 @@
-"""Which passage of one revision became which passage of the other.
+"""Pairing: which passage of one revision became which passage of the other.
 
-Sequence first: what both print in the same order holds the rest in place. Between those fixed points passages pair by
-the words they share, and one may have become two; what is left over is looked for anywhere else in the document. The
-cost grows with the length of the documents and the size of the gaps, not with their product.
+Sequence first: what both print in the same order fixes the rest. Between those fixed points passages pair by the words
+they share, and one may have become two; what is left over is searched for anywhere else in the document. The cost grows
+with the length of the documents and the size of the gaps, not with their product.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, Passage, Reading
+from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, ComparableDocument, Passage
 from taxkg_assets.rules.loader import load_family
 
 
@@ -30,10 +30,15 @@ _Link = tuple[tuple[int, ...], tuple[int, ...], bool]
 """Places of passages on both sides, and whether they were found elsewhere than in their sequence."""
 
 
-def find_pairs(before: Reading, after: Reading) -> list[Pair]:
-    """Pair the passages of two readings; every passage stands in exactly one pair.
+def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pair]:
+    """Pair the passages of two documents; every passage is in exactly one pair.
 
-    Returns: pairs in the order of the newer document, what was removed after what stood before it.
+    Args:
+        before: Older document.
+        after: Newer document.
+
+    Returns:
+        Pairs in the order of the newer document; removed passages follow what preceded them.
     """
     old, new = before.passages, after.passages
     matcher = SequenceMatcher(None, [_sign(p) for p in old], [_sign(p) for p in new], autojunk=False)
@@ -56,12 +61,12 @@ def find_pairs(before: Reading, after: Reading) -> list[Pair]:
 
 
 def _sign(passage: Passage) -> tuple[str, ...]:
-    """What two passages must share to be the same without a closer look: the words, and of a line its key."""
+    """Return what two passages must share to be equal without a comparison: the words, and of a line its key."""
     return (*passage.words, "#", {LINE: passage.owner.key, ADDRESS: ADDRESS}.get(passage.kind, ""))
 
 
 def _order(old: tuple[int, ...], new: tuple[int, ...], place: dict[int, int]) -> tuple[int, int, int]:
-    """The newer document's order; what was removed follows the nearest kept passage before it."""
+    """Return a sort key: the newer document's order; removed passages follow the nearest kept passage before them."""
     if new:
         return new[0], 0, 0
     above = next((place[i] for i in range(old[0] - 1, -1, -1) if i in place), -1)
@@ -103,7 +108,7 @@ def _pair_gap(
 
 
 def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
-    """Words that pairing these passages would explain; nothing where they do not belong together."""
+    """Return the words that pairing these passages would explain; 0 where they do not belong together."""
     limits = load_family("revisions")["limits"]
     if len(old) == len(new) == 1:
         return _similarity_gain(old[0], new[0], limits)
@@ -122,7 +127,7 @@ def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
 
 
 def _is_fixed(passage: Passage) -> bool:
-    """A keyed heading or line, and what stands in a margin, never become part of their neighbour."""
+    """Return whether a passage is never merged: a keyed heading or line, or text in a margin."""
     return passage.kind == ADDRESS or (bool(passage.owner.key) and passage.kind in (HEADING, LINE))
 
 
@@ -141,7 +146,7 @@ def _similarity_gain(a: Passage, b: Passage, limits: dict[str, float]) -> float:
         least = limits["keyed_similarity"] if a.owner.key else limits["placed_similarity"]
         if a.kind == b.kind == ROW and a.parts[0].text == b.parts[0].text and len(a.parts) == len(b.parts):
             return 0.2 * words
-    # No two bags share more than the smaller one holds.
+    # No two bags share more than the smaller one contains.
     if 2 * min(a.bag.total(), b.bag.total()) < least * words:
         return 0.0
     shared = 2 * _shared(a.bag, b.bag)
@@ -158,7 +163,7 @@ def _shared(a: Counter[str], b: Counter[str]) -> int:
 
 
 def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
-    """Pair what is left over with what is left over elsewhere: the same words first, then the most alike."""
+    """Pair what is left over with what is left over elsewhere: the same words first, then the most similar."""
     limits = load_family("revisions")["limits"]
     left, right = _left_over(old, new, links)
     found: list[_Link] = []
@@ -166,8 +171,8 @@ def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[
     for j in right:
         by_words[new[j].words].append(j)
     for i in left:
-        if twins := by_words.get(old[i].words):
-            j = twins.pop(0)
+        if same := by_words.get(old[i].words):
+            j = same.pop(0)
             found.append(((i,), (j,), True))
     left, right = _left_over(old, new, [*links, *found])
     shingled: dict[tuple[str, ...], set[int]] = defaultdict(set)
@@ -206,7 +211,7 @@ def _pair_keyed(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[
     return [(tuple(a), tuple(b), False) for a, b in sides.values() if a and b]
 
 
-def _pair_headings(before: Reading, after: Reading, links: Sequence[_Link]) -> list[_Link]:
+def _pair_headings(before: ComparableDocument, after: ComparableDocument, links: Sequence[_Link]) -> list[_Link]:
     """Pair headings whose first paragraphs belong together: reworded from end to end, or given another key."""
     old, new = before.passages, after.passages
     left, right = _left_over(old, new, links)

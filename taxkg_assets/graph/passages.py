@@ -1,6 +1,6 @@
-"""One document as a sequence of passages that can be compared: headings, paragraphs, printed lines, table rows.
+"""A document as a sequence of comparable passages: headings, paragraphs, printed lines, table rows.
 
-What is printed in several pieces is put together (a line of a schedule, the text in the margin of a form's copy), what
+What is printed in several pieces is assembled (a line of a schedule, the text in the margin of a form's copy), and what
 is printed several times (the copies of a form) counts once. Which passages belong together is decided in `pairing`.
 """
 
@@ -29,7 +29,7 @@ HEADING, TEXT, LINE, ROW, BLOCK, ADDRESS = "heading", "text", "line", "row", "bl
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of text that stands verbatim in a table: a paragraph, a heading, a cell."""
+    """A stretch of text that is verbatim in a table: a paragraph, a heading, a cell."""
 
     source_id: str
     text: str
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Owner:
-    """Where a passage stands: its innermost heading, the key that it falls under, whom it addresses."""
+    """Place of a passage: its innermost heading, the key above it, its audience."""
 
     heading: str = ""
     key: str = ""
@@ -64,33 +64,33 @@ class Passage:
 
     @cached_property
     def text(self) -> str:
-        """The parts, one a line."""
+        """Return the parts, one per line."""
         return "\n".join(part.text for part in self.parts)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """Words and signs, a line's own key left out."""
+        """Return words and signs, without a line's own key."""
         return tuple(token for token in find_tokens(self.text) if token.start >= self.skipped)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words as they are matched across revisions."""
+        """Return the words as they are matched across revisions."""
         return masked(self.tokens)
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """The words that tell passages apart, with their counts: any two share the small words."""
-        telling = [word for word in self.words if len(word) > _SMALL_WORD or not word.isalpha()]
-        return Counter(telling or self.words)
+        """Return the words that distinguish passages, with their counts: any two share the small words."""
+        distinctive = [word for word in self.words if len(word) > _SMALL_WORD or not word.isalpha()]
+        return Counter(distinctive or self.words)
 
     @property
     def is_keyed(self) -> bool:
-        """Whether a heading prints a key itself, and does not merely stand under one."""
+        """Return whether a heading prints a key itself, and is not merely below one."""
         return bool(self.owner.key) and self.owner.is_own_key
 
     @cached_property
     def place(self) -> tuple[str, ...]:
-        """The innermost heading, or the key, as it is compared across revisions."""
+        """Return the innermost heading, or the key, as it is compared across revisions."""
         if self.owner.key:
             # A line's number says nothing without its part or worksheet; a box is known by its form alone.
             above = self.owner.above if self.owner.kind == "line" else ()
@@ -99,7 +99,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ComparableDocument:
     """A document as it is compared: its passages in reading order, and every word that it prints anywhere."""
 
     document_id: str
@@ -112,27 +112,34 @@ class Reading:
 
     @cached_property
     def keys(self) -> frozenset[tuple[str, ...]]:
-        """Perspective, form and key of everything keyed."""
+        """Return perspective, form and key of everything keyed."""
         return frozenset(p.place for p in self.passages if p.owner.key)
 
 
-def build_readings(document_ids: Collection[str], frames: Mapping[str, pl.DataFrame]) -> dict[str, Reading]:
-    """Put the rows of some documents together as passages; each table is gone through once, however many there are.
+def build_comparable_documents(
+    document_ids: Collection[str], frames: Mapping[str, pl.DataFrame]
+) -> dict[str, ComparableDocument]:
+    """Divide some documents into passages; each table is read once, however many documents there are.
 
-    Args: frames: `sections`, `anchors`, `tables`, `faces` and `elements`; rows of other documents are ignored.
+    Args:
+        document_ids: Documents to divide.
+        frames: Tables `sections`, `anchors`, `tables`, `faces` and `elements`; rows of other documents are ignored.
+
+    Returns:
+        Documents by id.
     """
     is_meant = pl.col("document_id").is_in(list(document_ids))
     parts = {name: frame.filter(is_meant) for name, frame in frames.items()}
     split = {name: frame.partition_by("document_id", as_dict=True) for name, frame in parts.items()}
     return {
-        document_id: _build_reading(
+        document_id: _build_comparable_document(
             document_id, {name: split[name].get((document_id,), parts[name].clear()) for name in parts}
         )
         for document_id in sorted(set(document_ids))
     }
 
 
-def _build_reading(document_id: str, own: Mapping[str, pl.DataFrame]) -> Reading:
+def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]) -> ComparableDocument:
     owners = _find_owners(own["anchors"])
     labels = {row["box_key"].removeprefix("box_"): row["label"] for row in own["faces"].iter_rows(named=True)}
     tables = {row["table_id"]: row for row in own["tables"].iter_rows(named=True)}
@@ -159,11 +166,11 @@ def _build_reading(document_id: str, own: Mapping[str, pl.DataFrame]) -> Reading
     printed = own["elements"].sort("element_id")["text"].to_list()
     streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
     boxes = tuple(own["faces"].iter_rows(named=True))
-    return Reading(document_id, passages, boxes, tuple(f" {' '.join(words)} " for words in streams))
+    return ComparableDocument(document_id, passages, boxes, tuple(f" {' '.join(words)} " for words in streams))
 
 
 def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
-    """Web addresses printed alone in the margin of a page: no paragraph holds them, but a reader is sent there."""
+    """Return web addresses printed alone in the margin of a page: no paragraph contains them, but readers need them."""
     rule = next(rule for rule in load_rules("revisions", "citations") if rule.id == "address")
     found = []
     for row in elements.filter(role="PageArtifact").iter_rows(named=True):
@@ -203,7 +210,7 @@ def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Own
 
 
 def _numbering(chain: Sequence[Mapping[str, Any]]) -> str:
-    """The part or worksheet that numbers a line: its nearest heading that is no line."""
+    """Return the part or worksheet that numbers a line: its nearest heading that is not a line."""
     return next((link["heading"] for link in chain if link["kind"] != "line"), "")
 
 
@@ -215,7 +222,7 @@ def _heading(row: Mapping[str, Any], owners: Mapping[str, Owner]) -> Passage:
 def _passages_of(
     rows: Sequence[dict[str, Any]], *, owner: Owner, labels: Mapping[str, str], tables: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, Passage]]:
-    """Passages under one heading on one page, each with the element that gives it its place in the reading order."""
+    """Return passages under one heading on one page, each with the element that decides its place in the order."""
     found: list[tuple[str, Passage]] = []
     loose: list[Fragment] = []
     for row in rows:
@@ -242,7 +249,7 @@ def _part(row: Mapping[str, Any]) -> Part:
 
 
 def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owner) -> list[tuple[str, Passage]]:
-    """The caption, and one passage a row: its header and its cells."""
+    """Return the caption, and one passage per row: its header and its cells."""
     found = []
     if row["text"] == table["title"]:
         found.append((row["element_id"], Passage(TEXT, (_part(row),), owner)))
@@ -268,7 +275,7 @@ def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owne
 
 
 def _side_by_side(parts: list[Part]) -> list[list[Part]]:
-    """Take apart a row of code and meaning, code and meaning: such a list runs down one column and on in the next."""
+    """Divide a row of code and meaning, code and meaning: such a list runs down one column and on in the next."""
     limits = load_family("revisions")["limits"]
     pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
     is_list = (
@@ -280,7 +287,7 @@ def _side_by_side(parts: list[Part]) -> list[list[Part]]:
 
 
 def _is_box(text: str, labels: Mapping[str, str]) -> bool:
-    """Whether a fragment of a face is a box's key and label, or those of several boxes: the registry knows them."""
+    """Return whether a fragment of a face is the key and label of one or several boxes of the registry."""
     words = masked(find_tokens(text))
     key = re.match(r"\s*(\d{0,2}[a-z]{0,2})\b", text)
     if key is None or key[1] not in labels:
@@ -290,7 +297,7 @@ def _is_box(text: str, labels: Mapping[str, str]) -> bool:
 
 
 def _without_copies(passages: Iterable[Passage]) -> Iterable[Passage]:
-    """Leave out what a form's further copies print again."""
+    """Yield the passages without what a form's further copies print again."""
     seen: set[tuple[str, ...]] = set()
     for passage in passages:
         if passage.kind in (BLOCK, ADDRESS):

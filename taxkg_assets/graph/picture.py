@@ -1,4 +1,4 @@
-"""A neighbourhood to look at: an interactive page that needs no network, and a picture."""
+"""Drawings of a node's neighborhood: an interactive page that needs no network, and a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pyvis.network import Network
 
-from taxkg_assets.graph.neighbourhood import Neighbourhood
+from taxkg_assets.graph.neighborhood import Neighborhood
 
 _COLORS = {
     "face": "#2f6fb0",
@@ -29,7 +29,7 @@ _COLORS = {
     "external": "#b8bec4",
 }
 _SAYS = ("includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
-_EDGE_LABELS = {"#1b7f3b": "says", "#c0392b": "denies", "#8d99a6": "stands beside or under"}
+_EDGE_LABELS = {"#1b7f3b": "states", "#c0392b": "denies", "#8d99a6": "is next to or under"}
 _LABEL_CHARACTERS = 46
 _LABEL_GAP = 0.07
 _BEND = 0.35
@@ -39,8 +39,15 @@ _HALO = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 _OUTSIDE_TAGS = re.compile(r"<link\b[^>]*>|<script\b[^>]*\bsrc=[^>]*>\s*</script>", re.IGNORECASE)
 
 
-def render_graph_page(found: Neighbourhood) -> str:
-    """Draw a neighbourhood as one HTML page with everything in it; text of documents is data there, never markup."""
+def render_graph_page(found: Neighborhood) -> str:
+    """Render a neighborhood as one self-contained HTML page.
+
+    Args:
+        found: Nodes and edges to draw.
+
+    Returns:
+        HTML that loads nothing from the network; texts of documents are escaped.
+    """
     rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
     network = Network(height="92vh", width="100%", directed=True, cdn_resources="in_line")
     for row in found.nodes.iter_rows(named=True):
@@ -80,8 +87,15 @@ def _page_legend() -> str:
     return " ".join(f'<span style="color:{color}">{escape(text)}</span>' for color, text in marks.items())
 
 
-def render_graph_picture(found: Neighbourhood) -> bytes:
-    """Draw a neighbourhood as a PNG: who speaks of it, its own places, what it speaks of; red edges deny."""
+def render_graph_picture(found: Neighborhood) -> bytes:
+    """Draw a neighborhood in three columns: citing nodes, the node's own places, cited nodes; negative edges are red.
+
+    Args:
+        found: Nodes and edges to draw.
+
+    Returns:
+        PNG image.
+    """
     rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
     places = _place(found)
     rank = max(y for _, y in places.values())
@@ -95,14 +109,14 @@ def render_graph_picture(found: Neighbourhood) -> bytes:
         box["lw"] = 2.5 if node_id == found.node_id else 0.4
         x, y = places[node_id]
         color = "black" if row["level"] == "external" else "white"
-        said = axes.text(x, y, _plain(name_node(row)), fontsize=7.5, color=color, ha="center", va="center", bbox=box)
-        said.set_zorder(3)
-        boxes[node_id] = said
+        label = axes.text(x, y, _plain(name_node(row)), fontsize=7.5, color=color, ha="center", va="center", bbox=box)
+        label.set_zorder(3)
+        boxes[node_id] = label
     axes.set_xlim(-0.35, max(x for x, _ in places.values()) + 0.35)
     axes.set_ylim(rank + 1, -1)
     axes.set_axis_off()
     figure.draw_without_rendering()
-    # Only now is it known how wide each box came out: an arrow ends at the box itself.
+    # The width of each box is known only after drawing: an arrow ends at the box itself.
     for row in found.edges.iter_rows(named=True):
         _draw_edge(axes, row, places=places, boxes=boxes)
     _draw_legend(axes, found, rows=rows)
@@ -115,14 +129,14 @@ def render_graph_picture(found: Neighbourhood) -> bytes:
 def _draw_edge(
     axes: Any, row: Mapping[str, Any], *, places: Mapping[str, tuple[float, float]], boxes: Mapping[str, Any]
 ) -> None:
-    """An arrow from box to box, with what it says beside its source."""
+    """Draw an arrow from box to box, with its relation near the source."""
     source, target = row["source_id"], row["target_id"]
     (x0, y0), (x1, y1) = places[source], places[target]
     color = _edge_color(row)
-    is_beside = x0 == x1
+    is_same_column = x0 == x1
     style = {"arrowstyle": "-|>", "color": color, "lw": 1.5 if row["relation"] in _SAYS else 0.6}
     near, far = (_half_width(axes, boxes[node_id]) for node_id in (source, target))
-    if is_beside:
+    if is_same_column:
         ends = {"patchA": boxes[source].get_bbox_patch(), "patchB": boxes[target].get_bbox_patch()}
         style = {**style, **ends, "connectionstyle": f"arc3,rad={_BEND}"}
     else:
@@ -132,7 +146,7 @@ def _draw_edge(
     axes.annotate("", (x1, y1), (x0, y0), arrowprops=style).set_zorder(1)
     if row["relation"] == "parent_of":
         return
-    if is_beside:
+    if is_same_column:
         # The arrow swings aside by half its bend, as lengths are on paper.
         (left, top), (right, bottom) = axes.transData.transform([(x0, y0), (x1, y1)])
         middle = (left + right) / 2 + _BEND / 2 * (bottom - top), (top + bottom) / 2
@@ -140,17 +154,17 @@ def _draw_edge(
     else:
         share = min(0.5, _LABEL_GAP / abs(x1 - x0))
         at = (x0 + (x1 - x0) * share, y0 + (y1 - y0) * share)
-    said = axes.text(*at, s=row["relation"].replace("_", " "), fontsize=7, color=color, ha="center", va="center")
-    said.set(bbox=_HALO, zorder=2)
+    label = axes.text(*at, s=row["relation"].replace("_", " "), fontsize=7, color=color, ha="center", va="center")
+    label.set(bbox=_HALO, zorder=2)
 
 
 def _half_width(axes: Any, box: Any) -> float:
-    """Half the width of a drawn box, as the places count."""
+    """Return half the width of a drawn box in data coordinates."""
     return float(box.get_bbox_patch().get_window_extent().transformed(axes.transData.inverted()).width) / 2
 
 
-def _draw_legend(axes: Any, found: Neighbourhood, *, rows: Mapping[str, Mapping[str, Any]]) -> None:
-    """What the colours of the boxes and arrows stand for, those that are shown."""
+def _draw_legend(axes: Any, found: Neighborhood, *, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw the colors of the boxes and arrows that are shown, with their meaning."""
     kinds = {"external" if row["level"] == "external" else row["perspective"] or "other" for row in rows.values()}
     marks: list[Any] = [Patch(color=color, label=kind) for kind, color in _COLORS.items() if kind in kinds]
     shown = {_edge_color(row) for row in found.edges.iter_rows(named=True)}
@@ -160,19 +174,19 @@ def _draw_legend(axes: Any, found: Neighbourhood, *, rows: Mapping[str, Mapping[
     )
 
 
-def _title(found: Neighbourhood, row: Mapping[str, Any]) -> str:
-    """The name of the node, and how much of what stands around it is shown."""
+def _title(found: Neighborhood, row: Mapping[str, Any]) -> str:
+    """Return the name of the node, and how much of its neighborhood is shown."""
     total = found.nodes.height + found.left_out
     return f"{name_node(row)} — {found.nodes.height} of {total} nodes" if found.left_out else name_node(row)
 
 
-def _place(found: Neighbourhood) -> dict[str, tuple[float, float]]:
-    """Give each node a column (speakers, own places, what they speak of) and a row in it."""
-    spoken = set(found.edges.filter(pl.col("source_id").is_in(sorted(found.own)))["target_id"])
+def _place(found: Neighborhood) -> dict[str, tuple[float, float]]:
+    """Give each node a column (citing nodes, own places, cited nodes) and a row in it."""
+    cited = set(found.edges.filter(pl.col("source_id").is_in(sorted(found.own)))["target_id"])
     columns: dict[int, list[str]] = {0: [], 1: [], 2: []}
     order = found.nodes.sort("document_id", "ordinal", "node_id", nulls_last=True)
     for node_id in order["node_id"]:
-        columns[1 if node_id in found.own else 2 if node_id in spoken else 0].append(node_id)
+        columns[1 if node_id in found.own else 2 if node_id in cited else 0].append(node_id)
     longest = max(len(column) for column in columns.values())
     return {
         node_id: (float(x), (ix + 0.5) * longest / len(column))
@@ -187,7 +201,14 @@ def _plain(text: str) -> str:
 
 
 def name_node(row: Mapping[str, Any]) -> str:
-    """Name a node in a few words: what it is of, and how its text begins."""
+    """Name a node in a few words: its key and the beginning of its text.
+
+    Args:
+        row: Row of `nodes`.
+
+    Returns:
+        Name of about `_LABEL_CHARACTERS` characters.
+    """
     text = " ".join(row["text"].split())
     name = text if len(text) <= _LABEL_CHARACTERS else text[: _LABEL_CHARACTERS - 1].rstrip() + "…"
     if row["level"] in ("paragraph", "sentence", "table") and row["anchor_key"]:
@@ -201,7 +222,7 @@ def _describe(row: Mapping[str, Any]) -> str:
 
 
 def _inert(text: str) -> str:
-    """Text for a tooltip: pyvis shows all as markup where one of them holds this word, so a joiner parts it."""
+    """Escape a text for a tooltip by a joiner within the word href, which makes pyvis render all tooltips as markup."""
     return text.replace("href", "h\u2060ref")
 
 

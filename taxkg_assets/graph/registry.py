@@ -1,4 +1,4 @@
-"""The registry of boxes: one identity per box of a form revision, with the names that people use for it."""
+"""The registry of boxes: one identity per box of a form revision, with its other names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.names import expand, find_names, find_usage, fold_name, keep_telling
+from taxkg_assets.graph.names import expand, find_names, find_usage, fold_name, keep_unambiguous
 from taxkg_assets.rules.forms import split_forms
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
@@ -28,10 +28,17 @@ def build_registry(
 ) -> dy.DataFrame[schemas.Registry]:
     """Give every box of a form revision its identity, its other names, its group and its past.
 
-    Args:     faces: one row per box of a form. anchors: headings of all documents. documents: forms and revisions.
-              sections: sentences that name boxes.
-    Returns:  one row per row of `faces`, with label and confidence carried over unchanged.
-    Source:   rules/aliases.yaml for abbreviations and initials; instructions for what else boxes are called.
+    Args:
+        faces: One row per box of a form.
+        anchors: Headings of all documents.
+        documents: Forms and revisions.
+        sections: Content elements, whose sentences name boxes.
+
+    Returns:
+        One row per row of `faces`, with label and confidence unchanged.
+
+    Source:
+        rules/aliases.yaml for abbreviations and initials; instructions for further names.
     """
     usage = find_usage(
         anchors.sort("document_id", "anchor_id").iter_rows(named=True),
@@ -63,19 +70,27 @@ def build_registry(
 
 
 def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> pl.DataFrame:
-    """Find rows that break a law of the registry: repeated keys, missing labels, and differences from the faces."""
+    """Find rows that break an invariant of the registry: repeated keys, missing labels, differences from the faces.
+
+    Args:
+        registry: Registered boxes.
+        faces: Boxes as printed.
+
+    Returns:
+        `document_id`, `box_key`, `label` and `fault`, one row per fault.
+    """
     key = ["document_id", "box_key"]
     columns = [*key, "label"]
     repeated = registry.filter(pl.struct(*key).is_duplicated()).select(*columns, fault=pl.lit("key repeated"))
     joined = registry.join(faces.select(*key, "is_unlabelled", face_label="label"), on=key, how="left")
-    unlabelled = joined.filter((pl.col("label") == "") & ~pl.col("is_unlabelled").fill_null(False))
+    unlabeled = joined.filter((pl.col("label") == "") & ~pl.col("is_unlabelled").fill_null(False))
     renamed = joined.filter(pl.col("face_label").is_not_null() & (pl.col("label") != pl.col("face_label")))
     invented = registry.join(faces, on=key, how="anti")
     lost = faces.join(registry, on=key, how="anti")
     return pl.concat(
         [
             repeated,
-            unlabelled.select(*columns, fault=pl.lit("label missing although the face prints one")),
+            unlabeled.select(*columns, fault=pl.lit("label missing although the face prints one")),
             renamed.select(*columns, fault=pl.lit("label differs from the face")),
             invented.select(*columns, fault=pl.lit("no such box on the face")),
             lost.select(*columns, fault=pl.lit("box of the face not registered")),
@@ -84,10 +99,10 @@ def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.Dat
 
 
 def _drop_shared_names(rows: list[dict[str, Any]]) -> None:
-    """Keep of each face the names that mean one of its boxes only."""
+    """Keep the names that mean only one box of their face."""
     for _, of_face in groupby(rows, key=lambda row: row["document_id"]):
         own = list(of_face)
-        kept = keep_telling([row["aliases"] for row in own], labels=[row["label"] for row in own])
+        kept = keep_unambiguous([row["aliases"] for row in own], labels=[row["label"] for row in own])
         for row, names in zip(own, kept, strict=True):
             row["aliases"] = names
 
@@ -97,7 +112,7 @@ def _find_histories(
 ) -> dict[tuple[str, str], list[str]]:
     """List the identities of each box on the older faces of its form, the next older first.
 
-    It is the same field if the label is the same under the same key, or stands on both faces but once.
+    It is the same field if the label is the same under the same key, or occurs only once on both faces.
     """
     drafts = set(documents.filter(pl.col("is_draft"))["document_id"])
     by_form: dict[str, dict[tuple[str, str], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
@@ -157,7 +172,7 @@ def _lettered_keys(faces: dy.DataFrame[schemas.Faces]) -> set[tuple[str, str]]:
 def _find_group(
     face: dict[str, Any], groups: dict[str, list[tuple[int, int]]], letters: set[tuple[str, str]]
 ) -> str | None:
-    """Name the group of a box: its number where letters divide it, else the printed range that holds it."""
+    """Return the group of a box: its number where letters divide it, else the printed range that contains it."""
     match = _KEY.match(face["box_key"])
     if match is None or not match[1]:
         return None

@@ -1,7 +1,7 @@
-"""Which node a reference reaches: a box, line or heading of the same document, then another document, then outside.
+"""Resolution of references: to a box, line or heading of the same document, then to another document, then outside.
 
-What lies outside the corpus gets a node of its own, `ext:<kind>:<target>`; when the document arrives, the same
-reference resolves to it instead.
+A thing outside the corpus gets a node of its own, `ext:<kind>:<target>`; when the document arrives, the same reference
+resolves to it instead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GUESS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The node that a reference reaches and how sure that is."""
+    """The node that a reference reaches and the confidence in it."""
 
     node_id: str
     confidence: float
@@ -39,12 +39,24 @@ class Target:
 
 
 def face_node_id(document_id: str, box_key: str) -> str:
-    """Name the node of a box on a form's face."""
+    """Return the id of the node of a box on a form's face.
+
+    Args:
+        document_id: Document of the face.
+        box_key: Key of the box.
+    """
     return f"{document_id}#face-{box_key}"
 
 
 def find_printed_year(reference: Mapping[str, Any]) -> str:
-    """The year printed right before or after what a reference names (`your 2024 Schedule B`); empty where none is."""
+    """Find the year printed right before or after what a reference names (`your 2024 Schedule B`).
+
+    Args:
+        reference: Row of `references`.
+
+    Returns:
+        Four digits; empty where no year is printed.
+    """
     evidence, start = reference["evidence"], reference["start"]
     before = evidence[: reference["mention_start"] - start]
     after = evidence[reference["mention_end"] - start :]
@@ -57,13 +69,27 @@ def find_printed_year(reference: Mapping[str, Any]) -> str:
 
 
 def fold_heading(text: str) -> str:
-    """Bring a heading and a mention of it to one form."""
+    """Normalize a heading or a mention of it for comparison.
+
+    Args:
+        text: Heading or mention.
+
+    Returns:
+        Lower-case words separated by blanks, without a final "(continued)".
+    """
     text = re.sub(r"\((?:continued)\)\s*$", "", text.strip(), flags=re.IGNORECASE)
     return " ".join(re.findall(r"[a-z0-9$%§]+", text.casefold()))
 
 
 def expand_key(key: str) -> list[str]:
-    """Name the boxes or lines that a key stands for: `boxes_14-16` is three."""
+    """List the boxes or lines that a key covers: `boxes_14-16` is three.
+
+    Args:
+        key: Key of a box, line, section or group.
+
+    Returns:
+        Single keys; only the ends of a range that cannot be enumerated.
+    """
     parts = re.fullmatch(r"(box|line)(?:es|s)?_(\w+)-(\w+)", key)
     if parts is None:
         return [key]
@@ -76,7 +102,15 @@ def expand_key(key: str) -> list[str]:
 
 
 class Resolver:
-    """The corpus's boxes, lines, headings, tables and documents by the names that text uses for them."""
+    """Boxes, lines, headings, tables and documents of the corpus by their names in text.
+
+    Args:
+        catalogue: Documents of the corpus.
+        anchors: Rows of `anchors` in reading order.
+        registry: Rows of `registry`.
+        tables: For each table its document_id, table_id and title.
+        paragraphs: Ids of paragraphs that links may lead to.
+    """
 
     def __init__(
         self,
@@ -87,7 +121,7 @@ class Resolver:
         tables: Iterable[tuple[str, str, str]],
         paragraphs: Iterable[str] = (),
     ) -> None:
-        """Take rows of `anchors` and `registry`, of each table (document_id, table_id, title), ids of paragraphs."""
+        """Index anchors, boxes and tables by their names."""
         self.catalogue = catalogue
         self._places = set(paragraphs)
         self.anchors: dict[str, Mapping[str, Any]] = {}
@@ -126,11 +160,27 @@ class Resolver:
                     self._statutes[key].append(anchor_id)
 
     def find_anchors(self, document_id: str, key: str) -> list[str]:
-        """Find the anchors of a document that carry a key, groups that hold it included."""
+        """Find the anchors of a document with a key, including groups that contain it.
+
+        Args:
+            document_id: Document.
+            key: Key of a box, line or section.
+
+        Returns:
+            Ids of anchors in reading order.
+        """
         return self._keys.get((document_id, key), [])
 
     def find_forms(self, anchor_id: str | None, document_id: str) -> tuple[str, ...]:
-        """Find the forms that the text of an anchor is about."""
+        """Find the forms that the text of an anchor is about.
+
+        Args:
+            anchor_id: Anchor; None for text without one.
+            document_id: Document of the text.
+
+        Returns:
+            Forms of the nearest anchor that names any, else of the document.
+        """
         while anchor_id is not None and anchor_id in self.anchors:
             row = self.anchors[anchor_id]
             if row["form"]:
@@ -139,7 +189,15 @@ class Resolver:
         return self.catalogue.entries[document_id].forms
 
     def resolve(self, reference: Mapping[str, Any]) -> Target | None:
-        """Find the node that a row of `references` reaches; None where it means this document but nothing fits."""
+        """Find the node that a reference reaches.
+
+        Args:
+            reference: Row of `references`.
+
+        Returns:
+            The node, external where the corpus lacks it; None where the reference refers to this document but nothing
+            fits.
+        """
         kind, target = reference["kind"], reference["target"]
         linked = self._resolve_link(reference)
         if linked is not None:
@@ -177,7 +235,7 @@ class Resolver:
         return self.catalogue.entries[reference["document_id"]]
 
     def _find_nearest(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> tuple[Entry, bool] | None:
-        """Find the document that is meant: of the printed year, if one is printed, else the nearest to the text."""
+        """Find the document that is meant: of the printed year, if any, else the nearest to the text."""
         entry, year = self._entry(reference), find_printed_year(reference)
         if not year:
             return self.catalogue.find_nearest(form, doc_type, to=entry)
@@ -186,7 +244,7 @@ class Resolver:
         return found if found is not None and found[1] else None
 
     def _choose(self, candidates: list[str], reference: Mapping[str, Any], *, forms: tuple[str, ...]) -> str | None:
-        """Choose among anchors of one name: the own form and reader first, then the nearest in reading order."""
+        """Choose among anchors of one name: the same form and audience first, then the nearest in reading order."""
         own = self.anchors.get(reference["anchor_id"] or "")
         here = self._order.get(reference["anchor_id"] or "", 0)
 
@@ -216,7 +274,7 @@ class Resolver:
         return _outside("box", f"{_form_name(named[0])} {key}") if is_outside else None
 
     def _find_box(self, form: str, key: str, *, near: Entry, reference: Mapping[str, Any]) -> Target | None:
-        """Find a box of a form: on its face, else in its instructions; `12` stands for `12a` to `12d`."""
+        """Find a box of a form: on its face, else in its instructions; `12` covers `12a` to `12d`."""
         for doc_type in ("form", "filer_instructions", "recipient_instructions"):
             is_face = doc_type == "form"
             found = (
@@ -304,7 +362,7 @@ class Resolver:
 
 
 def _outside(kind: str, target: str) -> Target:
-    """Name what lies outside the corpus."""
+    """Return the external node of a thing outside the corpus."""
     return Target(f"ext:{kind}:{target}", 1.0, is_external=True)
 
 

@@ -1,4 +1,4 @@
-"""Laws of `revisions`: a change is told in the words of both documents, and nothing is told that did not change."""
+"""Invariants of `revisions`: a change quotes both documents, and nothing is reported that did not change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,17 @@ def find_revision_faults(
 ) -> pl.DataFrame:
     """Find changes whose wording, key or evidence is not in the documents, and changes of nothing.
 
-    Returns: `from_document_id`, `to_document_id`, `change_ix` and the `fault`, one row per fault.
+    Args:
+        revisions: Changes to check.
+        documents: Documents of the corpus.
+        sections: Content elements of the compared documents.
+        anchors: Anchors of the compared documents.
+        tables: Tables of the compared documents.
+        faces: Boxes of the compared documents.
+        elements: Elements of the compared documents, for the text in margins.
+
+    Returns:
+        `from_document_id`, `to_document_id`, `change_ix` and `fault`, one row per fault.
     """
     known = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     compared = set(revisions["from_document_id"]) | set(revisions["to_document_id"])
@@ -50,7 +60,7 @@ def find_revision_faults(
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """What a document prints: the length of the longest text by the id of what prints it, all texts, and all keys."""
+    """Text of a document: length of the longest text by the id of its source, all texts, and all keys."""
 
     longest: Mapping[str, int]
     everything: frozenset[str]
@@ -95,7 +105,7 @@ def _faults(
         yield f"no document {', '.join(missing)}"
         return
     if any(known[name]["is_draft"] for name in sides.values()):
-        yield "a draft stands for a revision"
+        yield "a draft counts as a revision"
     for (side, name), pointers in zip(sides.items(), _pointers(row["evidence"]), strict=True):
         if strange := [t for t in row[side].split("\n") if t and t not in printed[name].everything]:
             yield f"{side} is not what {name} prints: {strange[0][:60]}"
@@ -111,8 +121,8 @@ def _faults(
         yield f"no key {row['key']}"
     if row["from_key"] and (row["from_key"] == row["key"] or row["from_key"] not in printed[sides["before"]].keys):
         yield f"no older key {row['from_key']}"
-    is_told_by_words = row["kind"].endswith(("changed", "renamed"))
-    if is_told_by_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
+    has_changed_words = row["kind"].endswith(("changed", "renamed"))
+    if has_changed_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
         yield "nothing changed"
     for word in row["words"]:
         before = row["before"][word["before_start"] : word["before_end"]]

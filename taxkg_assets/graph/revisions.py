@@ -1,7 +1,7 @@
-"""What changed between two revisions of a form, its instructions or a publication.
+"""Changes between two revisions of a form, its instructions or a publication.
 
-Which revisions follow each other is decided here, and what a pair of passages amounts to: a box added, a line
-renumbered, a text changed. A rebuild with the same text is no change, and a draft never stands for a revision.
+Which revisions are consecutive is decided here, and what a pair of passages amounts to: a box added, a line renumbered,
+a text changed. A rebuild with the same text is no change, and a draft never counts as a revision.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from taxkg_assets.graph.passages import (
     HEADING,
     LINE,
     ROW,
+    ComparableDocument,
     Part,
     Passage,
     Place,
-    Reading,
-    build_readings,
+    build_comparable_documents,
 )
 from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 NATURES = ("structure", "amounts", "dates", "references", "wording", *ROUTINE)
-"""What a change is about, the weightiest first: a row bears the name of the weightiest of its words."""
+"""Subjects of a change by descending priority: a row has the first one that applies to any of its words."""
 
 _FEW_WORDS = 4
 _LEAST_LETTERS = 3
@@ -50,24 +50,40 @@ def build_revisions(
     *,
     pairs: Sequence[tuple[str, ...]] | None = None,
 ) -> dy.DataFrame[Revisions]:
-    """One row per change between two consecutive final revisions of one product, or two builds of one revision.
+    """Build one row per change between two consecutive final revisions of one product, or two builds of one revision.
 
-    Args: pairs: the documents to compare, from `find_consecutive`, older first; the frames may hold only theirs.
-            None compares all.
+    Args:
+        documents: Documents of the corpus.
+        sections: Content elements of the documents to compare.
+        anchors: Anchors of the documents to compare.
+        tables: Tables of the documents to compare.
+        faces: Boxes of the documents to compare.
+        elements: Elements of the documents to compare.
+        pairs: Documents to compare, from `find_consecutive`, older first; None for all consecutive ones.
+
+    Returns:
+        Changes of each pair, boxes first, then in reading order.
     """
     frames = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
     rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     pairs = find_consecutive(documents) if pairs is None else pairs
-    readings = build_readings({name for pair in pairs for name in pair}, frames)
+    compared = build_comparable_documents({name for pair in pairs for name in pair}, frames)
     found: list[dict[str, Any]] = []
     for before, after in pairs:
-        found += _find_changes(rows[before], rows[after], old=readings[before], new=readings[after])
+        found += _find_changes(rows[before], rows[after], old=compared[before], new=compared[after])
     frame = pl.DataFrame(found, schema=Revisions.create_empty().schema)
     return Revisions.validate(frame.sort(Revisions.primary_key()))
 
 
 def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
-    """Pair the final documents of each product with the next: by revision, builds of one revision by their date."""
+    """Pair the final documents of each product with the next: by revision, builds of one revision by their date.
+
+    Args:
+        documents: Rows of `documents`; drafts and documents without product or revision are left out.
+
+    Returns:
+        Ids of the older and the newer document.
+    """
     final = documents.filter(~pl.col("is_draft") & (pl.col("irs_name") != "") & (pl.col("revision") != ""))
     pairs: list[tuple[str, str]] = []
     for _, group in sorted(final.group_by("irs_name"), key=lambda item: str(item[0])):
@@ -82,17 +98,23 @@ def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
 def find_revision_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], *, frames: Mapping[str, pl.DataFrame]
 ) -> list[dict[str, Any]]:
-    """Find the changes between any two documents, as rows of `revisions`; boxes first, then in reading order.
+    """Find the changes between any two documents.
 
-    Args: before, after: rows of `documents`. frames: `sections`, `anchors`, `tables`, `faces` and `elements`.
+    Args:
+        before: Row of `documents` of the older document.
+        after: Row of `documents` of the newer document.
+        frames: Tables `sections`, `anchors`, `tables`, `faces` and `elements`.
+
+    Returns:
+        Rows of `revisions`; boxes first, then in reading order.
     """
     ids = (before["document_id"], after["document_id"])
-    readings = build_readings(ids, frames)
-    return _find_changes(before, after, old=readings[ids[0]], new=readings[ids[1]])
+    compared = build_comparable_documents(ids, frames)
+    return _find_changes(before, after, old=compared[ids[0]], new=compared[ids[1]])
 
 
 def _find_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], *, old: Reading, new: Reading
+    before: Mapping[str, Any], after: Mapping[str, Any], *, old: ComparableDocument, new: ComparableDocument
 ) -> list[dict[str, Any]]:
     years = _year(after) - _year(before)
     rows: list[dict[str, Any]] = [*find_box_changes(old.boxes, new.boxes, years=years)]
@@ -112,7 +134,7 @@ def _find_changes(
 
 
 def _loose_words(pairs: Iterable[Pair], side: int) -> str:
-    """The words of all passages of one side that found no counterpart."""
+    """Return the words of all passages of one side without a counterpart."""
     alone = (pair.before if side == 0 else pair.after for pair in pairs if not (pair.before and pair.after))
     return f" {' '.join(word for passages in alone for p in passages for word in p.words)} "
 
@@ -125,7 +147,9 @@ def _year(document: Mapping[str, Any]) -> int:
 # ------------------------------------------------------------------------------------------------- pairs to rows
 
 
-def _pair_rows(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _pair_rows(
+    pair: Pair, *, old: ComparableDocument, new: ComparableDocument, years: int, loose: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     if pair.before and pair.after:
         yield from _changed(pair, old=old, new=new, years=years, loose=loose)
         return
@@ -139,10 +163,9 @@ def _pair_rows(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seq
 
 
 def _nature_of_passage(passage: Passage) -> str:
-    """Name what an added or removed passage is about by the rules for changed words.
+    """Return what an added or removed passage is about, by the rules for changed words.
 
-    A heading or a row with nothing that systems hold is a part of the document more or less; a field or a line is one
-    whatever its label says.
+    A heading or a row without anything that systems store is structure; so is a field or a line, whatever its label.
     """
     nature = name_nature(passage.text[passage.skipped :], "")
     if _subject(passage) in ("section", "row", "text") and nature in ("amounts", "dates"):
@@ -150,25 +173,27 @@ def _nature_of_passage(passage: Passage) -> str:
     return nature if _subject(passage) == "text" else "structure"
 
 
-def _is_gone(passage: Passage, *, own: Reading, other: Reading) -> bool:
-    """Whether the other document prints these words nowhere, or less often: a mere change of layout is none."""
+def _is_gone(passage: Passage, *, own: ComparableDocument, other: ComparableDocument) -> bool:
+    """Return whether the other document prints these words nowhere, or less often than this one."""
     if passage.kind == HEADING and passage.owner.key and passage.place in other.keys:
         return False
     if passage.kind == ADDRESS:
         return all(passage.words != p.words for p in other.passages if p.kind == ADDRESS)
     if passage.kind != ROW and sum(map(str.isalpha, "".join(t.norm for t in passage.tokens))) < _LEAST_LETTERS:
         return False
-    return not _stands(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)
+    return not _is_printed(passage.words, own=own, other=other, is_copied=passage.kind == BLOCK)
 
 
-def _stands(words: Sequence[str], *, own: Reading, other: Reading, is_copied: bool) -> bool:
-    """Whether the other document prints a run of words at least as often; of a form's copies one is enough."""
+def _is_printed(words: Sequence[str], *, own: ComparableDocument, other: ComparableDocument, is_copied: bool) -> bool:
+    """Return whether the other document prints a run of words at least as often; once is enough for a form's copies."""
     run = f" {' '.join(words)} "
     counts = [(mine.count(run), theirs.count(run)) for mine, theirs in zip(own.streams, other.streams, strict=True)]
     return any(theirs and (is_copied or theirs >= mine) for mine, theirs in counts)
 
 
-def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _changed(
+    pair: Pair, *, old: ComparableDocument, new: ComparableDocument, years: int, loose: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     sides = _wording(pair.before), _wording(pair.after)
     changes = find_changes(*sides, years=years)
     kind = pair.after[0].kind
@@ -190,7 +215,7 @@ def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seque
         is_name = last.kind == HEADING
         subject = _subject(last)
         kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
-        yield _row(kind, pair, changes, nature=_weightiest(changes))
+        yield _row(kind, pair, changes, nature=_highest_priority(changes))
     elif pair.is_moved and first.place != last.place and first.kind != BLOCK:
         yield _row("moved", pair, (), nature="moved")
 
@@ -198,11 +223,11 @@ def _changed(pair: Pair, *, old: Reading, new: Reading, years: int, loose: Seque
 def _is_regrouped(
     change: Change, sides: tuple[Wording, Wording], *, streams: tuple[Sequence[str], Sequence[str]], kind: str
 ) -> bool:
-    """Whether words were put in or left out here that the other document prints in another passage.
+    """Return whether inserted or deleted words are printed in another passage of the other document.
 
-    The pieces that a form prints in its margins and lines fall together in another way whenever one of them moves, and
-    a paragraph that goes on after a break may be read as two: on a form any place counts, else only what found no
-    counterpart. A few words say too little to be found again, least of all numbers.
+    The pieces that a form prints in its margins and lines are grouped differently whenever one of them moves, and a
+    paragraph that continues after a break may be read as two: on a form any place counts, else only passages without a
+    counterpart. A few words are not enough to be found again, least of all numbers.
     """
     is_block, is_form = kind == BLOCK, kind in (BLOCK, LINE)
     spans = ((change.before_start, change.before_end), (change.after_start, change.after_end))
@@ -211,7 +236,7 @@ def _is_regrouped(
         return False
     for ix in put:
         pieces = list(_pieces(sides[ix], *spans[ix]))
-        if not _is_telling([word for piece in pieces for word in piece], is_block=is_block):
+        if not _is_distinctive([word for piece in pieces for word in piece], is_block=is_block):
             return False
         if not all(any(f" {' '.join(piece)} " in other for other in streams[1 - ix]) for piece in pieces):
             return False
@@ -219,7 +244,7 @@ def _is_regrouped(
 
 
 def _pieces(wording: Wording, start: int, end: int) -> Iterator[tuple[str, ...]]:
-    """The words between two places, line by line."""
+    """Yield the words between two places, line by line."""
     runs: dict[int, list[Token]] = defaultdict(list)
     for token in wording.tokens:
         if start <= token.start < end:
@@ -227,19 +252,19 @@ def _pieces(wording: Wording, start: int, end: int) -> Iterator[tuple[str, ...]]
     return (words for run in runs.values() if (words := masked(run)))
 
 
-def _is_telling(words: Sequence[str], *, is_block: bool) -> bool:
-    """Whether words say enough to be found again: a few numbers would be found anywhere."""
+def _is_distinctive(words: Sequence[str], *, is_block: bool) -> bool:
+    """Return whether words are enough to be found again: a few numbers would be found anywhere."""
     has_letters = [word.isalpha() for word in words]
     return len(words) >= _FEW_WORDS or (any(has_letters) if is_block else len(words) > 1 and all(has_letters))
 
 
 def _number(passage: Passage) -> str:
-    """The key of a heading or a line: what can be renumbered."""
+    """Return the key of a heading or a line, which can be renumbered."""
     return passage.owner.key if passage.kind in (HEADING, LINE) else ""
 
 
 def _subject(passage: Passage) -> str:
-    """What a passage is to its reader: box, line, code, section, row or text."""
+    """Return what a passage is to its reader: box, line, code, section, row or text."""
     key, kind = passage.owner.key, passage.owner.kind
     if passage.kind == LINE:
         return "line"
@@ -252,7 +277,7 @@ def _subject(passage: Passage) -> str:
     return {"box": "box", "box_group": "box", "line": "line"}.get(kind if passage.is_keyed else "", "section")
 
 
-def _weightiest(changes: Iterable[Change]) -> str:
+def _highest_priority(changes: Iterable[Change]) -> str:
     return min((change.nature for change in changes), key=NATURES.index)
 
 
@@ -296,7 +321,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _parts(side: Sequence[Passage]) -> Iterator[tuple[int, Part]]:
-    """The parts of one side with the place of each in the joined text."""
+    """Yield the parts of one side with the place of each in the joined text."""
     offset = 0
     for passage in side:
         for part in passage.parts:
@@ -305,7 +330,7 @@ def _parts(side: Sequence[Passage]) -> Iterator[tuple[int, Part]]:
 
 
 def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a range holds changed words; without changed words the whole text is meant."""
+    """Return whether a range contains changed words; without changed words the whole text counts."""
     return not spans or any(s <= end and e >= start and (s < end or e > start or s == e) for s, e in spans)
 
 
@@ -317,7 +342,7 @@ def _places(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]])
 
 
 def _pointers(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """`<source>:<start>-<end>` of each part that holds changed words, from the first to the last of them."""
+    """Yield `<source>:<start>-<end>` of each part with changed words, from the first to the last of them."""
     for offset, part in parts:
         end = offset + len(part.text)
         if not _touches(offset, end, spans):

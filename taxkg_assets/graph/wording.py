@@ -1,8 +1,8 @@
-"""Two wordings of one passage: which words changed, and of what nature the change is.
+"""Comparison of two wordings of one passage: which words changed, and the nature of the change.
 
 What counts as no change is decided here: line breaks, hyphenation, leaders to entry fields, bullets, quotation marks.
-What changes every year without meaning anything (years rolled on, page numbers, edition stamps) is told apart from
-substance. What belongs together is decided in `pairing`.
+What changes every year without meaning anything (years rolled on, page numbers, edition stamps) is separated from
+substance. Which passages belong together is decided in `pairing`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAD = 60
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word, number or sign of a text: how it is compared, and where it stands."""
+    """One word, number or sign of a text: its normalized form and its place."""
 
     norm: str
     start: int
@@ -38,7 +38,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text with the words of it that count."""
+    """A text with the words that count."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -46,7 +46,15 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One stretch of words that differs; an empty stretch on one side is an insertion or a deletion."""
+    """One stretch of words that differs; an empty stretch on one side is an insertion or a deletion.
+
+    Attributes:
+        before_start: First character in the older text, 0-based.
+        before_end: One past the last character in the older text.
+        after_start: First character in the newer text, 0-based.
+        after_end: One past the last character in the newer text.
+        nature: What the change is about.
+    """
 
     before_start: int
     before_end: int
@@ -56,12 +64,19 @@ class Change:
 
     @property
     def is_routine(self) -> bool:
-        """Whether it says nothing that anybody has to act on."""
+        """Return whether the change needs no action."""
         return self.nature in ROUTINE
 
 
 def find_tokens(text: str) -> tuple[Token, ...]:
-    """Find the words, numbers and signs of a text; leaders, bullets and drawn signs are none."""
+    """Find the words, numbers and signs of a text; leaders, bullets and drawn signs do not count.
+
+    Args:
+        text: Text of a passage.
+
+    Returns:
+        Tokens in order, with half-open characters, 0-based.
+    """
     word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
     blank = leader.sub(lambda match: " " * len(match[0]), text)
     return tuple(Token(_norm(match[0]), *match.span()) for match in word.finditer(blank))
@@ -76,13 +91,24 @@ def _norm(word: str) -> str:
 
 
 def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """Give the words as they are matched across years: small letters, every year alike, signs aside."""
+    """Return the words as they are matched across years: lower case, every year alike, without signs.
+
+    Args:
+        tokens: Tokens of a text.
+
+    Returns:
+        Words in order; a year is `<year>`.
+    """
     return tuple(mask(token.norm) for token in tokens if token.norm[-1:].isalnum() or len(token.norm) > 1)
 
 
 @cache
 def mask(norm: str) -> str:
-    """One word in small letters; a year stands for any year."""
+    """Return one word in lower case; a year becomes `<year>`.
+
+    Args:
+        norm: Normalized form of a token.
+    """
     return "<year>" if _is_year(norm) else norm.lower()
 
 
@@ -92,14 +118,24 @@ def _is_year(norm: str) -> bool:
 
 
 def read_wording(text: str) -> Wording:
-    """A text of which all words count."""
+    """Return a text of which all words count.
+
+    Args:
+        text: Text of a passage.
+    """
     return Wording(text, find_tokens(text))
 
 
 def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change, ...]:
     """Find the stretches of words that differ between two wordings.
 
-    Args:   years: years between the two revisions; a year that moved by as many has merely been rolled on.
+    Args:
+        before: Older wording.
+        after: Newer wording.
+        years: Years between the two revisions; a year that moved by as many is routine.
+
+    Returns:
+        Changes in order; none where only punctuation or spacing differs.
     """
     old, new = before.tokens, after.tokens
     a, b = [t.norm for t in old], [t.norm for t in new]
@@ -120,7 +156,7 @@ def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change
 
 
 def _stretches(a: list[str], b: list[str]) -> list[tuple[int, int, int, int]]:
-    """Differing stretches, the common ends cut off first: most passages differ in a few words only."""
+    """Return differing stretches, after removing the common ends: most passages differ in a few words only."""
     head = 0
     while head < min(len(a), len(b)) and a[head] == b[head]:
         head += 1
@@ -134,7 +170,7 @@ def _stretches(a: list[str], b: list[str]) -> list[tuple[int, int, int, int]]:
 
 
 def _bridged(stretches: list[tuple[int, int, int, int]], a: list[str]) -> list[tuple[int, int, int, int]]:
-    """Join stretches that only a word or sign keeps apart: a rewritten clause reads better in one piece."""
+    """Join stretches that are separated by a word or sign only: a rewritten clause reads better in one piece."""
     joined: list[tuple[int, int, int, int]] = []
     for i0, i1, j0, j1 in stretches:
         if joined:
@@ -152,7 +188,7 @@ def _bridged(stretches: list[tuple[int, int, int, int]], a: list[str]) -> list[t
 def _split_years(
     a: list[str], b: list[str], stretch: tuple[int, int, int, int], *, years: int
 ) -> list[tuple[int, int, int, int]]:
-    """Cut years that were rolled on out of the ends of a stretch, so that they do not pass for substance."""
+    """Separate years that were rolled on from the ends of a stretch, so that they do not count as substance."""
     i0, i1, j0, j1 = stretch
     head: list[tuple[int, int, int, int]] = []
     tail: list[tuple[int, int, int, int]] = []
@@ -170,7 +206,7 @@ def _is_rolled(before: str, after: str, *, years: int) -> bool:
 
 
 def _span(tokens: tuple[Token, ...], start: int, end: int) -> tuple[int, int]:
-    """Characters of a stretch of tokens; an empty one stands after the token before it."""
+    """Return the characters of a stretch of tokens; an empty one follows the token before it."""
     if end > start:
         return tokens[start].start, tokens[end - 1].end
     place = tokens[start - 1].end if start else (tokens[0].start if tokens else 0)
@@ -180,8 +216,8 @@ def _span(tokens: tuple[Token, ...], start: int, end: int) -> tuple[int, int]:
 def _nature_of_change(
     before: Sequence[str], after: Sequence[str], *, stretches: Sequence[str], lead: str, years: int, is_last: bool
 ) -> str:
-    """Name what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
-    if _is_turned(before, after):
+    """Return what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
+    if _is_reordered(before, after):
         return "editorial"
     list_end = load_rules("revisions", "list_ends")[0].pattern
     if _letters(before) == _letters(after) or (is_last and list_end.search(" ".join([*before, *after]))):
@@ -200,14 +236,19 @@ def _nature_of_change(
 
 
 def name_nature(before: str, after: str, *, lead: str = "") -> str:
-    """Name the weightiest that words are about: amounts, dates, references, wording.
+    """Return the first of these that words are about: amounts, dates, references, wording.
 
-    Args: before, after: the words of the two revisions, one of them empty where they were added or removed. lead: what
-          stands before them; it may begin what a rule looks for, and never holds all of it.
+    Args:
+        before: Words of the older revision; empty where they were added.
+        after: Words of the newer revision; empty where they were removed.
+        lead: Text before them; it may begin what a rule matches, and never contains all of it.
+
+    Returns:
+        Nature by rules/revisions.yaml, in the order of the rules.
     """
     sides = [_without_citations(lead + side) for side in (before, after)]
     for rule in load_rules("revisions", "natures"):
-        # A citation is no date and no amount, but it does send the reader somewhere.
+        # A citation is neither a date nor an amount, but a reference.
         texts = [lead + before, lead + after] if rule.id == "references" else sides
         rules = [rule, *(load_rules("revisions", "periods") if rule.id == "dates" else ())]
         if any(m.end() > len(lead) for text in texts for r in rules for m in r.pattern.finditer(text)):
@@ -221,15 +262,15 @@ def _without_citations(text: str) -> str:
     return text
 
 
-def _is_turned(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether the same telling words stand in another order: `Form 9, box 2` and `box 2 of Form 9`."""
+def _is_reordered(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Return whether the same words, small ones aside, are in another order: `Form 9, box 2` and `box 2 of Form 9`."""
     small: list[str] = load_family("revisions")["small_words"]
     sides = [sorted(p for w in side if (p := _plain(w)) and p not in small) for side in (before, after)]
     return sides[0] == sides[1] and bool(sides[0])
 
 
 def _letters(words: Sequence[str]) -> str:
-    """What is left of words when signs, capitals and the spelling of small numbers do not count."""
+    """Return what is left of words without signs, case and the spelling of small numbers."""
     return "".join(_plain(word) for word in words)
 
 

@@ -1,1 +1,1 @@
-"""What is asked of language models: the contract, the typed tasks, and one Markdown file a task; never how or whom."""
+"""Requests to language models: the contract, the typed tasks and one Markdown file per task; not how they are sent."""

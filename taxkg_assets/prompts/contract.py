@@ -1,7 +1,7 @@
-"""What a stage and a model agree on: items go in, proposals come out, each with evidence that a program checks.
+"""Contract between a stage and a model: items go in, proposals come out, each with evidence that a program checks.
 
-Stages see only this: they are handed a `Proposer` and do not know whether a model or a rule stands behind it. Nothing
-here calls anybody.
+Stages see only this: they receive a `Proposer` and do not know whether it is a model or a rule. Nothing here calls a
+model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_DIGITS = 12
 
 
 class Strict(BaseModel):
-    """Plain data; a field that nobody asked for is an error."""
+    """Plain data; an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,7 +26,11 @@ class Strict(BaseModel):
 class Block(Strict):
     """A piece of document text that evidence may point into. It is data, whatever it says.
 
-    Attributes: start: where `text` begins in the element's whole text; pointers count from the element's beginning.
+    Attributes:
+        element_id: Element that contains the text.
+        text: Text of the block.
+        role: Role of the element; empty where the task does not need it.
+        start: First character of `text` in the element's whole text; pointers count from the element's beginning.
     """
 
     element_id: str
@@ -36,14 +40,24 @@ class Block(Strict):
 
 
 class Item(Strict):
-    """One thing to be decided. `item_id` is unique within what is proposed together."""
+    """One thing to decide.
+
+    Attributes:
+        item_id: Name that is unique among the items of one call.
+        blocks: Text that evidence may quote.
+    """
 
     item_id: str
     blocks: tuple[Block, ...] = ()
 
 
 class Evidence(Strict):
-    """A verbatim quote and the place where it stands."""
+    """A verbatim quote and its place.
+
+    Attributes:
+        pointer: `element_id:start-end`, half-open characters in the text of a block.
+        quote: The characters at that place.
+    """
 
     pointer: str = Field(pattern=POINTER)
     quote: str
@@ -51,58 +65,111 @@ class Evidence(Strict):
     @field_validator("pointer")
     @classmethod
     def _is_countable(cls, pointer: str) -> str:
-        """Refuse places that no text can have, which Python would not even read as numbers."""
+        """Refuse numbers beyond the length of any text, which Python would not even parse."""
         if any(len(number) > _MOST_DIGITS for number in pointer.rpartition(":")[2].split("-")):
             raise ValueError("no text is that long")
         return pointer
 
 
 class Claim(Strict):
-    """A sentence in a model's words, and what it rests on."""
+    """A sentence in a model's words, and the evidence for it."""
 
     text: str
     evidence: tuple[Evidence, ...]
 
 
 class EvidenceCheck(Protocol):
-    """Decides whether evidence holds in the blocks of one item."""
+    """Decides whether the blocks of one item support evidence."""
 
     def find(self, evidence: Evidence) -> Evidence | None:
-        """The evidence with the place where its quote stands; None if the quote is not verbatim there."""
+        """Find the place of a quote.
+
+        Args:
+            evidence: Quote with the place that a model gave.
+
+        Returns:
+            The evidence with the quote's actual place; None if the quote is not verbatim in the blocks.
+        """
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """The same; None also for a quote that says too little to show anything."""
+        """Find the place of a quote that is long enough to prove something.
+
+        Args:
+            evidence: Quote with the place that a model gave.
+
+        Returns:
+            As `find`, but None also for a quote that says too little.
+        """
 
     def mentions(self, words: str) -> bool:
-        """Whether these words stand side by side in the blocks."""
+        """Return whether words occur next to each other in the blocks.
+
+        Args:
+            words: Words to find.
+        """
 
     def is_named(self, name: str, *, kind: str) -> bool:
-        """Whether a name is one of a box, a form, an amount …, as documents print them."""
+        """Return whether a name is that of a box, a form, an amount and so on, as documents print them.
+
+        Args:
+            name: Name of an entity.
+            kind: Kind of the entity, see `tasks.Entity`.
+        """
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether located quotes say what a sentence says."""
+        """Return whether located quotes say what a sentence says.
+
+        Args:
+            claim: Sentence of a model.
+            evidence: Located quotes.
+        """
 
     def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
-        """Whether a question is one, and is about what is quoted."""
+        """Return whether a text is a question, and about what is quoted.
+
+        Args:
+            question: Text of a model.
+            evidence: Located quotes.
+        """
 
 
 class Proposal(Strict):
-    """What is proposed for one item."""
+    """Proposal for one item.
+
+    Attributes:
+        item_id: Item that it is for.
+        confidence: Probability that it is right, 0 to 1.
+        evidence: Quotes that support it.
+    """
 
     item_id: str
     confidence: float = Field(ge=0, le=1)
     evidence: tuple[Evidence, ...]
 
     def is_claim(self) -> bool:
-        """Whether this says something of a document that must be shown there; 'nothing found' need not be."""
+        """Return whether the proposal states something that needs evidence; "nothing found" does not."""
         return True
 
     def find_fault(self, item: Any) -> str:
-        """What is impossible about this proposal for its item; empty if nothing is."""
+        """Name what is impossible about the proposal for its item.
+
+        Args:
+            item: Item of the same id.
+
+        Returns:
+            One sentence; empty where nothing is wrong.
+        """
         return ""
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """This proposal with its evidence located; None where a quote is not verbatim or is missing."""
+        """Verify the evidence of the proposal.
+
+        Args:
+            check: Check over the item's blocks.
+
+        Returns:
+            The proposal with its evidence located; None where a quote is not verbatim, or no quote supports a claim.
+        """
         if not self.is_claim() and not self.evidence:
             return self
         located = [check.locate(evidence) for evidence in self.evidence]
@@ -116,10 +183,14 @@ AnyProposal = TypeVar("AnyProposal", bound=Proposal)
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[AnyItem, AnyProposal]):
-    """One kind of question. Its name is that of its prompt file and of its rule.
+    """One kind of decision. Its name is that of its prompt file and of its rule.
 
-    Attributes: output_tokens: room for the proposal of one item.
-                batch: items asked in one call; the setting `llm_batch` where it is 0.
+    Attributes:
+        name: Name of the task.
+        item: Type of the items.
+        proposal: Type of the proposals.
+        output_tokens: Tokens reserved for the proposal of one item.
+        batch: Items of one call; 0 for the setting `llm_batch`.
     """
 
     name: str
@@ -129,7 +200,7 @@ class Task(Generic[AnyItem, AnyProposal]):
     batch: int = 0
 
     def schema(self) -> dict[str, Any]:
-        """JSON schema of an answer to a batch: an object with the list `proposals`."""
+        """Return the JSON schema of the response to a batch: an object with the list `proposals`."""
         inner = self.proposal.model_json_schema()
         definitions = inner.pop("$defs", {})
         listed = {"type": "array", "items": inner}
@@ -139,7 +210,7 @@ class Task(Generic[AnyItem, AnyProposal]):
 
 
 def _bare(schema: Any) -> Any:
-    """A schema without the titles and Python's remarks, which say nothing to a model."""
+    """Return a schema without titles and Python's descriptions, which say nothing to a model."""
     if isinstance(schema, list):
         return [_bare(value) for value in schema]
     if not isinstance(schema, dict):
@@ -150,10 +221,15 @@ def _bare(schema: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Judged(Generic[AnyProposal]):
-    """What came of one item: a checked proposal and who made it, or none.
+    """Outcome for one item: a checked proposal and its origin, or none.
 
-    Attributes: call_id: the row of `llm_calls` that it comes from; empty for a rule's.
-                failure: why the model's proposal was not taken; the proposal is then a rule's.
+    Attributes:
+        item_id: The item.
+        proposal: Checked proposal; None where there is none.
+        created_by: `rule` or `llm`.
+        model: Name of the model or rule.
+        call_id: Row of `llm_calls` that it comes from; empty for a rule's.
+        failure: Why the model's proposal was refused; the proposal is then a rule's.
     """
 
     item_id: str
@@ -165,15 +241,26 @@ class Judged(Generic[AnyProposal]):
 
 
 class ProposerError(Exception):
-    """No model can be asked at all: budget, access, outage. What was paid for is kept; the next run goes on there."""
+    """No model can be called: budget, access or outage. Paid responses are kept; the next run resumes there."""
 
 
 class Proposer(Protocol):
-    """Whoever proposes: a rule, or a model behind a cache."""
+    """Source of proposals: a rule, or a model behind a cache."""
 
     @property
     def fingerprint(self) -> str:
-        """Digest of all that decides what is proposed: who is asked, by which prompts; for what is made from it."""
+        """Return the digest of all that decides what is proposed, such as the model and its prompts."""
 
     def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
-        """One outcome per item, in the items' order. Raises ProposerError when nobody can be asked."""
+        """Propose an outcome for each item.
+
+        Args:
+            task: Kind of the decision.
+            items: Items with unique ids.
+
+        Returns:
+            One outcome per item, in the order of the items.
+
+        Raises:
+            ProposerError: No model can be called.
+        """

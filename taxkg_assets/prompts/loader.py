@@ -1,4 +1,4 @@
-"""Loader of the prompt files: Markdown beside this module with instructions, JSON schema and examples."""
+"""Loader of the prompt files: Markdown next to this module with instructions, JSON schema and examples."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from typing import Any
 
 _FENCED = re.compile(r"^```json (schema|example)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PREFACE = "_preface"
-"""The file with what every task is told: text of documents is data, quotes are verbatim."""
+"""The file with the instructions of every task: text of documents is data, quotes are verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt file, read."""
+    """One parsed prompt file.
+
+    Attributes:
+        name: Name of the task.
+        instructions: Preface of all prompts and instructions of this one.
+        schema: JSON schema of the response.
+        examples: Items and proposals, as JSON.
+        prompt_hash: Digest of file and preface, 16 hexadecimal digits.
+    """
 
     name: str
     instructions: str
@@ -28,7 +36,14 @@ class Prompt:
 
 @cache
 def load_prompt(name: str) -> Prompt:
-    """Read `prompts/<name>.md` with the preface of all prompts; the hash covers both."""
+    """Read `prompts/<name>.md` with the preface of all prompts; once per process.
+
+    Args:
+        name: Name of a task.
+
+    Returns:
+        The prompt; its hash covers the file and the preface.
+    """
     text, preface = _read(name), _read(PREFACE)
     found = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
     instructions = _FENCED.split(text)[0].split("\n## ")[0].strip()

@@ -1,4 +1,4 @@
-"""The tasks: for each the item that is asked about and the proposal that is wanted. Prompts stand in `<task>.md`."""
+"""Typed tasks: for each the item that is sent and the proposal that is expected. Prompts are in `<task>.md`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import Field
 from taxkg_assets.prompts.contract import Claim, Evidence, EvidenceCheck, Item, Proposal, Strict, Task
 
 CLAIMED_GRADE = 7
-"""From this relevance (0–10) a passage is said to answer, which must be shown in it."""
+"""From this relevance (0–10) a passage counts as an answer, which must be shown in it."""
 
 MOST_TAGS, MOST_ENTITIES, MOST_QUESTIONS = 8, 16, 3
-"""Of one chunk or passage; what a model names or asks beyond these is left out."""
+"""Largest numbers for one chunk or passage; whatever a model adds beyond them is left out."""
 
 _POLARITY_OF = {"excludes": "negative", "includes": "positive", "portion_of": "positive", "defines": "positive"}
 """The relations that can have one polarity only."""
@@ -23,7 +23,7 @@ Relation = Literal["references", "includes", "excludes", "defines", "applies_if"
 
 
 class Candidate(Strict):
-    """Something that a mention may mean."""
+    """A possible target of a mention."""
 
     target: str
     kind: str
@@ -31,7 +31,7 @@ class Candidate(Strict):
 
 
 class ReferenceItem(Item):
-    """A mention whose target is not certain; the first block holds it. Relation and polarity are the rules' guess."""
+    """A mention whose target is uncertain, in the first block. Relation and polarity are those of the rules."""
 
     mention: str
     mention_start: int = Field(ge=0)
@@ -48,13 +48,15 @@ class ReferenceProposal(Proposal):
     polarity: Literal["positive", "negative"]
 
     def is_claim(self) -> bool:
+        """Return whether a target is proposed."""
         return self.target is not None
 
     def find_fault(self, item: ReferenceItem) -> str:
+        """Name a target that is not a candidate, or a polarity that the relation cannot have."""
         if self.target is None:
             return ""
         if self.target not in {candidate.target for candidate in item.candidates}:
-            return f"{self.target!r} is no candidate"
+            return f"{self.target!r} is not a candidate"
         polarity = _POLARITY_OF.get(self.relation, self.polarity)
         return "" if self.polarity == polarity else f"{self.relation} is {polarity}"
 
@@ -63,9 +65,13 @@ class ReferenceProposal(Proposal):
 
 
 class BoundaryItem(Item):
-    """A block in reading order, with the one before it and how near the two are in meaning.
+    """A block in reading order, with the one before it and their similarity.
 
-    Attributes: goes_on: it stands in the same paragraph as the block before.
+    Attributes:
+        before: Text of the block before.
+        role_before: Role of the block before.
+        similarity: Cosine with the blocks before, -1 to 1; None for the first block.
+        goes_on: Whether it is in the same paragraph as the block before.
     """
 
     before: str
@@ -81,11 +87,12 @@ class BoundaryProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
+        """Return whether a boundary is proposed."""
         return self.is_boundary
 
 
 class StructureItem(Item):
-    """A block whose part in the document is to be told, with what is known of its looks."""
+    """A block whose part in the document is to be decided, with its known typography."""
 
     words: int = Field(ge=0)
     is_bold: bool = False
@@ -94,12 +101,13 @@ class StructureItem(Item):
 
 
 class StructureProposal(Proposal):
-    """The part that a block plays; `level` is the depth of a heading, 0 for everything else."""
+    """The part of a block in the document; `level` is the depth of a heading, 0 for everything else."""
 
     part: Literal["heading", "paragraph", "list_item", "table_row", "note", "artifact"]
     level: int = Field(ge=0, le=6)
 
     def find_fault(self, item: StructureItem) -> str:
+        """Name a heading without a level, or a level without a heading."""
         return "" if (self.part == "heading") == (self.level > 0) else "a heading has a level, and nothing else has"
 
 
@@ -112,19 +120,23 @@ class Entity(Strict):
 
 
 class MetadataItem(Item):
-    """A chunk that wants a title, tags and entities."""
+    """A chunk to describe by a title, tags and entities."""
 
     heading_path: str = ""
 
 
 class MetadataProposal(Proposal):
-    """Title, tags and entities of a chunk; of these only what it says itself is kept, each once and not too many."""
+    """Title, tags and entities of a chunk; only those that occur in it are kept, each once and not too many."""
 
     title: str
     tags: tuple[str, ...]
     entities: tuple[Entity, ...]
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
+        """Verify the evidence, and keep the title, tags and entities that occur in the chunk.
+
+        A title that does not occur in it is replaced by the first quote.
+        """
         base = super().with_verified_evidence(check)
         if base is None:
             return None
@@ -147,7 +159,7 @@ class MetadataProposal(Proposal):
 
 
 class QualityItem(Item):
-    """A chunk to be judged, with its neighbours' nearest text."""
+    """A chunk to evaluate, with the adjacent text."""
 
     heading_path: str = ""
     before: str = ""
@@ -156,15 +168,16 @@ class QualityItem(Item):
 
 
 class QualityProposal(Proposal):
-    """Whether a chunk can stand, and if not, what to do with it."""
+    """Whether a chunk is accepted, and if not, what to do with it."""
 
     verdict: Literal["ACCEPT", "REFINE", "REJECT"]
     score: float = Field(ge=0, le=1)
     action: Literal["none", "split", "merge_previous", "merge_next"]
-    # It stands in the table `chunks`: no words of a model may get there.
+    # It is stored in the table `chunks`: no words of a model may get there.
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_fault(self, item: QualityItem) -> str:
+        """Name a refinement without an action, or a split of a single block."""
         is_alone = len(item.blocks) < 2 and not item.before and not item.after
         if self.verdict == "REFINE" and self.action == "none" and not is_alone:
             return "REFINE names no action"
@@ -172,7 +185,7 @@ class QualityProposal(Proposal):
 
 
 class RefinementItem(Item):
-    """A chunk that must be split; how near neighbouring blocks are stands in `similarities`."""
+    """A chunk that must be split; `similarities` are those of adjacent blocks."""
 
     reason: str = ""
     similarities: tuple[float, ...] = ()
@@ -184,11 +197,13 @@ class RefinementProposal(Proposal):
     split_before: tuple[int, ...]
 
     def is_claim(self) -> bool:
+        """Return whether the chunk is split."""
         return bool(self.split_before)
 
     def find_fault(self, item: RefinementItem) -> str:
-        is_sound = all(0 < n < len(item.blocks) for n in self.split_before)
-        return "" if is_sound and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
+        """Name blocks that do not exist, or are not in ascending order."""
+        are_valid = all(0 < n < len(item.blocks) for n in self.split_before)
+        return "" if are_valid and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
 
 
 # --------------------------------------------------------------------------------------------------- training
@@ -201,14 +216,16 @@ class PassageItem(Item):
 
 
 class ScenarioProposal(Proposal):
-    """Questions that people would ask and the passage answers, as the evidence shows; others are left out."""
+    """Questions that users might ask and the passage answers, as the evidence shows; others are left out."""
 
     questions: tuple[str, ...]
 
     def is_claim(self) -> bool:
+        """Return whether there are questions."""
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
+        """Verify the evidence, and keep the questions that are about it; None where none is left."""
         base = super().with_verified_evidence(check)
         if base is None or not self.questions:
             return base
@@ -229,22 +246,24 @@ class PairProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
+        """Return whether the passage is said to answer."""
         return self.is_valid
 
 
 class NegativeItem(QuestionItem):
-    """A question, the passage that answers it, and as block one that is said not to."""
+    """A question, the passage that answers it, and as block a passage that supposedly does not."""
 
     positive: str
 
 
 class NegativeProposal(Proposal):
-    """Whether the supposed wrong passage answers the question after all."""
+    """Whether the supposed negative answers the question after all."""
 
     is_false_negative: bool
     reason: str
 
     def is_claim(self) -> bool:
+        """Return whether the passage is said to answer."""
         return self.is_false_negative
 
 
@@ -252,18 +271,19 @@ class NegativeProposal(Proposal):
 
 
 class HydeItem(QuestionItem):
-    """A question to be searched for; `vocabulary` are words of the corpus that go with its words."""
+    """A question to search for; `vocabulary` are words of the corpus related to its words."""
 
     vocabulary: tuple[str, ...] = ()
 
 
 class HydeProposal(Proposal):
-    """A passage as it might stand in an instruction, and search words. It is searched with and never shown."""
+    """A hypothetical passage of an instruction, and search terms. It is used as a query and never shown."""
 
     passage: str
     terms: tuple[str, ...]
 
     def is_claim(self) -> bool:
+        """Return False: a hypothetical passage states nothing about a document."""
         return False
 
 
@@ -273,6 +293,7 @@ class GradeProposal(Proposal):
     grade: float = Field(ge=0, le=10)
 
     def is_claim(self) -> bool:
+        """Return whether the grade counts as an answer, from `CLAIMED_GRADE` up."""
         return self.grade >= CLAIMED_GRADE
 
 
@@ -289,6 +310,7 @@ class _ClaimsProposal(Proposal):
     sentences: tuple[Claim, ...]
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
+        """Keep the sentences that their own evidence supports; None where a claim has none left."""
         kept = []
         for claim in self.sentences:
             located = [check.locate(evidence) for evidence in claim.evidence]
@@ -302,21 +324,24 @@ class _ClaimsProposal(Proposal):
 
 
 class SummaryProposal(_ClaimsProposal):
-    """What a page or document says, sentence by sentence; none where it says nothing."""
+    """Content of a page or document, sentence by sentence; none where it says nothing."""
 
     def is_claim(self) -> bool:
+        """Return whether there are sentences."""
         return bool(self.sentences)
 
 
 class AnswerProposal(_ClaimsProposal):
-    """An answer, sentence by sentence, or the finding that the passages hold none."""
+    """An answer, sentence by sentence, or the finding that the passages contain none."""
 
     is_answerable: bool
 
     def is_claim(self) -> bool:
+        """Return whether the question is answered."""
         return self.is_answerable
 
     def find_fault(self, item: QuestionItem) -> str:
+        """Name a contradiction between `is_answerable` and the sentences."""
         return "" if self.is_answerable == bool(self.sentences) else "is_answerable and the sentences disagree"
 
 

@@ -1,6 +1,6 @@
-"""Answers with the number of its passage behind each sentence, or silence.
+"""Answers with the number of the passage behind each sentence, or abstention.
 
-Sentences of the passages as they stand; in a model's words, where there is one and its sentences hold.
+Sentences are quoted from the passages, or worded by a model where there is one and its sentences are verified.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
@@ -22,17 +23,17 @@ from taxkg_assets.retrieval.rerank import score_form
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
-from taxkg_assets.retrieval.wording import Citation, weigh_opinion, word_answer
+from taxkg_assets.retrieval.wording import Citation, blend_relevance, generate_answer
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
 
 class Answer(BaseModel):
-    """What `ask` gives back: an answer with citations [n], guidance with its notice, or silence.
+    """Result of `ask`: an answer with citations [n], guidance with its notice, or abstention.
 
-    Sentences by rule are verbatim; what those in a model's words rest on stands in `citations`. Asked which documents
-    there are, it names them (`level` is document), each with the sentence that says most; asked what one is about, it
-    gives the sentences that sum it up.
+    Sentences by rule are verbatim; the quotes behind those of a model are in `citations`. For a question about which
+    documents there are, it names them (`level` is document), each with its best sentence; for a question about what one
+    is about, it gives the sentences of its summary.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,9 +47,9 @@ class Answer(BaseModel):
     level: str = "auto"
     citations: list[Citation] = []
     units: list[Unit] = []
-    """What an answer by rule is made of: statements with their lead-ins and headings, each piece with its place."""
+    """Parts of an answer by rule: statements with their lead-ins and headings, each piece with its place."""
     quality: list[Flag] = []
-    """What is to be doubted of the documents that the answer cites."""
+    """Quality flags of the documents that the answer cites."""
 
 
 def ask(
@@ -64,31 +65,36 @@ def ask(
     is_worded: bool = True,
     is_placed: bool = False,
 ) -> Answer:
-    """Answer a question from the index in the words of its passages or of the searcher's model, or say nothing.
+    """Answer a question from the index in the words of its passages or of the searcher's model, or abstain.
 
-    Args:    form, year, document: answer from documents of this form or year, or from this document, alone.
-             level: size of a passage.
-             is_worded: without it the passages are ranked and graded, and no sentence is picked (`answer` is None).
-             is_placed: with the rectangles of each piece of the units, which takes a read of `sections`.
-    Returns: confidence is the probability that the answer contains what is needed, fitted for answers made of
-             passages; for summaries, lists of documents and changes it is set by rule. `results` is always filled.
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        settings: Thresholds of the guardrail, and what a model is used for.
+        k: Largest number of results.
+        form: Answer from documents of this form only.
+        year: Answer from documents of this year only.
+        document: Answer from this document only.
+        level: Size of a passage: `auto`, `paragraph`, `section`, `page`, `document` or `table`.
+        is_worded: False to rank and grade passages only; `answer` is then None.
+        is_placed: Whether to add the rectangles of each piece of the units, which reads `sections`.
+
+    Returns:
+        The answer with its results. `confidence` is the probability that the answer contains what is needed, fitted for
+        answers made of passages; for summaries, lists of documents and changes it is set by rule.
+
+    Raises:
+        ProposerError: The model cannot be called.
     """
     question = tidy_query(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
-    relevance, results, model = found.relevance, found.results, searcher.proposer
-    if model is not None and settings.llm_grading and settings.guardrail:
-        relevance = weigh_opinion(relevance, question, results, proposer=model)
-    mode = guardrail.find_mode(
-        relevance,
-        answer_at=settings.answer_relevance,
-        guide_at=settings.guidance_relevance,
-        is_on=settings.guardrail,
-    )
+    results, model = found.results, searcher.proposer
+    relevance, mode = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
     if is_worded and results and mode != guardrail.SILENCE:
         if model is not None and settings.llm_answers and not found.changes:
-            worded = word_answer(question, results, proposer=model)
+            worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
         text = "\n".join([*_find_notices(searcher, found, mode=mode), text])
@@ -109,10 +115,16 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a question finds, before anything is said.
+    """What a question finds, before an answer is written.
 
-    Attributes: relevance: from 0 to 10. wording: how its results are quoted. box: the box that the question describes.
-                changes: the answer to a question for what changed.
+    Attributes:
+        ranking: Ranked candidates.
+        results: Assembled passages.
+        relevance: Grade from 0 to 10.
+        level: Size of the passages.
+        wording: Function that quotes the results.
+        box: Box that the question describes.
+        changes: Answer to a question about changes.
     """
 
     ranking: Ranking
@@ -128,7 +140,7 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     document = filters["document"]
     ranking = searcher.rank(question, **filters)
     box = find_named_box(searcher, question, ranking)
-    if box is not None:  # what stands there is found by its name better than by a description
+    if box is not None:  # its name finds its text better than a description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
     results = searcher.assemble(ranking, k=k, level=level)
     relevance = score_results(searcher, question, ranking, results=results)
@@ -137,19 +149,33 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
         relevance = max(relevance, load_family("answers")["change_relevance"])
         return _Found(ranking, changed, relevance, level, changes=changes)
     wanted = find_level(ranking.route.intent) if level == "auto" else level
-    if wanted != level:  # the guardrail knows passages, whatever is handed over
+    if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k, level=wanted)
     if not results or wanted != "document":
         return _Found(ranking, results, relevance, wanted, box=box)
     if not wants_summary(ranking.route.intent):
         return _Found(ranking, results, relevance, wanted, wording=list_documents)
-    if document is not None or _is_asked_for(searcher, ranking, results[0]):
+    if document is not None or _is_requested_document(searcher, ranking, results[0]):
         return _Found(ranking, results, 10.0, wanted, wording=quote_summary)
     return _Found(ranking, results, relevance, wanted)
 
 
+def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
+    """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
+    relevance = found.relevance
+    if model is not None and settings.llm_grading and settings.guardrail:
+        relevance = blend_relevance(relevance, question, found.results, proposer=model)
+    mode = guardrail.find_mode(
+        relevance,
+        answer_at=settings.answer_relevance,
+        guide_at=settings.guidance_relevance,
+        is_on=settings.guardrail,
+    )
+    return relevance, mode
+
+
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
-    """The units of an answer in the documents' own words."""
+    """Return the units of an answer in the documents' own words."""
     units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
     if found.box is not None:
         units = name_box(units, found.box, found.results)
@@ -159,31 +185,48 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
 
 
 def _find_notices(searcher: Searcher, found: _Found, *, mode: str) -> list[str]:
-    """What a reader must know before the answer."""
+    """Return the notices that precede the answer."""
     notices = load_family("guardrail")["notices"]
     foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
-    told = [notices["place"].format(asked=", ".join(foreign))] if foreign else []
-    return [*told, notices["general"]] if mode == guardrail.GENERAL else told
+    found_notices = [notices["place"].format(asked=", ".join(foreign))] if foreign else []
+    return [*found_notices, notices["general"]] if mode == guardrail.GENERAL else found_notices
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
-    """The flags of the documents that an answer cites, each once."""
+    """Return the quality flags of the documents that an answer cites.
+
+    Args:
+        text: Answer with citations; None for none.
+        results: Passages that it may cite.
+
+    Returns:
+        Flags, each once.
+    """
     cited = [row for row in results if text is not None and f"[{row.rank}]" in text]
     return list(dict.fromkeys(flag for row in cited for flag in row.quality))
 
 
-def _is_asked_for(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
-    """Whether a document is of the form that a question names, and of the year if it names one."""
+def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
+    """Return whether a document is of the form that a question names, and of the year if it names one."""
     years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
-    asked = ranking.route.years
-    return score_form(result.form, ranking.route) == 1.0 and (not asked or not years.isdisjoint(asked))
+    wanted = ranking.route.years
+    return score_form(result.form, ranking.route) == 1.0 and (not wanted or not years.isdisjoint(wanted))
 
 
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
-    """Grade from 0 to 10 how likely it is that the passages answer the question they were ranked for.
+    """Grade the likelihood that passages answer the question that they were ranked for.
 
-    Whoever asks which documents there are is answered by one that holds the words of the topic: that many speak of it
-    is no doubt then, and words that no document prints are missing from all.
+    For a question about which documents there are, one that covers the words of the topic is enough: several documents
+    on it are then no reason for doubt.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Relevance from 0 to 10.
     """
     intent = ranking.route.intent
     if results and find_level(intent) == "document" and not wants_summary(intent):
@@ -196,10 +239,20 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
 def find_evidence(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
 ) -> dict[str, float]:
-    """What speaks for and against an answer from these passages."""
+    """Compute the guardrail's features of an answer from some passages.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Features by name, each from 0 to 1; empty without results.
+    """
     deepest = max(load_family("guardrail")["passages"].values())
-    held = searcher.passages.columns["terms"]
-    rows = [held[found.row].split(" ") for found in ranking.candidates[:deepest]]
+    all_terms = searcher.passages.columns["terms"]
+    rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
     terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results[:deepest]]
     return guardrail.find_evidence(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows

@@ -1,4 +1,4 @@
-"""From ranked rows to passages that are handed over: widened, without repeats, with place and provenance."""
+"""From ranked rows to returned passages: widened, without repeats, with place and provenance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.retrieval import rerank
 from taxkg_assets.retrieval.answering.lines import add_lead_ins
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.windows import SHOWN, Window, Windows
@@ -23,37 +23,51 @@ _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Makes results of one ranking over what was gathered about its index.
+    """Assembles the results of one ranking.
 
-    Attributes: has_parents: widen hits to their surroundings. reranker: name of the model that looked again, if any.
+    Attributes:
+        index_context: Context of the index.
+        ranking: Ranked candidates.
+        has_parents: Whether hits are widened to their surroundings.
+        reranker: Name of the reranker, if any.
     """
 
-    gathered: Gathered
+    index_context: IndexContext
     ranking: Ranking
     has_parents: bool = True
     reranker: str | None = None
 
     def assemble_passages(self, *, k: int, level: str) -> list[Result]:
-        """The best candidates, each widened to a passage of a level."""
+        """Return the best candidates, each widened to a passage of a level.
+
+        Args:
+            k: Largest number of passages.
+            level: Size of a passage.
+        """
         ranked = [candidate.row for candidate in self.ranking.candidates]
-        windows = Windows(self.gathered.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
+        windows = Windows(self.index_context.passages, level=level if self.has_parents else "paragraph", ranked=ranked)
         chosen: list[tuple[Candidate, list[int]]] = []
         for candidate in self._demote_duplicates():
             if len(chosen) == k:
                 break
             if rows := windows.choose(candidate.row):
                 chosen.append((candidate, rows))
-        self.gathered.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
+        self.index_context.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
         if level == "auto":
-            chosen = [(candidate, add_lead_ins(rows, self.gathered.passages)) for candidate, rows in chosen]
+            chosen = [(candidate, add_lead_ins(rows, self.index_context.passages)) for candidate, rows in chosen]
         return [
             self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
             for rank, (candidate, rows) in enumerate(chosen, 1)
         ]
 
     def assemble_units(self, level: Level, *, k: int) -> list[Result]:
-        """The best documents, pages or sections, each at its best passage, with passages to drill down to."""
-        passages, ranking = self.gathered.passages, self.ranking
+        """Return the best documents, pages or sections, each at its best passage, with passages to drill down to.
+
+        Args:
+            level: Opened level.
+            k: Largest number of units.
+        """
+        passages, ranking = self.index_context.passages, self.ranking
         rows = np.array([candidate.row for candidate in ranking.candidates], dtype=np.int64)
         scores = np.array([candidate.score for candidate in ranking.candidates])
         passages.prefetch(rows.tolist(), ("chunk_id",))
@@ -73,14 +87,14 @@ class Assembly:
         return results
 
     def _demote_duplicates(self) -> Iterator[Candidate]:
-        """Candidates in order; a near-duplicate of a better one (another revision or copy) comes after all others."""
+        """Yield candidates in order, near-duplicates of better ones (another revision or copy) after all others."""
         limits, ranked = load_family("ranking")["duplicates"], self.ranking.candidates
         kept: list[int] = []
         kept_vectors: list[Vectors] = []
         demoted: list[Candidate] = []
         for first in range(0, len(ranked), _BLOCK):
             block = ranked[first : first + _BLOCK]
-            vectors = self.gathered.index.read_vectors([candidate.row for candidate in block])
+            vectors = self.index_context.index.read_vectors([candidate.row for candidate in block])
             for candidate, vector in zip(block, vectors, strict=True):
                 close = [
                     row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]
@@ -94,13 +108,13 @@ class Assembly:
         yield from demoted
 
     def _overlap(self, one: int, other: int) -> float:
-        terms: Sequence[str] = self.gathered.passages.columns["terms"]
-        own, held = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
-        return len(own & held) / max(1, len(own | held))
+        terms: Sequence[str] = self.index_context.passages.columns["terms"]
+        own, others = frozenset(terms[one].split(" ")), frozenset(terms[other].split(" "))
+        return len(own & others) / max(1, len(own | others))
 
     def _show(self, candidate: Candidate, window: Window, *, rank: int) -> Result:
-        facts, row = self.gathered.passages, candidate.row
-        document = self.gathered.documents.documents[facts.document_number[row]]
+        facts, row = self.index_context.passages, candidate.row
+        document = self.index_context.documents.documents[facts.document_number[row]]
         cells = {name: facts.columns[name][row] for name in SHOWN}
         return Result(
             rank=rank,
@@ -109,7 +123,7 @@ class Assembly:
             form=facts.forms[facts.form_number[row]],
             revision=document["revision"],
             doc_type=document["doc_type"],
-            page=int(facts.pages[row]),  # the hit's, as `node_id` is: what was gathered may begin on the page before
+            page=int(facts.pages[row]),  # the hit's, as `node_id` is: the passage may begin on the page before
             bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
             heading_path=cells["heading_path"],
             anchor_key=cells["anchor_key"],

@@ -1,4 +1,4 @@
-"""The retrievers alone and fused, without router, features, graph or windows: baselines of the whole pipeline."""
+"""Single retrievers and their fusion, without router, features, graph or windows: baselines of the whole pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ Row = dict[str, Any]
 
 
 def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Row]]]:
-    """The systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) over the index's own chunks."""
+    """Build the systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) over the chunks of the index.
+
+    Args:
+        searcher: Opened search, whose index and encoder they use.
+
+    Returns:
+        By name a function from a question to at most `RESULTS` rows with `document_id`, `page`, `chunk_id`, `text` and
+        `score`, best first.
+    """
     return {
         "bm25": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query))),
         "dense": lambda query: _rows(searcher, _fuse(_rank_vectors(searcher, query))),

@@ -1,10 +1,11 @@
-"""Vectors in short: a bit for each dimension, compared for every row, and a byte, which orders the nearest.
+"""Quantized vectors: a bit for each dimension, compared for every row, and a byte, which orders the nearest.
 
 At 500,000 vectors of 384 dimensions the bits take 24 MB and 3 ms to compare, the bytes 192 MB, of which only the rows
 that are near by their bits are read; the vectors themselves would take 768 MB.
 
-Source: the sign code of Gao and Long 2024, RaBitQ (arXiv 2405.12497), around the mean of all vectors; what it finds is
-        compared anew by its bytes, as there by its vectors.
+Source:
+    The sign code of Gao and Long 2024, RaBitQ (arXiv 2405.12497), around the mean of all vectors; candidates are
+    compared again by their bytes, as there by their vectors.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ _STRIDE = 8
 class VectorCodes:
     """Codes of vectors; they may be mapped from files.
 
-    Attributes: center: the mean vector. signs: (words, rows), the bits of all rows word by word. octets: (rows,
-                dimension), each value as a share of the largest of all.
+    Attributes:
+        center: Mean vector, shape (dimension,).
+        signs: Bits of all rows word by word, shape (words, rows).
+        octets: Each value in units of 1/127 of the largest of all, shape (rows, dimension).
     """
 
     center: Vectors
@@ -41,11 +44,18 @@ class VectorCodes:
 
     @property
     def height(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.octets)
 
     def count_differences(self, meaning: Vectors) -> npt.NDArray[np.uint16]:
-        """By row the number of dimensions in which it lies on the other side of the mean."""
+        """Count by row the dimensions in which it is on the other side of the mean.
+
+        Args:
+            meaning: Vector of shape (dimension,), of any length.
+
+        Returns:
+            Counts of shape (rows,), from 0 to the dimension.
+        """
         found = np.zeros(self.height, dtype=np.uint16)
         unit = meaning / max(float(np.linalg.norm(meaning)), 1e-9)  # a mixture of vectors is shorter than they are
         for word, own in zip(self.signs, _pack(unit[None] - self.center)[:, 0], strict=True):
@@ -53,14 +63,29 @@ class VectorCodes:
         return found
 
     def compare(self, meaning: Vectors, rows: Ints) -> Vectors:
-        """Inner products of some rows with a vector, up to a factor common to all."""
+        """Compute inner products of some rows with a vector, up to a factor common to all.
+
+        Args:
+            meaning: Vector of shape (dimension,).
+            rows: Row numbers.
+
+        Returns:
+            Products in the order of `rows`.
+        """
         blocks = (rows[first : first + _BLOCK] for first in range(0, len(rows), _BLOCK))
         found = [score_rows(np.take(self.octets, block, axis=0).astype(np.float32), meaning) for block in blocks]
         return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)
 
 
 def build_codes(vectors: Vectors) -> VectorCodes:
-    """Codes of all rows of a matrix."""
+    """Build the codes of all rows of a matrix.
+
+    Args:
+        vectors: Unit vectors of shape (rows, dimension).
+
+    Returns:
+        Codes in the same order.
+    """
     center: Vectors = vectors.mean(axis=0, dtype=np.float64).astype(np.float32) if len(vectors) else vectors.sum(axis=0)
     signs = np.zeros((-(-vectors.shape[1] // _WORD), len(vectors)), dtype=np.uint64)
     octets = np.zeros(vectors.shape, dtype=np.int8)
@@ -72,9 +97,16 @@ def build_codes(vectors: Vectors) -> VectorCodes:
 
 
 def find_least(differences: npt.NDArray[np.uint16], count: int) -> Ints:
-    """Places of the least numbers, in order of place: as many as asked for, and those equal to the last of them.
+    """Find the places of the least numbers: as many as requested, and those equal to the last of them.
 
-    Of very many numbers some tell how large the last one is, so that there are about as many as asked for.
+    For very many numbers the last one is estimated from a sample, so that there are about as many as requested.
+
+    Args:
+        differences: Numbers of shape (rows,).
+        count: Number of places.
+
+    Returns:
+        Places in ascending order.
     """
     if len(differences) <= count:
         return np.arange(len(differences))
@@ -84,7 +116,7 @@ def find_least(differences: npt.NDArray[np.uint16], count: int) -> Ints:
 
 
 def _pack(moved: Vectors) -> npt.NDArray[np.uint64]:
-    """The signs of rows as bits, word by word: (words, rows)."""
+    """Return the signs of rows as bits, word by word: (words, rows)."""
     bits = np.packbits(moved > 0, axis=1, bitorder="little")
     padded: Any = np.pad(bits, ((0, 0), (0, -bits.shape[1] % (_WORD // 8))))
     words: npt.NDArray[np.uint64] = np.ascontiguousarray(padded).view(np.uint64).T

@@ -1,4 +1,4 @@
-"""Which release readers are served; apart from the making of releases, so that readers load no schemas."""
+"""The release that readers use; separate from the making of releases, so that readers load no schemas."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import polars as pl
 
 
 def find_current(release: pl.DataFrame) -> dict[str, object] | None:
-    """The newest release that was not rolled back; None before the first one."""
-    standing = release.filter(~pl.col("is_rolled_back")).sort("release_ix")
-    return standing.row(-1, named=True) if standing.height else None
+    """Find the newest release that was not rolled back.
+
+    Args:
+        release: Table `release`.
+
+    Returns:
+        Its row; None before the first release.
+    """
+    active = release.filter(~pl.col("is_rolled_back")).sort("release_ix")
+    return active.row(-1, named=True) if active.height else None

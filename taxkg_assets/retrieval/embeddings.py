@@ -1,4 +1,4 @@
-"""Vectors of chunks, cached by (model, text): only a text that was never seen is encoded."""
+"""Vectors of chunks, cached by (model, text): only a new text is encoded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from taxkg_assets.retrieval.vector import stack_vectors as stack_vectors
 
 
 def embedded_text() -> pl.Expr:
-    """The text that is encoded for a chunk: its context, then its own words."""
+    """Return the expression for the text that is encoded for a chunk: its context, then its own words.
+
+    Returns:
+        Expression over `context` and `text`.
+    """
     return pl.concat_str("context", pl.lit("\n"), "text")
 
 
 def hash_texts(texts: pl.Series) -> list[str]:
-    """SHA-256 of each text, shortened to 128 bits."""
+    """Return the SHA-256 of each text, shortened to 128 bits.
+
+    Args:
+        texts: Column of texts.
+    """
     return [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
 
 
@@ -31,11 +39,17 @@ def build_embeddings(
     base: Encoder | None = None,
     progress: Progress | None = None,
 ) -> dy.DataFrame[schemas.Embeddings]:
-    """Keep the vectors of texts that are still there, encode the new ones, drop the rest.
+    """Keep the vectors of texts that still exist, encode the new ones, drop the rest.
 
-    Args:     chunks: only accepted ones are encoded. old: the table as it stands; None for a first build.
-              base: encoder that `encoder` was tuned from, where it was: what is learned is made and measured by it.
-    Returns:  one row per distinct text of `chunks` and encoder; equal to a build without `old`.
+    Args:
+        chunks: Chunks; only accepted ones are encoded.
+        old: The current table; None for a first build.
+        encoder: Encoder of the index.
+        base: Encoder that `encoder` was tuned from, if any: training and its evaluation use its vectors.
+        progress: Receives the number of encoded texts, and of all.
+
+    Returns:
+        One row per distinct text of `chunks` and encoder; equal to a build without `old`.
     """
     accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
     wanted = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
@@ -48,7 +62,7 @@ def build_embeddings(
 def _encode_missing(
     wanted: pl.DataFrame, known: pl.DataFrame, *, encoder: Encoder, progress: Progress | None
 ) -> pl.DataFrame:
-    """The vectors of one encoder: those that are known, and those that were missing."""
+    """Return the vectors of one encoder: the known ones and the missing ones."""
     kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
     missing = wanted.join(kept, on="text_hash", how="anti")
     if missing.is_empty():
@@ -66,9 +80,18 @@ def _encode_missing(
 
 
 def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:
-    """The vector of each chunk, row by row.
+    """Look up the vector of each chunk.
 
-    Raises: ValueError if a chunk has none: the embeddings are older than the chunks.
+    Args:
+        chunks: Rows with `context` and `text`.
+        embeddings: Vectors by text and model.
+        model_hash: Model of the vectors.
+
+    Returns:
+        Unit vectors of shape (chunks, dimension), row by row.
+
+    Raises:
+        ValueError: A chunk has no vector: the embeddings are older than the chunks.
     """
     texts = chunks.select(embedded_text().alias("text"))["text"]
     wanted = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})

@@ -1,6 +1,6 @@
-"""Text to vectors: what an encoder is, and the sentence-transformers model that is one.
+"""Encoders: the interface from text to vectors, and its implementation over sentence-transformers.
 
-Here: batching that never changes a vector. Not here: finding or opening a model (the caller hands in a loaded one).
+Here: batching that never changes a vector. Not here: finding or opening a model (the caller passes in a loaded one).
 """
 
 from __future__ import annotations
@@ -24,21 +24,32 @@ LENGTH_STEP = 32
 ROWS = 8
 DECIMALS = 5
 TOKENIZED_AT_ONCE = 1_000
-"""Texts in one call of a tokenizer: what it tells of each besides the ids takes fifty times their memory."""
+"""Texts in one call of a tokenizer: its output for each besides the ids takes fifty times their memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
-    """Cosines of an encoder as its base would have them.
+    """Linear map from the cosines of an encoder to those of its base model.
 
-    The weights and limits of the rules are for the base's cosines; training moves and spreads them.
+    The weights and limits of the rules are for the base's cosines; training shifts and spreads them.
+
+    Attributes:
+        slope: Factor.
+        offset: Summand.
     """
 
     slope: float = 1.0
     offset: float = 0.0
 
     def read(self, cosines: Vectors) -> Vectors:
-        """The base's cosines for the encoder's own."""
+        """Convert cosines of the encoder to those of its base.
+
+        Args:
+            cosines: Array of any shape.
+
+        Returns:
+            Array of the same shape and type.
+        """
         return cosines if self == UNSCALED else (self.slope * cosines + self.offset).astype(cosines.dtype)
 
 
@@ -82,9 +93,16 @@ def _batch_threads() -> Iterator[MapBatches]:
 
 
 def narrow_products(model: Any) -> Any:
-    """A copy with the weights of matrix products in bfloat16, which autocast would else make of them for every text.
+    """Copy a model with the weights of matrix products in bfloat16.
 
-    Vectors stay the same to the last digit; the copy can only be asked under autocast.
+    Autocast would otherwise convert them for every text. Vectors stay the same to the last digit; the copy can be run
+    under autocast only.
+
+    Args:
+        model: Module of torch.
+
+    Returns:
+        The copy.
     """
     import torch
 
@@ -96,39 +114,69 @@ def narrow_products(model: Any) -> Any:
 
 
 class Encoder(Protocol):
-    """Whatever turns texts into unit-length vectors, one row per text, each independent of the others."""
+    """Encoder of texts to unit vectors, one row per text, each independent of the others."""
 
     @property
-    def model_name(self) -> str: ...
+    def model_name(self) -> str:
+        """Return the name or path of the model."""
 
     @property
-    def model_hash(self) -> str: ...
+    def model_hash(self) -> str:
+        """Return the digest of its weights."""
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """Return the length of a vector."""
 
     @property
-    def scale(self) -> CosineScale: ...
+    def scale(self) -> CosineScale:
+        """Return the map from its cosines to those of its base."""
 
-    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors: ...
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode passages for storage.
 
-    def encode_query(self, text: str) -> Vectors: ...
+        Args:
+            texts: Passages with their context.
+            progress: Receives the number of encoded texts, and of all.
 
-    def encode_sentences(self, texts: Sequence[str]) -> Vectors: ...
+        Returns:
+            Unit vectors of shape (texts, dimension).
+        """
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode one question.
+
+        Args:
+            text: Words of the question.
+
+        Returns:
+            Unit vector of shape (dimension,).
+        """
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode a few short texts for a comparison among themselves, not for storage.
+
+        Args:
+            texts: Short texts.
+
+        Returns:
+            Unit vectors of shape (texts, dimension).
+        """
 
 
 @dataclass(frozen=True)
 class DeferredEncoder:
-    """An encoder that is loaded when the first text is to be encoded: most builds of a large library encode none."""
+    """An encoder that is loaded with the first text to encode: most builds of a large library encode none."""
 
     model_name: str
     model_hash: str
     scale: CosineScale
     load: Callable[[], Encoder]
-    """Opens the encoder itself; one that is open is given back at once."""
+    """Opens the encoder itself; an open one is returned at once."""
 
     @property
     def dimension(self) -> int:
+        """Return the length of a vector."""
         return self.load().dimension
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -146,25 +194,29 @@ class DeferredEncoder:
 
 @dataclass(frozen=True)
 class RememberingEncoder:
-    """An encoder that encodes each question once, for comparisons that ask the same questions again and again."""
+    """An encoder that encodes each question once, for comparisons that repeat the same questions."""
 
     own: Encoder
     questions: dict[str, Vectors] = field(default_factory=dict)
 
     @property
     def model_name(self) -> str:
+        """Return the name or path of the model."""
         return self.own.model_name
 
     @property
     def model_hash(self) -> str:
+        """Return the digest of its weights."""
         return self.own.model_hash
 
     @property
     def dimension(self) -> int:
+        """Return the length of a vector."""
         return self.own.dimension
 
     @property
     def scale(self) -> CosineScale:
+        """Return the map from its cosines to those of its base."""
         return self.own.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -172,7 +224,7 @@ class RememberingEncoder:
         return self.own.encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode a question, or remember its vector."""
+        """Encode a question, or return its remembered vector."""
         if text not in self.questions:
             self.questions[text] = self.own.encode_query(text)
         return self.questions[text]
@@ -183,7 +235,7 @@ class RememberingEncoder:
 
 
 def _padded(tokens: Sequence[int]) -> int:
-    """Length that a text is padded to."""
+    """Return the length that a text is padded to."""
     return -(-len(tokens) // LENGTH_STEP) * LENGTH_STEP
 
 
@@ -196,7 +248,7 @@ def encode_by_length(
     progress: Progress | None = None,
     map_batches: MapBatches = map,
 ) -> Vectors:
-    """Vectors of tokenized texts, shortest first, in batches of one padded length.
+    """Encode tokenized texts, shortest first, in batches of one padded length.
 
     Args:
         ids: Tokens of each text.
@@ -205,6 +257,9 @@ def encode_by_length(
         rows: Texts in a batch.
         progress: Called after each batch with the number of texts that are done, and of all.
         map_batches: Runs the batches; `map` runs one after the other.
+
+    Returns:
+        Vectors of shape (texts, dimension), in the order of `ids`.
     """
     vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
     by_length: dict[int, list[int]] = {}
@@ -232,10 +287,16 @@ def encode_by_length(
 class SentenceEncoder:
     """A loaded SentenceTransformer with the hash of its weights.
 
-    `is_bfloat16`: multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
-    `narrowed`: the model from `narrow_products`, if any.
-    `rows`: texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
-    `has_own_threads`: whether the model shares out one batch among threads itself, as ONNX Runtime does.
+    Attributes:
+        model: The model.
+        model_name: Its name or path.
+        model_hash: Digest of its weights.
+        max_tokens: Tokens of a text that are encoded.
+        is_bfloat16: Multiply in bfloat16, for processors that have it in hardware; cosines move by less than 0.001.
+        rows: Texts in a batch; 1 where a vector would depend on its batch mates, as in arithmetic of 8 bits.
+        scale: Map from its cosines to those of its base.
+        narrowed: Model from `narrow_products`, if any.
+        has_own_threads: Whether the model divides one batch among threads itself, as ONNX Runtime does.
     """
 
     model: Any
@@ -250,6 +311,7 @@ class SentenceEncoder:
 
     @property
     def dimension(self) -> int:
+        """Return the length of a vector."""
         return int(self.model.get_embedding_dimension())
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -257,7 +319,7 @@ class SentenceEncoder:
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question, on one thread: so few words take longer to share out than to multiply."""
+        """Encode one question, on one thread: so few words take longer to distribute than to multiply."""
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
             vector: Vectors = self._forward(

@@ -1,4 +1,4 @@
-"""An answer in the documents' own words: which statements of the first passages answer the question."""
+"""Extractive answers: which statements of the first passages answer the question."""
 
 from __future__ import annotations
 
@@ -20,9 +20,18 @@ from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The statements that answer the question and add something, each with the context that it needs.
+    """Select the statements that answer the question and add something, each with the context that it needs.
 
     A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first; at least one.
+
+    Returns:
+        Units in the order of the answer; at least one.
     """
     cell = _quote_cell(ranking, results[0])
     if cell and ranking.route.wants_amount and _covers_question(ranking):
@@ -64,7 +73,14 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
-    """Units without a heading that the unit before them already has."""
+    """Remove the heading of a unit that the unit before it already has.
+
+    Args:
+        units: Units in the order of the answer.
+
+    Returns:
+        Units in the same order.
+    """
     found: list[Unit] = []
     for before, unit in zip([None, *units], units, strict=False):
         is_same = before is not None and (before.rank, before.label) == (unit.rank, unit.label)
@@ -76,9 +92,16 @@ def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
 def choose_units(
     statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int], openings: Sequence[int] = ()
 ) -> list[Draft]:
-    """The units of the best statements as far as there is room, passage by passage, the best passage first.
+    """Choose the units of the best statements within the limits, passage by passage, the best passage first.
 
-    Args: openings: statements that are included whatever the others say.
+    Args:
+        statements: Statements of the passages.
+        worth: Score of each likely statement by its place in the list.
+        order: Places of statements, best first.
+        openings: Places of statements that are included even where others repeat them.
+
+    Returns:
+        Drafts in the order of the answer.
     """
     limits = load_family("answers")
     drafts: list[Draft] = []
@@ -96,7 +119,12 @@ def choose_units(
 
 
 def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
-    """Whether other passages have said what a draft says, as booklets on one subject do."""
+    """Return whether drafts of other passages repeat a draft, as booklets on one subject do.
+
+    Args:
+        own: Draft to check.
+        drafts: Drafts that were chosen before.
+    """
     least = load_family("answers")["same_unit_share"]
     terms, covered = (
         own.terms,
@@ -106,7 +134,17 @@ def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
 
 
 def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The documents on the subject: the title of each, and its best statement."""
+    """Quote the documents on the subject: the title of each, and its best statement.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user; not used.
+        ranking: Ranking of the question.
+        results: Documents, best first.
+
+    Returns:
+        One unit per document that covers enough of the question's words.
+    """
     most = max(float(result.via["coverage"]) for result in results)
     units: list[Unit] = []
     for result in results:
@@ -124,8 +162,18 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """The sentences that sum up the first document; if there are none, the statements that answer the question."""
-    level = searcher.gathered.levels["document"]
+    """Quote the summary of the first document; without one, the statements that answer the question.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Documents, best first; at least one.
+
+    Returns:
+        One unit per sentence of the summary.
+    """
+    level = searcher.index_context.levels["document"]
     summary = level.read(results[0].via["unit"]) if level is not None else ""
     title = results[0].heading_path.split(" > ")[0]
     units = [
@@ -136,7 +184,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
 
 
 def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """The cell that leads the ranking, if any; a question for a figure gets no other value."""
+    """Return the cell that leads the ranking, if any; a question for a figure gets no other value."""
     value = ranking.cell.rpartition(": ")[2]
     prints_figure = matches_any("answers", "values", value)
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
@@ -146,7 +194,7 @@ def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
 
 
 def _covers_question(ranking: Ranking) -> bool:
-    """Whether a cell with its headers says enough of the question to stand alone."""
+    """Return whether a cell with its headers covers enough of the question to be the whole answer."""
     share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
     return bool(share >= load_family("answers")["cell_share"])
 

@@ -1,6 +1,6 @@
-"""A model of sentence-transformers as ONNX, whole or with weights of eight bits: questions then need no torch.
+"""Export of sentence-transformers models to ONNX, whole or with 8-bit weights: questions then need no torch.
 
-Here: writing an export, and asking it once whether it says what its model says. Reading one is `exported.py`.
+Here: writing an export, and checking once that it computes what its model computes. `exported.py` reads one.
 """
 
 from __future__ import annotations
@@ -34,21 +34,30 @@ from taxkg_assets.retrieval.onnx_model import ExportError, open_session
 
 TOKENIZER = "tokenizer.json"
 MOST_APART = 1e-4
-"""Of a cosine: what an export may differ by from its model in single precision."""
+"""Largest difference of a cosine between an export and its model in single precision."""
 PROBES = ("What goes into box 1a?", "Report the amount in box 2b, and do not include it in box 1a.", "See page 3.")
 
 
-def export_encoder(model: Any, folder: Path, *, told: ExportCard, is_small: bool = False) -> ExportCard:
+def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool = False) -> ExportCard:
     """Write an encoder's transformer and tokenizer, and describe what else a question needs of it.
 
-    Args:   told: what the caller knows of it; pooling, prompts, length and digests are added. is_small: in 8 bits.
-    Raises: ExportError where parts of the model are none that the reader of the export knows, or vectors differ.
+    Args:
+        model: Loaded SentenceTransformer.
+        folder: Folder of the export.
+        base: What the caller knows of the model; pooling, prompts, length and digests are added.
+        is_small: Whether to write 8-bit weights.
+
+    Returns:
+        The complete card.
+
+    Raises:
+        ExportError: The model has parts that the reader of the export does not support, or vectors differ.
     """
     own = getattr(model, "own", model)  # a model that runs on ONNX already is a session around its own
     pooling = _find_pooling(own)
-    limit = min(told.max_tokens, own.max_seq_length or told.max_tokens)
+    limit = min(base.max_tokens, own.max_seq_length or base.max_tokens)
     pad = own.tokenizer.pad_token_id or 0
-    card = replace(told, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
+    card = replace(base, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
     card = replace(card, dimension=int(own.get_embedding_dimension()))
     path = folder / WHOLE
     trace_graph(PlainTransformer(copy_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
@@ -63,27 +72,37 @@ def export_encoder(model: Any, folder: Path, *, told: ExportCard, is_small: bool
     return replace(card, digests=_digests(folder))
 
 
-def export_cross(model: Any, folder: Path, *, told: ExportCard) -> ExportCard:
+def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     """Write a cross-encoder and its tokenizer.
 
-    Raises: ExportError where the export scores otherwise than the model.
+    Args:
+        model: Loaded CrossEncoder.
+        folder: Folder of the export.
+        base: What the caller knows of the model; length and digests are added.
+
+    Returns:
+        The complete card.
+
+    Raises:
+        ExportError: The export scores differently from the model.
     """
     pad = model.tokenizer.pad_token_id or 0
-    card = replace(told, max_tokens=min(told.max_tokens, model.max_length or told.max_tokens), pad_id=pad)
+    card = replace(base, max_tokens=min(base.max_tokens, model.max_length or base.max_tokens), pad_id=pad)
     trace_graph(PlainClassifier(copy_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
     _save_tokenizer(model.tokenizer, folder)
     pairs = [(PROBES[0], probe) for probe in PROBES]
     own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
     found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
     if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
-        raise ExportError(f"the export of {card.model_name} scores otherwise by {apart:.1e}")
+        raise ExportError(f"the export of {card.model_name} scores differently by {apart:.1e}")
     return replace(card, digests=_digests(folder))
 
 
 def _find_pooling(model: Any) -> str:
-    """How token vectors become one.
+    """Return how token vectors are pooled.
 
-    Raises: ExportError where a model has further parts: a dense layer, weights by layer.
+    Raises:
+        ExportError: A model has further parts: a dense layer, weights by layer.
     """
     names = [type(module).__name__ for module in model]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):

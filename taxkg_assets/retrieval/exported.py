@@ -1,7 +1,7 @@
-"""Models exported to ONNX, as a question's path asks them: ONNX Runtime, a tokenizer, and numpy for what pools.
+"""Models exported to ONNX, for questions: ONNX Runtime, a tokenizer, and numpy for pooling.
 
 Here: the encoder and the two rerankers over opened sessions. Not here: exporting, finding or verifying a file. Nothing
-here needs torch, and what they compute is what `encoder.py` and `passage_scorer.py` compute in single precision.
+here needs torch, and the results are those of `encoder.py` and `passage_scorer.py` in single precision.
 """
 
 from __future__ import annotations
@@ -34,7 +34,17 @@ _EPSILON = 1e-12
 class ExportCard:
     """What an exported model needs besides its file: written at export, read at opening.
 
-    `kind`: encoder or cross. `digests`: SHA-256 of each file of the export.
+    Attributes:
+        kind: `encoder`, also for late interaction, or `cross`.
+        model_name: Name or path of the model.
+        weights: Digest of its weights.
+        max_tokens: Tokens of a text that are read.
+        pad_id: Token for padding.
+        dimension: Length of a vector.
+        pooling: `mean` or `cls`.
+        prompts: Prefixes of texts by kind.
+        scale: Map from its cosines to those of its base.
+        digests: SHA-256 of each file of the export.
     """
 
     kind: str
@@ -58,15 +68,28 @@ class ExportedModel:
     card: ExportCard
 
     def token_ids(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Tokens of each text with the marks at both ends, cut to a limit."""
+        """Tokenize texts, with the special tokens at both ends.
+
+        Args:
+            texts: Texts.
+            limit: Largest number of tokens of a text.
+
+        Returns:
+            Tokens of each text.
+        """
         self.tokenizer.enable_truncation(min(limit, self.card.max_tokens))
         parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
         return [found.ids for part in parts for found in self.tokenizer.encode_batch(list(part))]
 
     def token_vectors(self, ids: Sequence[Sequence[int]], length: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
-        """Vectors of padded rows of tokens, and which of them are none of the padding.
+        """Run padded rows of tokens through the model.
 
-        Returns: (rows, length, dimension) and (rows, length).
+        Args:
+            ids: Tokens of each row.
+            length: Length that rows are padded to.
+
+        Returns:
+            Vectors of shape (rows, length, dimension), and a mask of shape (rows, length), 0 for padding.
         """
         pad = self.card.pad_id
         padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
@@ -78,21 +101,24 @@ class ExportedModel:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEncoder:
-    """An encoder for questions over an exported model; `model_hash` is that of the index whose vectors it meets."""
+    """An encoder for questions over an exported model; `model_hash` is that of the index that it is used with."""
 
     model: ExportedModel
     model_hash: str
 
     @property
     def model_name(self) -> str:
+        """Return the name or path of the model."""
         return self.model.card.model_name
 
     @property
     def dimension(self) -> int:
+        """Return the length of a vector."""
         return self.model.card.dimension
 
     @property
     def scale(self) -> CosineScale:
+        """Return the map from its cosines to those of its base."""
         return self.model.card.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -107,7 +133,7 @@ class ExportedEncoder:
         return vector
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode a few short texts as they are; like lengths together, for to pad costs as much as to read."""
+        """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading."""
         ids = self._token_ids(texts)
         vectors: Vectors = np.zeros((len(ids), self.dimension), dtype=np.float32)
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
@@ -127,8 +153,8 @@ class ExportedEncoder:
         if self.model.card.pooling == FIRST:
             raw = tokens[:, 0]
         else:
-            held = mask[:, :, None].astype(np.float32)
-            raw = (tokens * held).sum(axis=1) / np.maximum(held.sum(axis=1), 1e-9)
+            is_token = mask[:, :, None].astype(np.float32)
+            raw = (tokens * is_token).sum(axis=1) / np.maximum(is_token.sum(axis=1), 1e-9)
         unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), _EPSILON)
         rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
         return rounded
@@ -141,12 +167,20 @@ class ExportedLateScorer:
     model: ExportedModel
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """Mean over the question's tokens of the cosine to the nearest token of each passage."""
-        (asked,) = self._vectors([question])
-        return np.array([float((asked @ held.T).max(axis=1).mean()) for held in self._vectors(passages)])
+        """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), -1 to 1.
+        """
+        (question_tokens,) = self._vectors([question])
+        return np.array([float((question_tokens @ own.T).max(axis=1).mean()) for own in self._vectors(passages)])
 
     def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """Unit-length vectors of each text's tokens, the marks at both ends aside."""
+        """Return unit vectors of each text's tokens, without the special tokens at both ends."""
         ids = self.model.token_ids(texts, limit=LATE_TOKENS)
         found: dict[int, Vectors] = {}
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
@@ -155,8 +189,8 @@ class ExportedLateScorer:
             own = [ids[place] for place in group]
             tokens, _ = self.model.token_vectors(own, max(map(len, own)))
             unit = tokens / np.maximum(np.linalg.norm(tokens, axis=2, keepdims=True), _EPSILON)
-            for place, row, held in zip(group, unit, own, strict=True):
-                found[place] = row[1 : len(held) - 1]
+            for place, row, text_ids in zip(group, unit, own, strict=True):
+                found[place] = row[1 : len(text_ids) - 1]
         return [found[place] for place in range(len(texts))]
 
 
@@ -167,7 +201,15 @@ class ExportedCrossScorer:
     model: ExportedModel
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """The model's own figure, before any squashing."""
+        """Return the logits of the model.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), unbounded.
+        """
         tokenizer, card = self.model.tokenizer, self.model.card
         tokenizer.enable_truncation(card.max_tokens)
         pairs = tokenizer.encode_batch([(question, passage) for passage in passages])

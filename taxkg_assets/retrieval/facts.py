@@ -1,9 +1,9 @@
-"""What an index says of its passages and documents, gathered once: searches look at arrays, never at single cells."""
+"""Columns of an index's passages and documents, computed once: searches read arrays, never single cells."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from taxkg_assets.retrieval.cell_columns import CellColumns
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route, name_code
 from taxkg_assets.rules.loader import load_family, load_rules
@@ -19,66 +20,18 @@ from taxkg_assets.rules.loader import load_family, load_rules
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Key = TypeVar("Key", bound=Hashable)
-_LIST_AFTER_SHARE = 20
-"""A column becomes a list once one in so many of its cells has been read; a read from the frame costs about 20 times
-one from the list."""
 
 
 def bare_wording() -> pl.Expr:
-    """What a text says but for numbers, names of forms and addresses: the same where families print one text."""
+    """Return the expression for a text without numbers, names of forms and addresses.
+
+    It is the same where families of documents print the same text.
+
+    Returns:
+        Expression over `text`: a hash.
+    """
     words = pl.col("text").str.replace_all(r"\S*\d\S*", "").str.to_lowercase()
     return words.str.replace_all(r"[^a-z]", "").hash()
-
-
-class CellColumn(Sequence[Any]):
-    """A column that is read cell by cell: from the frame at first, from a list once many cells have been asked for.
-
-    One question reads some hundred cells of a library, an evaluation most of them.
-    """
-
-    __slots__ = ("_cells", "_columns", "_frame_reads_left")
-
-    def __init__(self, cells: pl.Series, columns: CellColumns) -> None:
-        self._cells = cells
-        self._columns = columns
-        self._frame_reads_left = len(cells) // _LIST_AFTER_SHARE
-
-    def __len__(self) -> int:
-        return len(self._cells)
-
-    def __getitem__(self, row: Any) -> Any:
-        if not self._frame_reads_left:
-            return self._columns.make_list(self._cells.name)[row]
-        self._frame_reads_left -= 1
-        cell = self._cells[row]
-        return cell.to_list() if isinstance(cell, pl.Series) else cell
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._columns.make_list(self._cells.name))
-
-
-class CellColumns(dict[str, Sequence[Any]]):
-    """Columns of a frame by name, each made when it is first asked for."""
-
-    def __init__(self, rows: pl.DataFrame) -> None:
-        super().__init__()
-        self._rows = rows
-
-    def __missing__(self, name: str) -> Sequence[Any]:
-        self[name] = CellColumn(self._rows[name], self)
-        return self[name]
-
-    @property
-    def names(self) -> list[str]:
-        """The frame's columns."""
-        return self._rows.columns
-
-    def make_list(self, name: str) -> list[Any]:
-        """A column as a list, which stands in for it from then on."""
-        found = self[name]
-        if not isinstance(found, list):
-            found = self[name] = self._rows[name].to_list()
-        return found
 
 
 @dataclass(frozen=True)
@@ -89,79 +42,79 @@ class PassageFacts:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Columns that are read cell by cell."""
+        """Return columns that are read cell by cell."""
         return CellColumns(self.rows)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Make some cells ready that are about to be read one by one; here they are."""
+        """Load some cells that will be read one by one; here they are in memory."""
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
-        """Number of each chunk's row."""
+        """Return the row number of each chunk."""
         return {chunk: row for row, chunk in enumerate(self.columns["chunk_id"])}
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The forms that passages speak of, sorted; `form_number` counts in this order."""
+        """Return the forms of passages, sorted; `form_number` counts in this order."""
         return tuple(self.rows["form"].unique().sort())
 
     @cached_property
     def form_number(self) -> Ints:
-        """Number of the form that each row speaks of."""
+        """Return the number of each row's form, shape (rows,)."""
         numbers = {form: number for number, form in enumerate(self.forms)}
         return np.array([numbers[form] for form in self.rows["form"]], dtype=np.int64)
 
     @cached_property
     def anchor_number(self) -> Ints:
-        """Number of the anchor that owns each row; what stands before the first heading has the document's number."""
+        """Return the number of the anchor that owns each row; before the first heading that of the document."""
         owners = self.rows["anchor_id"].fill_null(self.rows["document_id"])
         return owners.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
     def document_number(self) -> Ints:
-        """Number of each row's document, in order of their ids."""
+        """Return the number of each row's document, in order of their ids."""
         return self.rows["document_id"].rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
     def pages(self) -> Ints:
-        """The page of each row."""
+        """Return the page of each row."""
         return self.rows["page"].to_numpy().astype(np.int64)
 
     @cached_property
     def parent_number(self) -> Ints:
-        """Rows under the same headings above their own have the same number."""
+        """Return equal numbers for rows under the same headings above their own."""
         paths = pl.Series([path.rpartition(" > ")[0] for path in self.rows["heading_path"]], dtype=pl.String)
         return paths.rank("dense").to_numpy().astype(np.int64) - 1
 
     @cached_property
     def opens_anchor(self) -> npt.NDArray[np.bool_]:
-        """Whether the text under a heading begins with each row."""
+        """Return whether each row begins the text under a heading."""
         opens = np.ones(len(self.anchor_number), dtype=np.bool_)
         opens[1:] = self.anchor_number[1:] != self.anchor_number[:-1]
         return opens
 
     @cached_property
     def sides(self) -> tuple[str, ...]:
-        """Those whom passages address, sorted; `side_number` counts in this order."""
+        """Return the perspectives of passages, sorted; `side_number` counts in this order."""
         return tuple(self.rows["perspective"].unique().sort())
 
     @cached_property
     def side_number(self) -> npt.NDArray[np.int8]:
-        """Number of the side that each row addresses."""
+        """Return the number of each row's perspective."""
         return (self.rows["perspective"].rank("dense") - 1).cast(pl.Int8).to_numpy()
 
     def find_side(self, name: str) -> int:
-        """The number of a side; -1 for one that no passage addresses."""
+        """Return the number of a perspective; -1 for one that no passage has."""
         return self.sides.index(name) if name in self.sides else -1
 
     @cached_property
     def tables(self) -> Mapping[int, str]:
-        """The table that a row prints, by row number; most rows print none."""
+        """Return the table that a row prints, by row number; most rows print none."""
         prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
         return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
 
     def find_table(self, table_id: str) -> list[int]:
-        """The rows that print a table, in order."""
+        """Return the rows that print a table, in order."""
         return self._rows_of_table.get(table_id, [])
 
     @cached_property
@@ -169,55 +122,69 @@ class PassageFacts:
         return _invert(self.tables.items())
 
     @cached_property
-    def labelled(self) -> pl.DataFrame:
-        """Row number, tags and entities of the rows that have some: those that were cut by meaning."""
+    def labeled(self) -> pl.DataFrame:
+        """Return row number, tags and entities of the rows that have some: those that were cut by meaning."""
         some = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
         return some.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
 
     @cached_property
-    def _labelled_rows(self) -> Ints:
-        return self.labelled["row"].to_numpy().astype(np.int64)
+    def _labeled_rows(self) -> Ints:
+        return self.labeled["row"].to_numpy().astype(np.int64)
 
     def read_labels(self, rows: Ints) -> list[frozenset[str]]:
-        """Terms of the tags and entities of some rows."""
+        """Return the terms of the tags and entities of some rows.
+
+        Args:
+            rows: Row numbers.
+
+        Returns:
+            Terms in the order of `rows`; empty for rows without labels.
+        """
         found = [frozenset[str]()] * len(rows)
-        own = self._labelled_rows
+        own = self._labeled_rows
         places = np.searchsorted(own, rows)
-        held = np.flatnonzero(np.append(own, -1)[places] == rows)
-        texts = self.labelled[places[held]].select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
-        for place, text in zip(held.tolist(), texts, strict=True):
+        some = np.flatnonzero(np.append(own, -1)[places] == rows)
+        texts = self.labeled[places[some]].select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
+        for place, text in zip(some.tolist(), texts, strict=True):
             found[place] = frozenset(find_terms(text))
         return found
 
     def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
-        """Rows that carry a tag or name an entity, whatever its capitals."""
+        """Return whether rows have a tag or name an entity, in any case.
+
+        Args:
+            tag: Tag or entity.
+
+        Returns:
+            Booleans of shape (rows,).
+        """
         wanted, both = tag.strip().casefold(), pl.col("tags").list.concat("entities")
-        names = self.labelled.select(both.list.explode().unique()).to_series().drop_nulls()
+        names = self.labeled.select(both.list.explode().unique()).to_series().drop_nulls()
         alike = [name for name in names if name.casefold() == wanted]
-        carries = self.labelled.select(both.list.set_intersection(alike).list.len() > 0).to_series()
+        carries = self.labeled.select(both.list.set_intersection(alike).list.len() > 0).to_series()
         found = np.zeros(len(self.document_number), dtype=np.bool_)
-        found[self._labelled_rows[carries.to_numpy()]] = bool(alike)
+        found[self._labeled_rows[carries.to_numpy()]] = bool(alike)
         return found
 
     def count_tags(self) -> list[str]:
-        """The tags of the index, most frequent first."""
-        return self.labelled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
+        """Return the tags of the index, most frequent first."""
+        return self.labeled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
 
     @cached_property
     def word_counts(self) -> Sequence[int]:
-        """Words of each row."""
+        """Return the number of words of each row."""
         counts: list[int] = self.rows["text"].str.count_matches(r"\S+").to_list()
         return counts
 
     @cached_property
     def is_table(self) -> Floats:
-        """1 for rows of tables."""
+        """Return 1 for rows of tables, else 0."""
         is_table: Floats = (self.rows["level"] == "table").to_numpy().astype(np.float64)
         return is_table
 
     @cached_property
     def is_boilerplate(self) -> Floats:
-        """1 for texts that several families of documents print alike: they tell no form from another."""
+        """Return 1 for texts that several families of documents print alike: they do not distinguish forms."""
         least = load_family("ranking")["boilerplate_families"]
         texts = self.rows.select(
             family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
@@ -229,25 +196,25 @@ class PassageFacts:
 
     @cached_property
     def is_example(self) -> Floats:
-        """1 for rows that tell an example."""
+        """Return 1 for rows that contain an example."""
         pattern = load_rules("ranking", "examples")[0].written
-        tells: Floats = (
+        contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
             .astype(np.float64)
         )
-        return tells
+        return contains_example
 
     @cached_property
     def has_figure(self) -> Floats:
-        """1 for rows that print an amount, a share or a date."""
+        """Return 1 for rows that print an amount, a share or a date."""
         pattern = load_rules("ranking", "figures")[0].written
         prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
         return prints
 
     @cached_property
     def form_keys(self) -> Mapping[str, frozenset[str]]:
-        """Keys of the headings that each form's passages stand under, and of the codes that they list."""
+        """Return by form the keys of the headings above its passages, and of the codes that they list."""
         found: dict[str, set[str]] = {}
         for form, key in self.rows.select("form", "anchor_key").drop_nulls().unique().iter_rows():
             found.setdefault(form, set()).add(key)
@@ -263,13 +230,13 @@ def _listed_code() -> str:
 
 @dataclass(frozen=True)
 class DocumentFacts:
-    """What the ranker knows of each document of an index; documents are numbered in order of their ids."""
+    """Columns of each document of an index for the ranker; documents are numbered in order of their ids."""
 
     rows: pl.DataFrame
 
     @cached_property
     def documents(self) -> list[dict[str, Any]]:
-        """One dict per document with its family and whether a newer final revision of the family exists."""
+        """Return one dict per document with its family and whether a newer final revision of the family exists."""
         columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
         found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
         newest: dict[str, str] = {}
@@ -286,13 +253,13 @@ class DocumentFacts:
 
     @cached_property
     def number_of(self) -> Ints:
-        """Document number of each row."""
+        """Return the document number of each row."""
         numbers = {row["document_id"]: number for number, row in enumerate(self.documents)}
         return np.array([numbers[document_id] for document_id in self.rows["document_id"]], dtype=np.int64)
 
     @cached_property
     def places(self) -> list[str]:
-        """The place whose tax law a document states: the one most of its passages name; empty for federal ones."""
+        """Return the place whose tax law a document states, which most of its passages name; empty for federal ones."""
         least = load_family("ranking")["place_frac"]
         best = [("", 0.0)] * len(self.documents)
         for rule in load_rules("router", "places"):
@@ -305,14 +272,26 @@ class DocumentFacts:
         return [place for place, _ in best]
 
     def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
-        """The places a question names when a document states the law of none of them."""
+        """Return the places that a question names, where a document states the law of none of them.
+
+        Args:
+            route: Route of the question.
+            document_id: Document.
+        """
         own = next(
             place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
         )
         return () if own in route.places else tuple(place.replace("_", " ") for place in route.places)
 
     def score_documents(self, route: Route) -> dict[str, Floats]:
-        """Features that depend on the document alone, one value per document."""
+        """Compute the features that depend on the document alone.
+
+        Args:
+            route: Route of the question.
+
+        Returns:
+            `year` (-1 to 1), `stale` and `draft` (0 or 1) and `place` (-0.5 to 1), each of shape (documents,).
+        """
         is_stale, is_draft = self._flags
         names, numbers = self._place_numbers
         return {
@@ -323,13 +302,13 @@ class DocumentFacts:
         }
 
     def _score_years(self, route: Route) -> Floats:
-        """+1 for a year asked for, -1 for another year of a family that has it, a little less than 0 otherwise."""
+        """Return 1 for a requested year, -1 for another year of its family, -0.5 for a stale document, else 0."""
         scores = np.zeros(len(self.documents))
         if not route.years:
             return scores
-        held: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
-        said = [number for one in route.revisions or route.years for number in held.get(one, ())]
-        numbers = np.array(said, dtype=np.int64)
+        by_edition: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
+        found = [number for one in route.revisions or route.years for number in by_edition.get(one, ())]
+        numbers = np.array(found, dtype=np.int64)
         scores[self._flags[0] > 0] = -0.5
         scores[np.isin(self._families, self._families[numbers])] = -1.0
         scores[numbers] = 1.0
@@ -337,27 +316,31 @@ class DocumentFacts:
 
     @cached_property
     def _families(self) -> Ints:
-        """Number of the family of each document."""
+        """Return the number of the family of each document."""
         return pl.Series([row["family"] for row in self.documents]).rank("dense").to_numpy().astype(np.int64)
 
     @cached_property
     def _years(self) -> Mapping[int, list[int]]:
-        """The documents of each year."""
+        """Return the documents of each year."""
         return _invert((number, year) for number, row in enumerate(self.documents) for year in row["years"])
 
     @cached_property
     def _revisions(self) -> Mapping[str, list[int]]:
-        """The documents of each revision."""
+        """Return the documents of each revision."""
         return _invert((number, row["revision"]) for number, row in enumerate(self.documents))
 
     @cached_property
     def _flags(self) -> tuple[Floats, Floats]:
-        """Which documents have a newer revision, and which are drafts."""
+        """Return which documents have a newer revision, and which are drafts."""
         draft = [float(row["is_draft"]) for row in self.documents]
         return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
 
     def is_dated(self, row: Mapping[str, Any]) -> bool:
-        """Whether a product that comes yearly is of a year long past: its lines and amounts are those of that year."""
+        """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.
+
+        Args:
+            row: Document of `documents`.
+        """
         after: int = load_family("ranking")["dated_years"]
         return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after
 
@@ -367,13 +350,13 @@ class DocumentFacts:
 
     @cached_property
     def _place_numbers(self) -> tuple[list[str], Ints]:
-        """The places that documents state the law of, and the number of each document's."""
+        """Return the places whose law documents state, and the number of each document's."""
         names = sorted(set(self.places))
         return names, np.array([names.index(place) for place in self.places], dtype=np.int64)
 
 
 def _invert(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
-    """The numbers that stand with each key."""
+    """Return the numbers of each key."""
     found: dict[Key, list[int]] = {}
     for number, key in pairs:
         found.setdefault(key, []).append(number)
@@ -389,7 +372,12 @@ def _score_place(place: str, route: Route) -> float:
 
 
 def find_owners(columns: Mapping[str, Sequence[Any]], anchor_ids: Sequence[str | None]) -> dict[str, int]:
-    """The first row that holds a node, or that an anchor owns."""
+    """Return by node id the first row that contains the node, or whose anchor it is.
+
+    Args:
+        columns: Columns with `node_ids`.
+        anchor_ids: Anchor of each row.
+    """
     found: dict[str, int] = {}
     for row, (anchor_id, node_ids) in enumerate(zip(anchor_ids, columns["node_ids"], strict=True)):
         for node_id in (anchor_id, *node_ids):

@@ -1,4 +1,4 @@
-"""Facts of passages whose cells are fetched by row number when they are read, and kept for a while."""
+"""Columns of passages whose cells are fetched by row number when they are read, and cached."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.row_store import LanceRows
 
 MOST_CELLS = 20_000
-"""Cells of a column that are kept: those of the last questions."""
+"""Cells of a column that are cached: those of the last questions."""
 
 
 class FetchedColumn(Sequence[Any]):
-    """One column of an index; cells that are not at hand are fetched."""
+    """One column of an index; cells that are not cached are fetched."""
 
     def __init__(self, name: str, store: LanceRows) -> None:
         self.name, self._store = name, store
@@ -37,22 +37,22 @@ class FetchedColumn(Sequence[Any]):
         return self._store.read([row], [self.name])[self.name][0] if found is self else found
 
     def kept(self) -> dict[int, Any]:
-        """The cells at hand by row."""
+        """Return the cached cells by row."""
         return dict(self._cells)
 
     def lacking(self, rows: Sequence[int]) -> set[int]:
-        """The rows whose cells are not at hand."""
+        """Return the rows whose cells are not cached."""
         return {row for row in rows if row not in self._cells}
 
     def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
-        """Keep fetched cells; old ones are forgotten all at once, so that readers need no lock."""
+        """Cache fetched cells; old ones are dropped all at once, so that readers need no lock."""
         if len(self._cells) + len(rows) > MOST_CELLS:
             self._cells = {}
         self._cells.update(zip(rows, cells, strict=True))
 
 
 class FetchedColumns(dict[str, FetchedColumn]):
-    """Columns by name, each made when it is first asked for."""
+    """Columns by name, each made on first access."""
 
     def __init__(self, store: LanceRows) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class FetchedColumns(dict[str, FetchedColumn]):
         return self[name]
 
     def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch the cells of some rows that are not at hand, in one read."""
+        """Fetch the cells of some rows that are not cached, in one read."""
         if missing := sorted(set().union(*(self[name].lacking(rows) for name in names))):
             frame = self._store.read(missing, names)
             for name in names:
@@ -71,7 +71,7 @@ class FetchedColumns(dict[str, FetchedColumn]):
 
 
 class FetchedRows(Mapping[str, int]):
-    """Number of a chunk's row; those of chunks that were just fetched are at hand."""
+    """Row number by chunk; those of chunks that were just fetched are cached."""
 
     def __init__(self, chunk_ids: FetchedColumn, store: LanceRows) -> None:
         self._chunk_ids, self._store = chunk_ids, store
@@ -95,20 +95,20 @@ class FetchedRows(Mapping[str, int]):
 
 @dataclass(frozen=True)
 class FetchedFacts(PassageFacts):
-    """Facts over a store of rows: numbers of each row come from the build, texts are fetched."""
+    """Columns over a store of rows: numbers of each row come from the build, texts are fetched."""
 
     store: LanceRows
 
     @cached_property
     def columns(self) -> FetchedColumns:
-        """Columns that are read cell by cell."""
+        """Return columns that are read cell by cell."""
         return FetchedColumns(self.store)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch some cells that are about to be read one by one, in one read."""
+        """Fetch some cells that will be read one by one, in one read."""
         self.columns.fetch(rows, names)
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
-        """Number of each chunk's row."""
+        """Return the row number of each chunk."""
         return FetchedRows(self.columns["chunk_id"], self.store)

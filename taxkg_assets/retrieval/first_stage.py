@@ -1,4 +1,4 @@
-"""The two retrievers over one question: scores of every row by words and by meaning, and the orders that they give."""
+"""First stage: scores of every row by BM25 and by vectors for one question, and the rankings that they give."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
-from taxkg_assets.retrieval.gathered import Gathered
-from taxkg_assets.retrieval.hyde import imagine_passage
+from taxkg_assets.retrieval.hyde import generate_passage
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
@@ -24,7 +24,16 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class FirstStage:
-    """Scores of both retrievers for a question, their orders, the rankings to fuse, and the documents' features."""
+    """Scores of both retrievers for a question, their orders, the rankings to fuse, and the documents' features.
+
+    Attributes:
+        scores: Scores of both retrievers.
+        orders: Best rows by terms and by meaning, whether or not both retrievers are on.
+        rankings: Rankings to fuse, of all rows and of the preferred ones.
+        documents: Features by name, each of shape (documents,).
+        allowed: Filter that was given outright.
+        meaning: Vector of the question, shape (dimension,).
+    """
 
     scores: RetrieverScores
     orders: list[Ints]
@@ -35,21 +44,21 @@ class FirstStage:
 
     @property
     def vector_floor(self) -> float:
-        """Cosine of the last row that the vector retriever ranks."""
+        """Return the cosine of the last row that the vector retriever ranks."""
         return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
-        """Some rows' lexical scores relative to the best of them."""
-        return _stretch(self.scores.score_terms(rows), floor=0.0)
+        """Return some rows' lexical scores as shares of the best of them, 0 to 1."""
+        return _rescale(self.scores.score_terms(rows), floor=0.0)
 
     def score_meaning(self, rows: Ints) -> Floats:
-        """Some rows' cosines between the last row that the retriever ranks and the best of them."""
-        return _stretch(self.scores.score_meaning(rows), floor=self.vector_floor)
+        """Return some rows' cosines, 0 for the last row that the retriever ranks and 1 for the best of them."""
+        return _rescale(self.scores.score_meaning(rows), floor=self.vector_floor)
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A question for the retrievers: terms that were added to its own, and its meaning with what was added."""
+    """An expanded question: terms that were added to its own, and the vector of both."""
 
     extra: tuple[str, ...]
     meaning: Vectors
@@ -58,11 +67,22 @@ class Expanded:
 def expand_query(
     query: str, terms: Sequence[str], *, encoder: Encoder, parts: Parts, proposer: Proposer | None
 ) -> Expanded:
-    """A question with the documents' words for its everyday ones, and a model's guess at the passage, if any."""
+    """Expand a question with the documents' words for its everyday ones, and with a hypothetical passage.
+
+    Args:
+        query: Words of the user.
+        terms: Its search terms.
+        encoder: Encoder of the index.
+        parts: Whether lay terms and HyDE are on.
+        proposer: Model for HyDE; None for none.
+
+    Returns:
+        Added terms, and the mixed vector of question and expansion.
+    """
     share = load_family("ranking")["retrievers"]["expanded_vector"]
     lay_terms = find_lay_terms(query) if parts.lay_terms else ""
-    imagined = imagine_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
-    added = f"{lay_terms} {imagined.terms}" if imagined else lay_terms
+    hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
+    added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
     if lay_terms and share:
         worded, meaning = run_in_parallel(
             lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
@@ -70,9 +90,9 @@ def expand_query(
         meaning = (1 - share) * meaning + share * worded
     else:
         meaning = encoder.encode_query(query)
-    if imagined:
+    if hypothetical:
         share = load_family("llm")["reading"]["hyde_share"]
-        meaning = (1 - share) * meaning + share * encoder.encode_query(imagined.passage)
+        meaning = (1 - share) * meaning + share * encoder.encode_query(hypothetical.passage)
     return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), meaning)
 
 
@@ -82,20 +102,33 @@ def score_first_stage(
     *,
     route: Route,
     allowed: RowFilter,
-    gathered: Gathered,
+    index_context: IndexContext,
     encoder: Encoder,
     parts: Parts,
 ) -> FirstStage:
-    """Ask both retrievers and order the best, among all rows and among those that the question prefers."""
+    """Score all rows by both retrievers and rank the best, among all rows and among those that the question prefers.
+
+    Args:
+        expanded: Expanded question.
+        terms: Search terms of the question itself.
+        route: Route of the question.
+        allowed: Filter that was given outright.
+        index_context: Context of the index.
+        encoder: Encoder of the index.
+        parts: Which retrievers are on.
+
+    Returns:
+        Scores and rankings.
+    """
     limits = load_family("ranking")["retrievers"]
     read = encoder.scale.read
     question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
-    scores = gathered.index.ask(question, scale=encoder.scale)
-    about = read(vector.score_rows(gathered.document_vectors, expanded.meaning)).astype(np.float64)
-    documents = gathered.documents.score_documents(route)
-    preferred = _find_preferred(documents, route, allowed=allowed, gathered=gathered)
-    documents["title"] = _score_titles([*terms, *expanded.extra], gathered.titled, count=len(about))
-    documents["about"] = np.clip((about - about.max() + 0.3) / 0.3, 0.0, 1.0)
+    scores = index_context.index.ask(question, scale=encoder.scale)
+    similarity = read(vector.score_rows(index_context.document_vectors, expanded.meaning)).astype(np.float64)
+    documents = index_context.documents.score_documents(route)
+    preferred = _find_preferred(documents, route, allowed=allowed, index_context=index_context)
+    documents["title"] = _score_titles([*terms, *expanded.extra], index_context.titled, count=len(similarity))
+    documents["about"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
     orders = [find(allowed, count=limits["depth"]) for _, find in retrievers]
     filters = [preferred]
@@ -107,21 +140,31 @@ def score_first_stage(
     return FirstStage(scores, orders, rankings, documents, allowed, expanded.meaning)
 
 
-def speaks_of(route: Route, gathered: Gathered) -> Mask:
-    """By form number, whether a form is one asked for."""
-    return np.array([rerank.score_form(form, route) == 1.0 for form in gathered.passages.forms], dtype=np.bool_)
+def match_forms(route: Route, index_context: IndexContext) -> Mask:
+    """Return whether each form of the index is a requested one.
+
+    Args:
+        route: Route of the question.
+        index_context: Context of the index.
+
+    Returns:
+        Booleans by form number.
+    """
+    return np.array([rerank.score_form(form, route) == 1.0 for form in index_context.passages.forms], dtype=np.bool_)
 
 
-def _find_preferred(documents: dict[str, Floats], route: Route, *, allowed: RowFilter, gathered: Gathered) -> RowFilter:
-    """Rows of current documents of the year, place and form asked for."""
+def _find_preferred(
+    documents: dict[str, Floats], route: Route, *, allowed: RowFilter, index_context: IndexContext
+) -> RowFilter:
+    """Return the filter for rows of current documents of the requested year, place and form."""
     doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
-    return allowed.narrow(documents=~doubtful, forms=speaks_of(route, gathered) if route.forms else None)
+    return allowed.narrow(documents=~doubtful, forms=match_forms(route, index_context) if route.forms else None)
 
 
 def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: int) -> Floats:
-    """How much of the question stands in the title of each document's form, against the best of them.
+    """Return how much of the question is in the title of each document's form, against the best of them.
 
-    Args: titled: the documents whose titles hold a word. count: number of documents.
+    `titled` has the documents with a word in their titles, `count` is the number of documents.
     """
     scores = np.zeros(count)
     for term in dict.fromkeys(terms):
@@ -130,8 +173,8 @@ def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: in
     return scores / max(float(scores.max(initial=0.0)), 1.0)
 
 
-def _stretch(scores: npt.NDArray[np.float32], *, floor: float) -> Floats:
-    """Scores as 0..1 between a floor and the best of them."""
+def _rescale(scores: npt.NDArray[np.float32], *, floor: float) -> Floats:
+    """Return scores as 0..1 between a floor and the best of them."""
     own = scores.astype(np.float64)
     top = float(own.max(initial=floor))
     if top <= floor:

@@ -1,4 +1,4 @@
-"""Several rankings to one: reciprocal rank fusion."""
+"""Fusion of several rankings: reciprocal rank fusion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 RRF_K = 60
 _STRIDE = 16
-"""Of many scores one in so many is looked at to guess how high the best of them are."""
+"""Of many scores one in `_STRIDE` is sampled to estimate how high the best of them are."""
 
 
 def find_top(
@@ -19,12 +19,22 @@ def find_top(
     floor: float = -np.inf,
     among: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Row numbers of the highest scores above `floor`, of the rows `among` alone if given, best first; ties by row."""
-    is_held = scores > max(floor, _guess_cut(scores, count, floor=floor, among=among))
-    rows = np.flatnonzero(is_held if among is None else is_held & among)
-    if count > len(rows):  # the guess was too high, or there are no more
-        is_held = scores > floor
-        rows = np.flatnonzero(is_held if among is None else is_held & among)
+    """Find the rows with the highest scores.
+
+    Args:
+        scores: Scores of shape (rows,).
+        count: Largest number of rows.
+        floor: Scores must be above it.
+        among: Rows to choose from; None for all.
+
+    Returns:
+        Row numbers, best first; ties by row.
+    """
+    is_above = scores > max(floor, _estimate_cut(scores, count, floor=floor, among=among))
+    rows = np.flatnonzero(is_above if among is None else is_above & among)
+    if count > len(rows):  # the estimate was too high, or there are no more
+        is_above = scores > floor
+        rows = np.flatnonzero(is_above if among is None else is_above & among)
     if count < len(rows):
         own = scores[rows]
         rows = rows[own >= np.partition(own, len(own) - count)[len(own) - count]] if count else rows[:0]
@@ -33,10 +43,10 @@ def find_top(
     return top
 
 
-def _guess_cut(
+def _estimate_cut(
     scores: npt.NDArray[np.float32], count: int, *, floor: float, among: npt.NDArray[np.bool_] | None
 ) -> float:
-    """A score that most likely somewhat more rows than asked for exceed: to order all of many takes long."""
+    """Estimate a score that somewhat more rows than requested exceed: to sort all of many takes long."""
     if len(scores) < _STRIDE * count:
         return -np.inf
     some = scores[::_STRIDE] if among is None else scores[::_STRIDE][among[::_STRIDE]]
@@ -46,7 +56,18 @@ def _guess_cut(
 
 
 def fuse_rankings(rankings: Sequence[Sequence[int]], *, weights: Sequence[float] | None = None) -> dict[int, float]:
-    """Sum 1/(60 + rank) over the rankings that hold a row (Cormack, Clarke and Büttcher 2009)."""
+    """Fuse rankings by the sum of weight/(60 + rank) over the rankings that contain a row.
+
+    Args:
+        rankings: Rows, best first.
+        weights: Weight of each ranking; 1 where None.
+
+    Returns:
+        Fused score by row.
+
+    Source:
+        Cormack, Clarke and Büttcher 2009, reciprocal rank fusion.
+    """
     fused: dict[int, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
         for rank, row in enumerate(ranking, 1):

@@ -1,4 +1,4 @@
-"""Whether to answer at all: relevance from 0 to 10, and what follows from it."""
+"""Guardrail: relevance from 0 to 10, and the decision whether to answer, give general guidance, or abstain."""
 
 from __future__ import annotations
 
@@ -18,14 +18,27 @@ ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Grade from 0 to 10 how likely it is that the passages answer the question, from what speaks for and against."""
+    """Grade the likelihood that passages answer the question.
+
+    Args:
+        evidence: Features from `find_evidence`.
+        documents: Number of documents that were searched.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
     return grade_confidence(score_confidence(evidence, documents=documents))
 
 
 def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Probability that the answer contains what is needed; 0 without evidence.
+    """Compute the probability that the answer contains what is needed.
 
-    Args: documents: number of documents that were searched; of many, more are near and wrong.
+    Args:
+        evidence: Features from `find_evidence`.
+        documents: Number of documents that were searched; among many, more are similar and wrong.
+
+    Returns:
+        Probability; 0 without evidence.
     """
     if not evidence:
         return 0.0
@@ -35,18 +48,37 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
 
 
 def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
-    """What the probability is computed from: the sum of the evidence, the lead of the first passage, and the size."""
+    """Compute the inputs of the probability: the sum of the evidence, the lead of the first passage, and the size.
+
+    Args:
+        evidence: Features from `find_evidence`.
+        documents: Number of documents that were searched.
+
+    Returns:
+        `evidence` in log odds, `gap` from 0 to 1, and `size`, the decimal logarithm of the number of documents.
+    """
     return {"evidence": sum_evidence(evidence), "gap": evidence["gap"], "size": math.log10(max(1, documents))}
 
 
 def sum_evidence(evidence: Mapping[str, float]) -> float:
-    """The weighted sum of what speaks for and against an answer, as log odds that the documents have one."""
+    """Return the weighted sum of the features, as log odds that the documents contain an answer.
+
+    Args:
+        evidence: Features from `find_evidence`.
+    """
     weights = load_family("guardrail")["weights"]
     return float(weights["bias"] + sum(weights[name] * value for name, value in evidence.items()))
 
 
 def grade_confidence(confidence: float) -> float:
-    """The relevance of a probability: 8 where an answer begins to pay, 7 where guidance does (`costs`)."""
+    """Convert a probability to a relevance: 8 where an answer begins to pay, 7 where guidance does (`costs`).
+
+    Args:
+        confidence: Probability.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
     if not 0.0 < confidence < 1.0:
         return 10.0 * confidence
     slope, level = _find_scale()
@@ -54,7 +86,14 @@ def grade_confidence(confidence: float) -> float:
 
 
 def read_confidence(relevance: float) -> float:
-    """The probability of a relevance: the inverse of `grade_confidence`."""
+    """Convert a relevance to a probability: the inverse of `grade_confidence`.
+
+    Args:
+        relevance: Grade from 0 to 10.
+
+    Returns:
+        Probability.
+    """
     if not 0.0 < relevance < 10.0:
         return relevance / 10.0
     slope, level = _find_scale()
@@ -62,7 +101,7 @@ def read_confidence(relevance: float) -> float:
 
 
 def _find_scale() -> tuple[float, float]:
-    """Slope and level of the line, in log odds, from probabilities to relevance."""
+    """Return slope and level of the line, in log odds, from probabilities to relevance."""
     points = load_family("guardrail")["costs"].values()
     (low, grade_low), (high, grade_high) = sorted((_find_bound(one["cost"]), one["relevance"] / 10) for one in points)
     slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
@@ -70,7 +109,7 @@ def _find_scale() -> tuple[float, float]:
 
 
 def _find_bound(cost: float) -> float:
-    """The probability from which it pays to speak, a right answer being worth 1 and a wrong one costing `cost`."""
+    """Return the probability from which an answer pays, where a right one gains 1 and a wrong one costs `cost`."""
     return cost / (1.0 + cost)
 
 
@@ -92,11 +131,19 @@ def find_evidence(
     terms: Sequence[frozenset[str]],
     rows: Sequence[Sequence[str]],
 ) -> dict[str, float]:
-    """What speaks for and against an answer: fit of the passages, and what the question names that is not here.
+    """Compute the features for and against an answer: fit of the passages, and what the corpus lacks.
 
-    Args:    terms: search terms of each passage, in the order of `results`. rows: those of the rows of the first
-             candidates, in their order, as they follow each other.
-    Returns: features by name, each within 0..1; none where nothing was found.
+    Args:
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+        facts: Columns of documents.
+        catalog: Forms of the corpus.
+        terms: Search terms of each passage, in the order of `results`.
+        rows: Search terms of the first candidates' rows, in their order and with repeats.
+
+    Returns:
+        Features by name, each from 0 to 1; empty without results.
     """
     if not results:
         return {}
@@ -123,27 +170,27 @@ def find_evidence(
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
         "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
         **_part_score(ranking),
-        "held_words": _score_held(ranking, rows[: depth["words"]]),
-        "likeness": _score_likeness(rows[: depth["likeness"]], ranking),
+        "held_words": _score_most_words(ranking, rows[: depth["words"]]),
+        "likeness": _score_cohesion(rows[: depth["likeness"]], ranking),
         "scattered": _score_scattered(ranking.candidates[: depth["scattered"]], facts),
         "length": min(1.0, len(question.split()) / full["length"]),
     }
 
 
-def _score_held(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
-    """How many of the question's words one row holds: two of three say less than eight of twelve.
+def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
+    """Score how many of the question's words one row contains: two of three count less than eight of twelve.
 
-    A short question whose words stand together in a row says little, but all that it can; words that a row holds far
-    apart are not one matter.
+    A short question whose words occur together in a row proves little, but all that it can; words that are far apart in
+    a row do not belong to one subject.
     """
     full, wanted = load_family("guardrail")["full"], frozenset(ranking.wanted)
     most = max(len(wanted.intersection(row)) for row in rows)
-    least = full["held_whole"] if any(_stand_together(wanted, row) for row in rows) else 0.0
+    least = full["held_whole"] if any(_occur_together(wanted, row) for row in rows) else 0.0
     return min(1.0, max(float(least), most / float(full["held_words"])))
 
 
-def _stand_together(words: frozenset[str], row: Sequence[str]) -> bool:
-    """Whether a row holds all words, and not far from each other."""
+def _occur_together(words: frozenset[str], row: Sequence[str]) -> bool:
+    """Return whether a row contains all words, and not far from each other."""
     near = load_family("guardrail")["full"]["together"] * len(words)
     last: dict[str, int] = {}
     for place, word in enumerate(row):
@@ -154,10 +201,10 @@ def _stand_together(words: frozenset[str], row: Sequence[str]) -> bool:
     return False
 
 
-def _score_likeness(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
-    """Share of its words that a row has in common with another one, the question's own left out.
+def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
+    """Return the share of words that rows have in common, without those of the question.
 
-    What answers a question stands among passages of one subject; what only shares words with it, among many.
+    The passages around an answer are on one subject; those that only share words with the question are on many.
     """
     others = [frozenset(row) - ranking.wanted.keys() for row in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
@@ -166,7 +213,7 @@ def _score_likeness(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
 
 
 def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
-    """0 where the first candidates are of one document, 1 where each is of another."""
+    """Return 0 where the first candidates are of one document, 1 where each is of another."""
     documents = {int(facts.number_of[candidate.row]) for candidate in candidates}
     return (len(documents) - 1) / max(1, len(candidates) - 1)
 
@@ -178,11 +225,11 @@ def _is_named(form: str, text: str) -> bool:
 def _lacks_years(
     route: Route, facts: DocumentFacts, results: Sequence[Result], terms: Sequence[frozenset[str]]
 ) -> bool:
-    """No year asked for is one of the first passages' documents, or stands in the passages."""
+    """Return whether no requested year is that of the first passages' documents, or occurs in the passages."""
     found = {result.document for result in results}
     known = set().union(*(row["years"] for row in facts.documents if row["document_id"] in found))
-    held = frozenset().union(*terms[: len(results)])
-    return bool(route.years) and not any(year in known or str(year) in held for year in route.years)
+    printed = frozenset().union(*terms[: len(results)])
+    return bool(route.years) and not any(year in known or str(year) in printed for year in route.years)
 
 
 def _asks_fact(question: str) -> bool:
@@ -190,10 +237,10 @@ def _asks_fact(question: str) -> bool:
 
 
 def _part_score(ranking: Ranking) -> dict[str, float]:
-    """The ranker's score of the first passage, taken apart.
+    """Split the ranker's score of the first passage.
 
-    Whoever names a form, a year or a place gets passages of it, whatever else he asks; so what these add to the score
-    is told apart from the rest.
+    A question that names a form, a year or a place gets passages of it, whatever else it is about; so the share of
+    these features is separated from the rest.
     """
     own = load_family("guardrail")
     weights, features = load_family("ranking")["weights"], ranking.features
@@ -203,26 +250,26 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
 
 
 def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
-    """The question names another country, and no row speaks of it together with anything else that is asked."""
+    """Return whether the question names another country that no row covers together with its other words."""
     for match in (match for rule in load_rules("router", "countries") for match in rule.pattern.finditer(question)):
         named = frozenset(find_terms(match.group()))
         matters = [named | {word} for word in wanted - named] or [named]
-        if not any(_stand_together(words, row) for row in rows for words in matters):
+        if not any(_occur_together(words, row) for row in rows for words in matters):
             return True
     return False
 
 
 def _score_retrievers(ranking: Ranking) -> float:
-    """How high both retrievers rank the first passage: 1 where it is the first of each."""
+    """Return how high both retrievers rank the first passage: 1 where it is the first of each."""
     first, unranked = ranking.candidates[0], load_family("ranking")["retrievers"]["depth"]
     return (1 / (first.lexical_rank or unranked) + 1 / (first.vector_rank or unranked)) / 2
 
 
 def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
-    """The form asked for is here, but not of the years asked for.
+    """Return whether the corpus has the requested form, but not of the requested years.
 
-    Forms that come yearly are for their years alone; of the others each edition holds until the next one, so only what
-    is older than the first one here is missing.
+    Yearly forms apply to their years alone; of the others each edition applies until the next one, so only what is
+    older than the first edition is missing.
     """
     editions = [row for row in facts.documents if set(split_forms(row["document_form"])) & set(route.forms)]
     if not route.years or not editions or any(row["years"] & set(route.years) for row in editions):
@@ -233,7 +280,17 @@ def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
 
 
 def find_mode(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
-    """Answer, general guidance or silence; always an answer when the guardrail is off."""
+    """Decide between an answer, general guidance and abstention.
+
+    Args:
+        relevance: Grade from 0 to 10.
+        answer_at: Relevance from which an answer is given.
+        guide_at: Relevance from which general guidance is given.
+        is_on: Whether the guardrail is on; without it there is always an answer.
+
+    Returns:
+        `ANSWER`, `GENERAL` or `SILENCE`.
+    """
     if not is_on or relevance >= answer_at:
         return ANSWER
     return GENERAL if relevance >= guide_at else SILENCE

@@ -1,4 +1,4 @@
-"""A passage as it might answer a question, imagined by a model, to search with (Gao et al. 2022, HyDE).
+"""HyDE: a model generates a hypothetical passage that answers a question, to search with (Gao et al. 2022).
 
 It is never shown and never stored, decides on no form, year or key, and so needs no evidence.
 """
@@ -12,17 +12,23 @@ from taxkg_assets.prompts.tasks import HYDE, HydeItem
 
 
 @dataclass(frozen=True, slots=True)
-class Imagined:
-    """An imagined passage, and words to look for."""
+class HypotheticalPassage:
+    """A hypothetical passage, and words to search for."""
 
     passage: str
     terms: str
 
 
-def imagine_passage(question: str, *, vocabulary: str, proposer: Proposer | None) -> Imagined | None:
-    """What a model imagines; None without one, since a rule would only repeat the question.
+def generate_passage(question: str, *, vocabulary: str, proposer: Proposer | None) -> HypotheticalPassage | None:
+    """Generate a hypothetical passage.
 
-    Args: vocabulary: words of the corpus that go with the question's.
+    Args:
+        question: Words of the user.
+        vocabulary: Words of the corpus related to the question's, separated by blanks.
+        proposer: The model; None for none.
+
+    Returns:
+        Passage and terms; None without a model, since a rule would only repeat the question.
     """
     if proposer is None or not question.strip():
         return None
@@ -30,4 +36,4 @@ def imagine_passage(question: str, *, vocabulary: str, proposer: Proposer | None
     (judged,) = proposer.propose(HYDE, [item])
     if judged.created_by != "llm" or judged.proposal is None or not judged.proposal.passage.strip():
         return None
-    return Imagined(passage=judged.proposal.passage, terms=" ".join(judged.proposal.terms))
+    return HypotheticalPassage(passage=judged.proposal.passage, terms=" ".join(judged.proposal.terms))

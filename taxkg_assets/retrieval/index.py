@@ -1,8 +1,8 @@
-"""Accepted chunks to tables in LanceDB and back, and the checks of what finds them against brute force.
+"""Accepted chunks to tables in LanceDB and back, and checks of the codes and postings against brute force.
 
-The LanceDB table `passages`, and one for each larger unit, hold text, context, search terms, vector and all that is
-known of a row. Readers ask for rows by number; codes of the vectors and postings find them, so the tables have no
-indexes of their own. The caller opens the connection; nothing here knows where it lies.
+The LanceDB table `passages`, and one for each larger unit, contain text, context, search terms, vector and all columns
+of a row. Readers fetch rows by number; codes of the vectors and postings find them, so the tables have no indexes of
+their own. The caller opens the connection; its location is unknown here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PASSAGES = "passages"
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
 LAYOUT = 3
-"""What lies in an index's folder; copies of it are known by its name, so another layout has another name."""
+"""Layout of an index's folder; copies of it are identified by its name, so another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
 CHECK_K = 10
@@ -50,11 +50,21 @@ def build_index_rows(
     model_hash: str,
     known: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """One row per accepted chunk with its document's columns, its search terms and its vector, in reading order.
+    """Build one row per accepted chunk with its document's columns, its search terms and its vector.
 
-    Args:   known: rows of another version with what terms are found in (`TERMED`) and the `terms` that today's code
-            finds there; what is not among them is read.
-    Raises: ValueError if a chunk's document or vector is missing.
+    Args:
+        chunks: Chunks; only accepted ones are indexed.
+        documents: Documents of these chunks.
+        embeddings: Vectors by text and model.
+        model_hash: Model of the vectors.
+        known: Rows of another version with the columns that terms are found in (`TERMED`) and the `terms` that today's
+            code finds there; terms of other texts are computed.
+
+    Returns:
+        Rows in reading order.
+
+    Raises:
+        ValueError: A chunk's document or vector is missing.
     """
     accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id")
     vectors = align_vectors(accepted, embeddings, model_hash=model_hash)
@@ -71,20 +81,29 @@ def build_index_rows(
 
 
 def _find_all_terms(rows: pl.DataFrame, known: pl.DataFrame | None) -> pl.Series:
-    """The search terms of each row."""
-    asked = rows.select(TERMED, terms=pl.lit(None, dtype=pl.String))
+    """Return the search terms of each row."""
+    texts = rows.select(TERMED, terms=pl.lit(None, dtype=pl.String))
     if known is not None:
         distinct = known.select(*TERMED, "terms").unique(TERMED)
-        asked = asked.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
+        texts = texts.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
     terms = [
         find_row_terms(text, heading_path=path, context=context) if found is None else found
-        for text, path, context, found in asked.iter_rows()
+        for text, path, context, found in texts.iter_rows()
     ]
     return pl.Series(terms, dtype=pl.String)
 
 
 def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
-    """Search terms of a chunk; those of its innermost heading and of its context count more than once."""
+    """Find the search terms of a chunk; those of its innermost heading and of its context are repeated.
+
+    Args:
+        text: Text of the chunk.
+        heading_path: Headings, separated by " > ".
+        context: Context of the chunk.
+
+    Returns:
+        Terms separated by blanks.
+    """
     weights = load_family("lexical")["bm25"]
     terms = find_terms(text)
     terms += _find_shared_terms(heading_path.rsplit(" > ", 1)[-1]) * weights["heading_repeats"]
@@ -94,7 +113,7 @@ def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _find_shared_terms(text: str) -> tuple[str, ...]:
-    """Search terms of a text that neighboring chunks share."""
+    """Return the search terms of a text that adjacent chunks share."""
     return tuple(find_terms(text))
 
 
@@ -112,9 +131,22 @@ def build_index(
 ) -> dy.DataFrame[schemas.Index]:
     """Write the LanceDB tables, check them, and describe the version in one row.
 
-    Args:    connection: an opened LanceDB connection to an empty folder. rows: from `build_index_rows`.
-             units: from `build_units`. known: from `build_known`.
-    Raises:  ValueError if a sampled chunk is not found by its own words.
+    Args:
+        connection: Opened LanceDB connection to an empty folder.
+        rows: Rows from `build_index_rows`.
+        units: Units from `build_units`.
+        known: Columns from `build_known`.
+        path: Path of the folder, for the row.
+        model_name: Name of the encoder, for the row.
+        model_hash: Digest of the encoder's weights, for the row.
+        input_versions: Versions of the input tables, for the row.
+        settings: Settings of the build, for the digest and the row.
+
+    Returns:
+        One row with the version, a digest of all that readers may be shown.
+
+    Raises:
+        ValueError: A sampled chunk is not found by its own words.
     """
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
     for level in UNIT_LEVELS:
@@ -146,7 +178,7 @@ def build_index(
 
 
 def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
-    """Digest of all that readers may be shown, rectangles and document columns among it."""
+    """Return the digest of all that readers may be shown, including rectangles and document columns."""
     version = hashlib.sha256(f"{made_with}{[frame.schema for frame in frames]!r}".encode())
     for frame in frames:
         version.update(frame.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
@@ -156,7 +188,10 @@ def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
 def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> None:
     """Write the table of passages, a part of the rows at a time.
 
-    Args: rows: in reading order, without vectors. vectors: one for each row.
+    Args:
+        connection: Opened LanceDB connection.
+        rows: Rows in reading order, without vectors.
+        vectors: Unit vectors of shape (rows, dimension).
     """
     numbered = rows.with_columns(row=pl.int_range(rows.height, dtype=pl.Int32))
     table: Any = None
@@ -179,7 +214,15 @@ def _write_table(connection: Any, name: str, rows: pl.DataFrame) -> None:
 
 
 def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
-    """Read every level of an index into memory, in reading order."""
+    """Read every level of an index into memory.
+
+    Args:
+        connection: Opened LanceDB connection.
+        model_hash: Model of its vectors.
+
+    Returns:
+        Index with rows in reading order.
+    """
     rows = read_rows(connection)
     units = [_read_table(connection, name) for name in UNIT_LEVELS if name in _table_names(connection)]
     every = pl.concat(units).sort("level", "document_id", "chunk_ix", "chunk_id") if units else None
@@ -193,9 +236,20 @@ def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
 
 
 def read_rows(connection: Any, columns: Sequence[str] = ()) -> pl.DataFrame:
-    """The passages of an index, in reading order; all their columns, the vector among them, unless some are named."""
+    """Read the passages of an index.
+
+    Args:
+        connection: Opened LanceDB connection.
+        columns: Columns to read; empty for all, including the vector.
+
+    Returns:
+        Rows in reading order.
+
+    Raises:
+        ValueError: The index has no table of passages.
+    """
     if PASSAGES not in _table_names(connection):
-        raise ValueError("the index holds no table of passages: run `taxkg build`")
+        raise ValueError("the index has no table of passages: run `taxkg build`")
     table = connection.open_table(PASSAGES)
     named = [name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")]
     found = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
@@ -215,26 +269,42 @@ def _table_names(connection: Any) -> list[str]:
 
 
 def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
-    """Recall@10 of the codes against brute force over sampled questions; a hit is at most as far away as the tenth.
+    """Compute recall@10 of the codes against brute force over sampled questions.
 
-    A question lies halfway between two passages: further from all of them than a passage is from itself.
+    A hit is at most as far away as the tenth. A question is the sum of two passages: further from all of them than a
+    passage is from itself.
+
+    Args:
+        codes: Codes of the vectors.
+        vectors: Unit vectors of shape (rows, dimension).
+
+    Returns:
+        Recall from 0 to 1; 0 where the codes have another number of rows, 1 without rows.
     """
     if codes.height != len(vectors):
         return 0.0
     hits = wanted = 0
     rows = list(_sample(len(vectors)))
     for one, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
-        asked = vectors[one] + vectors[other]
-        exact = vectors @ asked
+        texts = vectors[one] + vectors[other]
+        exact = vectors @ texts
         tenth = float(np.sort(exact)[-CHECK_K:][0])
-        found = find_near(codes, asked, count=CHECK_K)
+        found = find_near(codes, texts, count=CHECK_K)
         hits += min(CHECK_K, int((exact[found] >= tenth - 1e-4).sum()))
         wanted += min(CHECK_K, len(vectors))
     return hits / wanted if wanted else 1.0
 
 
 def find_unindexed_terms(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
-    """Find sampled chunks that the postings do not give back for their own rarest term."""
+    """Find sampled chunks that the postings do not return for their own rarest term.
+
+    Args:
+        lexical: Postings.
+        rows: Rows of the index with `terms`.
+
+    Returns:
+        `chunk_id`, `document_id`, `page` and `text`.
+    """
     lost: list[str] = []
     split = rows["terms"].str.split(" ")
     counts = dict(split.list.unique().explode().value_counts().iter_rows())

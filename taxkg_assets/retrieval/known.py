@@ -1,4 +1,4 @@
-"""What a build works out of an index, as frames and matrices that a reader opens without working them out again."""
+"""Precomputed columns and matrices of an index, which readers open without computing them again."""
 
 from __future__ import annotations
 
@@ -20,22 +20,31 @@ from taxkg_assets.retrieval.sections import build_means, find_mean_directions
 from taxkg_assets.retrieval.table_context import CATALOGUE
 
 MAPPED = (*RANKED, "chunk_id")
-"""Columns that lie beside LanceDB's tables, too: those that ranking reads, and what rows are known by."""
+"""Columns that are also stored outside LanceDB's tables: those that ranking reads, and the id of each row."""
 TERMED = ("text", "heading_path", "context")
-"""Columns that the search terms of a row are found in."""
+"""Columns that the search terms of a row come from."""
 _NUMBERS = ("document_number", "form_number", "anchor_number", "parent_number", "pages", "word_counts")
 _FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTables:
-    """What is known of an index.
+    """Precomputed tables of an index.
 
-    Attributes: rows: numbers and flags of each row. mapped: the columns that ranking reads of each. labelled: tags and
-                entities of the rows that have some. tables: the table of each row that prints one. documents: what the
-                ranker knows of each document. forms: each form that passages speak of with its keys, in order. terms:
-                the vocabulary with the number of rows that hold each term. catalogue: what each table is found by.
-                card: sizes and names.
+    Attributes:
+        rows: Numbers and flags of each row.
+        mapped: Columns that ranking reads of each row.
+        labelled: Tags and entities of the rows that have some.
+        tables: Table of each row that prints one.
+        documents: Columns of each document for the ranker.
+        forms: Forms of passages with their keys, in order.
+        terms: Vocabulary with the number of rows that contain each term.
+        catalogue: Surroundings and words of each table.
+        document_vectors: Mean direction of each document, shape (documents, dimension).
+        section_means: Mean directions of sections with several passages.
+        lexical: BM25 postings.
+        codes: Codes of the vectors.
+        card: Sizes and names.
     """
 
     rows: pl.DataFrame
@@ -56,10 +65,16 @@ class KnownTables:
 def build_known(
     rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame, catalogue: pl.DataFrame | None = None
 ) -> KnownTables:
-    """Work out all that searches know of an index.
+    """Compute all that searches need of an index besides its rows.
 
-    Args: rows, vectors: passages in reading order. units: documents, pages and sections in the order of a reader.
-          catalogue: from `list_catalogue`; none where the index has no tables.
+    Args:
+        rows: Passages in reading order.
+        vectors: Unit vectors of shape (rows, dimension).
+        units: Documents, pages and sections in the order of a reader.
+        catalogue: From `list_catalogue`; None where the index has no tables.
+
+    Returns:
+        Tables and matrices to store.
     """
     facts, about = PassageFacts(rows), DocumentFacts(rows)
     columns: dict[str, Any] = {name: np.asarray(getattr(facts, name), dtype=np.int32) for name in _NUMBERS}
@@ -73,7 +88,7 @@ def build_known(
     return KnownTables(
         rows=pl.DataFrame(columns),
         mapped=rows.select(MAPPED),
-        labelled=facts.labelled,
+        labelled=facts.labeled,
         tables=pl.DataFrame(list(facts.tables.items()), schema={"row": pl.Int64, "table_id": pl.String}, orient="row"),
         documents=pl.DataFrame(documents, infer_schema_length=None).with_columns(
             place=pl.Series(about.places, dtype=pl.String)
@@ -104,11 +119,26 @@ def read_known(
     section_means: Vectors | None,
     lexical: LexicalRetriever,
 ) -> Known:
-    """What `build_known` worked out, as searches want it."""
+    """Convert stored tables to what searches use.
+
+    Args:
+        rows: Numbers and flags of each row.
+        documents: Columns of each document.
+        forms: Forms with their keys.
+        labelled: Tags and entities of the rows that have some.
+        tables: Table of each row that prints one.
+        sides: Perspectives in order.
+        document_vectors: Mean direction of each document.
+        section_means: Mean directions of sections; None to compute them.
+        lexical: BM25 postings.
+
+    Returns:
+        Properties by name for `PassageFacts` and `DocumentFacts`, and the matrices.
+    """
     passages: dict[str, Any] = {name: rows[name].to_numpy().astype(np.int64) for name in _NUMBERS}
     passages |= {name: rows[name].to_numpy().astype(np.float64) for name in _FLAGS}
     passages["sides"], passages["side_number"] = tuple(sides), rows["side_number"].to_numpy()
-    passages["labelled"], passages["tables"] = labelled, dict(tables.iter_rows())
+    passages["labeled"], passages["tables"] = labelled, dict(tables.iter_rows())
     passages["forms"] = tuple(forms["form"])
     passages["form_keys"] = {form: frozenset(keys) for form, keys in forms.iter_rows() if keys}
     own = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]
@@ -122,5 +152,12 @@ def read_known(
 
 
 def read_vocabulary(terms: pl.DataFrame) -> Vocabulary:
-    """The terms of an index with the rows that hold each."""
+    """Convert a stored vocabulary.
+
+    Args:
+        terms: Columns `term` and `frequency`, sorted by term.
+
+    Returns:
+        Terms with the number of rows that contain each.
+    """
     return Vocabulary(terms["term"], terms["frequency"].to_numpy())

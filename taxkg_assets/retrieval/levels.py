@@ -1,4 +1,4 @@
-"""Documents, pages and sections as units of the search: made of their passages, ranked by what these and they say."""
+"""Documents, pages and sections as units of the search: made of their passages, and ranked by their scores."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ _OF_DOCUMENT = ("irs_name", "document_form", "doc_type", "revision", "tax_year",
 
 
 def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
-    """One row per document, page and section: its summary or text, the terms and the mean vector of its passages.
+    """Build one row per document, page and section.
 
-    Args: rows: the passages of an index, in reading order, with terms and vectors.
+    Args:
+        rows: Passages of an index, in reading order, with terms and vectors.
+        summaries: Table `summaries`.
+
+    Returns:
+        Units with their summary or text, the terms and the mean vector of their passages, and the ids of these as
+        `children`.
     """
     if rows.is_empty():
         return pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
@@ -73,7 +79,7 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
 
 
 def _sum_vectors(vectors: Vectors, members: pl.Series) -> Vectors:
-    """Unit vectors of the sums over each list of rows: no text is encoded anew."""
+    """Return unit vectors of the sums over each list of rows: no text is encoded again."""
     owners = np.repeat(np.arange(len(members)), members.list.len().to_numpy())
     sums: Vectors = np.zeros((len(members), vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, owners, vectors[members.explode().to_numpy()])
@@ -83,7 +89,13 @@ def _sum_vectors(vectors: Vectors, members: pl.Series) -> Vectors:
 
 @dataclass(frozen=True)
 class Level:
-    """The units of one level with their vectors, and which unit each passage belongs to."""
+    """The units of one level with their vectors, and the unit of each passage.
+
+    Attributes:
+        units: Rows from `build_units` of one level.
+        vectors: Unit vectors of shape (units, dimension).
+        unit_of: Number of the unit of each passage; -1 for none.
+    """
 
     units: pl.DataFrame
     vectors: Vectors
@@ -91,26 +103,33 @@ class Level:
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
-        """BM25 over the units' terms."""
+        """Return BM25 over the units' terms."""
         return build_lexical(terms.split(" ") for terms in self.units["terms"])
 
     def read(self, unit_id: str) -> str:
-        """The text of a unit: its summary, or a section's own."""
+        """Return the text of a unit: its summary, or a section's own."""
         return str(self.units.row(by_predicate=pl.col("chunk_id") == unit_id, named=True)["text"])
 
     def rank(self, terms: Sequence[str], meaning: Vectors, *, rows: Ints, scores: Floats) -> list[tuple[int, float]]:
-        """Order the units that hold ranked passages, best first, with their scores.
+        """Rank the units that contain ranked passages.
 
-        Args: rows, scores: the ranked passages and what the ranker gave them, best first.
+        Args:
+            terms: Terms of the question.
+            meaning: Vector of the question, shape (dimension,).
+            rows: Ranked passages, best first.
+            scores: Their scores by the ranker.
+
+        Returns:
+            Numbers of units with their scores, best first.
         """
         weights = load_family("levels")["weights"]
         owners = self.unit_of[rows]
-        held = owners >= 0
+        has_owner = owners >= 0
         count = self.units.height
-        if not held.any():
+        if not has_owner.any():
             return []
         # The last one of the ranking counts a little, too: it may be the only one.
-        owners, lift = owners[held], (scores - float(scores.min()))[held] + _LEAST_LIFT
+        owners, lift = owners[has_owner], (scores - float(scores.min()))[has_owner] + _LEAST_LIFT
         best, mass = np.zeros(count), np.zeros(count)
         np.maximum.at(best, owners, lift)
         np.add.at(mass, owners, lift**2)
@@ -132,9 +151,17 @@ def _against_best(values: Floats) -> Floats:
 def open_level(
     level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame, unit_of: Ints | None = None
 ) -> Level:
-    """The units of one level; passages without a unit (before the first heading) belong to none.
+    """Select the units of one level; passages before the first heading belong to no section.
 
-    Args: unit_of: the unit of each passage, where it was worked out before.
+    Args:
+        level: `document`, `page` or `section`.
+        units: Units of all levels.
+        vectors: Unit vectors of shape (units, dimension).
+        rows: Passages of the index.
+        unit_of: Number of the unit of each passage; None to compute it.
+
+    Returns:
+        The level.
     """
     keep = (units["level"] == level).to_numpy()
     own = units.filter(pl.Series(keep))
@@ -142,12 +169,29 @@ def open_level(
 
 
 def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
-    """The unit of one level that each passage belongs to; -1 for none."""
+    """Find the unit of one level that each passage belongs to.
+
+    Args:
+        units: Units of one level with their `children`.
+        chunk_ids: Ids of the passages.
+
+    Returns:
+        Numbers of units of shape (passages,); -1 for none.
+    """
     number = {child: place for place, children in enumerate(units["children"].to_list()) for child in children}
     return np.array([number.get(chunk_id, -1) for chunk_id in chunk_ids], dtype=np.int64)
 
 
 def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
-    """The best passages of a unit, for drilling down."""
+    """List the best passages of a unit, for drilling down.
+
+    Args:
+        level: Opened level.
+        number: Number of the unit.
+        ranked: Row and chunk id of ranked passages, best first.
+
+    Returns:
+        Chunk ids, best first.
+    """
     most = load_family("levels")["children"]
     return [chunk_id for row, chunk_id in ranked if level.unit_of[row] == number][:most]

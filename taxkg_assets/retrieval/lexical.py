@@ -27,7 +27,17 @@ _DIGIT = re.compile(r"\d")
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """Cut plural and tense endings; what is left need not be a word, only the same for both forms."""
+    """Remove plural and tense endings; the stem need not be a word, only the same for all forms.
+
+    Args:
+        word: Word in lower case.
+
+    Returns:
+        The stem.
+
+    Source:
+        rules/lexical.yaml, `suffixes`.
+    """
     word = word.removesuffix("'s").replace("'", "")
     for rule in load_family("lexical")["suffixes"]:
         ending = rule["ending"]
@@ -41,7 +51,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stopwords() -> frozenset[str]:
-    """Words that say nothing, alone and contracted."""
+    """Return the stop words, alone and contracted."""
     family = load_family("lexical")
     return frozenset(word + ending for word in family["stopwords"] for ending in ("", *family["contractions"]))
 
@@ -60,9 +70,10 @@ def _number(whole: str, fraction: str, thousands: str, percent: str) -> list[str
 
 @lru_cache(maxsize=1)
 def _scanner() -> re.Pattern[str]:
-    """One pass over the text for the terms that are not prefixed by a word; a group for each, four within an amount.
+    """Compile one pass over the text for the terms that are not prefixed by a word.
 
-    Words come first, as most terms are words; nothing else begins with a letter.
+    There is a group for each kind, and four within an amount. Words come first, as most terms are words; nothing else
+    begins with a letter.
     """
     found = _patterns()
     return re.compile("|".join(f"({found[rule].pattern})" for rule in ("word", "dashed_number", "key", "amount")))
@@ -80,7 +91,14 @@ def _find_key_terms(key: str) -> tuple[str, ...]:
 
 
 def find_terms(text: str) -> list[str]:
-    """Find the search terms of a text, in order, repeats kept."""
+    """Find the search terms of a text.
+
+    Args:
+        text: Question, passage or heading.
+
+    Returns:
+        Terms in order, with repeats.
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     text = text.casefold()
@@ -114,7 +132,12 @@ def _take_prefixed(text: str, terms: list[str]) -> str:
 
 
 class Vocabulary:
-    """The terms of a corpus in the order of the alphabet, and the number of rows that hold each."""
+    """The terms of a corpus in alphabetical order, and the number of rows that contain each.
+
+    Args:
+        terms: Column of terms.
+        frequencies: Number of rows of each term.
+    """
 
     def __init__(self, terms: pl.Series, frequencies: Ints) -> None:
         self.terms, self.frequencies = terms, frequencies
@@ -124,11 +147,16 @@ class Vocabulary:
         return {term: number for number, term in enumerate(self.terms.to_list())}
 
     def find(self, term: str) -> int | None:
-        """The number of a term; None for one that the corpus does not know."""
+        """Return the number of a term; None for an unknown one."""
         return self._numbers.get(term)
 
-    def weigh(self, term: str, *, row_count: int) -> float:
-        """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
+    def idf(self, term: str, *, row_count: int) -> float:
+        """Return the inverse document frequency of a term, 0 for an unknown one.
+
+        Args:
+            term: Search term.
+            row_count: Number of rows of the corpus.
+        """
         place = self.find(term)
         if place is None:
             return 0.0
@@ -138,9 +166,14 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class LexicalRetriever:
-    """BM25 over the terms of each row: of each term the rows that hold it, and what it adds to their scores.
+    """BM25 over the terms of each row: for each term the rows that contain it, and its contribution to their scores.
 
-    Attributes: starts: where the rows of a term begin in `rows` and `scores`, one more than there are terms.
+    Attributes:
+        vocabulary: Terms with their frequencies.
+        starts: First posting of each term in `rows` and `scores`, one entry more than there are terms.
+        rows: Row of each posting.
+        scores: Score of each posting.
+        row_count: Number of rows.
     """
 
     vocabulary: Vocabulary
@@ -150,7 +183,16 @@ class LexicalRetriever:
     row_count: int
 
     def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
-        """Score every row; `extra` terms (expansions of the question) count with a smaller weight."""
+        """Score every row.
+
+        Args:
+            terms: Terms of the question.
+            extra: Terms of the question's expansion.
+            extra_weight: Weight of these.
+
+        Returns:
+            BM25 of shape (rows,).
+        """
         scores = self._score(terms)
         if extra and extra_weight > 0:
             scores = scores + np.float32(extra_weight) * self._score(extra)
@@ -159,58 +201,78 @@ class LexicalRetriever:
     def _score(self, terms: Sequence[str]) -> Scores:
         scores: Scores = np.zeros(self.row_count, dtype=np.float32)
         for term in dict.fromkeys(terms):
-            held = self._postings(term)
-            scores[self.rows[held]] += self.scores[held]
+            own = self._postings(term)
+            scores[self.rows[own]] += self.scores[own]
         return scores
 
     def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether some rows hold terms: (terms, rows)."""
+        """Return whether some rows contain terms.
+
+        Args:
+            terms: Search terms.
+            rows: Row numbers.
+
+        Returns:
+            Booleans of shape (terms, rows).
+        """
         found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
-        asked = rows.astype(np.int32)  # numbers of another kind would have all rows of a term copied
+        wanted = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
         for own, term in zip(found, terms, strict=True):
-            held = self.rows[self._postings(term)]
-            if len(held):
-                own[:] = held[np.minimum(np.searchsorted(held, asked), len(held) - 1)] == asked
+            postings = self.rows[self._postings(term)]
+            if len(postings):
+                own[:] = postings[np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)] == wanted
         return found
 
     def _postings(self, term: str) -> slice:
-        """Where the rows of a term lie, in order of row; nowhere for one that the corpus does not know."""
+        """Return the postings of a term, in order of row; empty for an unknown one."""
         place = self.vocabulary.find(term)
         return slice(0, 0) if place is None else slice(int(self.starts[place]), int(self.starts[place + 1]))
 
-    def weigh_term(self, term: str) -> float:
-        """How rare a term is: its inverse document frequency, 0 for one that the corpus does not know."""
-        return self.vocabulary.weigh(term, row_count=self.row_count)
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a term, 0 for an unknown one.
+
+        Args:
+            term: Search term.
+        """
+        return self.vocabulary.idf(term, row_count=self.row_count)
 
 
 def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
-    """Index rows of terms; read one by one, so that each term is held once and not once a row."""
+    """Index rows of terms; they are read one by one, so that each term is in memory once and not once per row.
+
+    Args:
+        rows: Terms of each row, with repeats.
+
+    Returns:
+        BM25 over the rows, in their order.
+    """
     numbers: dict[str, int] = {}
-    said, lengths = array("i"), array("i")
+    occurrences, lengths = array("i"), array("i")
     for row in rows:
-        said.extend([numbers.setdefault(term, len(numbers)) for term in row or ("∅",)])
+        occurrences.extend([numbers.setdefault(term, len(numbers)) for term in row or ("∅",)])
         lengths.append(len(row) or 1)
     order, count = sorted(numbers), len(lengths)
     place = np.empty(len(numbers), dtype=np.int64)
     place[[numbers[term] for term in order]] = np.arange(len(order))
     lengths_of = np.asarray(lengths, dtype=np.int64)
     owners = np.repeat(np.arange(count), lengths_of)
-    postings, repeats = np.unique(place[np.asarray(said, dtype=np.int64)] * count + owners, return_counts=True)
-    terms, held = np.divmod(postings, max(count, 1))
+    postings, repeats = np.unique(place[np.asarray(occurrences, dtype=np.int64)] * count + owners, return_counts=True)
+    terms, posting_rows = np.divmod(postings, max(count, 1))
     frequencies = np.bincount(terms, minlength=len(order))
     return LexicalRetriever(
         vocabulary=Vocabulary(pl.Series("term", order, dtype=pl.String), frequencies),
         starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
-        rows=held.astype(np.int32),
-        scores=_score_postings(terms, held, repeats=repeats, frequencies=frequencies, lengths=lengths_of),
+        rows=posting_rows.astype(np.int32),
+        scores=_score_postings(terms, posting_rows, repeats=repeats, frequencies=frequencies, lengths=lengths_of),
         row_count=count,
     )
 
 
 def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints, lengths: Ints) -> Scores:
-    """What each term adds to the score of each row that holds it: BM25 as Lucene has it.
+    """Return the contribution of each term to the score of each row that contains it: BM25 as in Lucene.
 
-    Source: Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?
+    Source:
+        Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?
     """
     settings = load_family("lexical")["bm25"]
     k1, b, count = settings["k1"], settings["b"], len(lengths)
@@ -218,6 +280,6 @@ def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints
         [math.log(1 + (count - own + 0.5) / (own + 0.5)) for own in frequencies.tolist()], dtype=np.float32
     )
     often = repeats.astype(np.float32)
-    room = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)
-    scores: Scores = (rarity[terms] * (often / (room[rows] + often))).astype(np.float32)
+    norm = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)
+    scores: Scores = (rarity[terms] * (often / (norm[rows] + often))).astype(np.float32)
     return scores

@@ -1,7 +1,7 @@
-"""A model of sentence-transformers written as an ONNX graph, in single precision or with weights of eight bits.
+"""Export of a sentence-transformers model as an ONNX graph, in single precision or with 8-bit weights.
 
 Here: files, as the encoder's ONNX runtimes read them too. Not here: what else a question needs of an export, which
-`export.py` adds; who only encodes passages depends on none of that.
+`export.py` adds; the encoding of passages depends on none of that.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ WHOLE, SMALL = "model.onnx", "model_int8.onnx"
 
 
 def export_onnx(model: Any, folder: Path) -> None:
-    """Write a loaded model's transformer as `model.onnx` and `model_int8.onnx`; what pools stays as it is.
+    """Write a loaded model's transformer as `model.onnx` and `model_int8.onnx`; pooling stays in the model.
 
-    Each file appears whole or not at all, whoever else exports at the same time.
+    Each file appears as a whole or not at all, even where several processes export at the same time.
+
+    Args:
+        model: Loaded SentenceTransformer.
+        folder: Folder of the files, created if needed.
+
+    Raises:
+        ExportError: The exporter does not support the model.
     """
     folder.mkdir(parents=True, exist_ok=True)
     whole, small = (folder / f".{os.getpid()}-{name}" for name in (WHOLE, SMALL))
@@ -36,14 +43,32 @@ def export_onnx(model: Any, folder: Path) -> None:
 
 
 def copy_plain(inner: Any) -> Any:
-    """A copy in single precision whose way to attend can be traced."""
+    """Copy a transformer in single precision, with an attention implementation that can be traced.
+
+    Args:
+        inner: Transformer of the transformers library.
+
+    Returns:
+        The copy, in evaluation mode.
+    """
     copied = copy.deepcopy(inner).float().eval()
     copied.set_attn_implementation("eager")
     return copied
 
 
 def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: str, pairs: bool = False) -> None:
-    """Write a module as an ONNX graph; whatever the exporter stumbles over is an `ExportError`."""
+    """Write a module as an ONNX graph.
+
+    Args:
+        module: Module with plain tensors in and out.
+        tokenizer: Its tokenizer.
+        path: File to write.
+        output: Name of the output.
+        pairs: Whether inputs are pairs of texts.
+
+    Raises:
+        ExportError: The exporter does not support the module.
+    """
     texts = ["a box", "a longer line of a form"]
     sample = tokenizer(texts, texts if pairs else None, return_tensors="pt", padding=True)
     known = ("input_ids", "attention_mask", "token_type_ids") if pairs else ("input_ids", "attention_mask")
@@ -69,8 +94,16 @@ def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: 
 
 
 def quantize_graph(whole: Path, small: Path) -> None:
-    """Source: onnxruntime's dynamic quantization: weights of matrix products in 8 bits, activations as they come."""
-    logging.disable(logging.WARNING)  # it advises to optimise first, which changes nothing here
+    """Quantize a graph: weights of matrix products to 8 bits, activations at run time.
+
+    Args:
+        whole: Graph in single precision.
+        small: File to write.
+
+    Source:
+        Dynamic quantization of onnxruntime.
+    """
+    logging.disable(logging.WARNING)  # it advises to optimize first, which changes nothing here
     try:
         quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     finally:
@@ -78,19 +111,20 @@ def quantize_graph(whole: Path, small: Path) -> None:
 
 
 class PlainTransformer(torch.nn.Module):
-    """The transformer with plain tensors in and out, as the exporter wants it."""
+    """The transformer with plain tensors in and out, as the exporter requires."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__()
         self.inner = inner
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return token vectors of shape (texts, tokens, dimension)."""
         found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return found
 
 
 class PlainClassifier(torch.nn.Module):
-    """A cross-encoder with plain tensors in and out; `token_type_ids` is missing where the model knows none."""
+    """A cross-encoder with plain tensors in and out; `token_type_ids` is omitted where the model does not use it."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__()
@@ -99,6 +133,7 @@ class PlainClassifier(torch.nn.Module):
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
     ) -> torch.Tensor:
+        """Return logits of shape (pairs, 1)."""
         more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
         return found

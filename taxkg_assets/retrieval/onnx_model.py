@@ -1,4 +1,4 @@
-"""An encoder whose transformer runs in ONNX Runtime; it is called as the sentence-transformers model is."""
+"""An encoder whose transformer runs in ONNX Runtime; its interface is that of the sentence-transformers model."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from typing import Any
 
 
 class ExportError(Exception):
-    """A model that cannot be exported, or whose export does not say what it says; the message names the reason."""
+    """A model cannot be exported, or its export computes something else; the message names the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """A session in place of the first module of a loaded model; tokenizer, prompts and pooling are the model's own."""
+    """A session instead of the first module of a loaded model; tokenizer, prompts and pooling are the model's own."""
 
     own: Any
     session: Any
 
     @property
     def tokenizer(self) -> Any:
+        """Return the tokenizer of the model."""
         return self.own.tokenizer
 
     @property
     def prompts(self) -> Any:
+        """Return the prompts of the model."""
         return self.own.prompts
 
     @property
     def max_seq_length(self) -> int | None:
+        """Return the largest number of tokens of a text; None where it is unlimited."""
         found: int | None = self.own.max_seq_length
         return found
 
@@ -34,11 +37,11 @@ class OnnxModel:
         return self.own[place]
 
     def get_embedding_dimension(self) -> int:
-        """Length of the vectors."""
+        """Return the length of a vector."""
         return int(self.own.get_embedding_dimension())
 
     def __call__(self, features: dict[str, Any]) -> dict[str, Any]:
-        """Token and sentence vectors of padded rows."""
+        """Return token and sentence vectors of padded rows."""
         import torch  # loaded here: readers of the index's rows need no torch
 
         fed = {one.name: features[one.name].numpy() for one in self.session.get_inputs()}
@@ -49,7 +52,15 @@ class OnnxModel:
 
 
 def open_session(path: str, *, threads: int = 0) -> Any:
-    """An ONNX Runtime session on the CPU; 0 threads leaves their number to the runtime."""
+    """Open an ONNX Runtime session on the CPU.
+
+    Args:
+        path: Path of the graph.
+        threads: Number of threads; 0 for the runtime's default.
+
+    Returns:
+        The session.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

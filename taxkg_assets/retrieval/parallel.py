@@ -13,7 +13,15 @@ Other = TypeVar("Other")
 
 
 def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-    """Run one step in a worker thread and the other in this one; a step must not call this function itself."""
+    """Run one step in a worker thread and the other in this one; a step must not call this function itself.
+
+    Args:
+        one: Step for the worker thread.
+        other: Step for this thread.
+
+    Returns:
+        Results of both steps.
+    """
     started = _threads().submit(one)
     here = other()
     return started.result(), here

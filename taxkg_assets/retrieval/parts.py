@@ -1,4 +1,4 @@
-"""Which parts of the search are at work."""
+"""Components of the search that can be turned off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Which parts of the search are at work; what a part adds is measured by leaving it out, or putting it in.
+    """Components of the search, on or off; ablation measures what each adds.
 
     The graph's edges led to nothing that the retrievers had not found, and changed no figure: they are off.
     """

@@ -1,6 +1,6 @@
-"""An index as searches ask it: one interface, in memory and exact, or answered by LanceDB without loading the library.
+"""An index as searches use it: one interface, in memory and exact, or over LanceDB without loading the library.
 
-Both score what they find exactly and know the same of every passage, so that ranking is the same above them.
+Both score the rows that they find exactly and have the same columns of every passage, so that ranking is the same.
 """
 
 from __future__ import annotations
@@ -29,54 +29,60 @@ Facts = TypeVar("Facts", bound=object)
 
 
 class PassageIndex(Protocol):
-    """Whatever searches can ask for passages."""
+    """Interface of an index of passages."""
 
     @property
     def model_hash(self) -> str:
-        """Encoder whose vectors it holds."""
+        """Return the digest of the encoder of its vectors."""
 
     @property
     def height(self) -> int:
-        """Number of passages."""
+        """Return the number of passages."""
 
     @property
     def passages(self) -> PassageFacts:
-        """What is known of each row."""
+        """Return the columns of passages."""
 
     @property
     def documents(self) -> DocumentFacts:
-        """What is known of each document."""
+        """Return the columns of documents."""
 
     @property
     def document_vectors(self) -> Vectors:
-        """The mean direction of each document's passages."""
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Both retrievers' scores of a question."""
+        """Return both retrievers' scores of a question."""
 
     @property
     def lexical(self) -> LexicalRetriever:
-        """The rows that hold each term, and what it adds to their scores."""
+        """Return the BM25 postings."""
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Vectors of some rows."""
+        """Return the vectors of some rows, shape (rows, dimension)."""
 
     @property
     def sections(self) -> Sections:
-        """Mean directions of sections."""
+        """Return the mean directions of sections."""
 
     def find_node(self, node_id: str) -> int | None:
-        """The first row that holds a node or that an anchor owns."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
 
     def open_level(self, level: str) -> Level | None:
-        """The units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What was worked out of an index when it was built, so that opening it takes no time.
+    """Precomputed properties of an index, so that opening it takes no time.
 
-    Attributes: passages, documents: what the properties of the facts gave. units_of: by level the unit of each row.
+    Attributes:
+        passages: Properties of `PassageFacts` by name.
+        documents: Properties of `DocumentFacts` by name.
+        units_of: By level the unit of each row.
+        document_vectors: Mean direction of each document.
+        section_means: Mean directions of sections.
+        lexical: BM25 postings.
     """
 
     passages: Mapping[str, Any] = field(default_factory=dict)
@@ -89,15 +95,15 @@ class Known:
 
 NOTHING_KNOWN = Known()
 _REMEMBERED = 8
-"""Questions whose scores are remembered: one question is asked in a few ways."""
+"""Questions whose scores are remembered: one question is searched in a few ways."""
 
 
 @dataclass(frozen=True)
 class SearchIndex:
     """The passages of an index with both retrievers in memory, row numbers the same in all three; and its larger units.
 
-    Rows and vectors may be mapped from files, larger units read when they are asked for. What `known` does not hold
-    is worked out when it is asked for.
+    Rows and vectors may be mapped from files, larger units are read on first access. What `known` lacks is computed
+    on first access.
     """
 
     rows: pl.DataFrame
@@ -109,41 +115,41 @@ class SearchIndex:
 
     @property
     def height(self) -> int:
-        """Number of passages."""
+        """Return the number of passages."""
         return self.rows.height
 
     @cached_property
     def passages(self) -> PassageFacts:
-        """What is known of each row."""
-        return _told(PassageFacts(self.rows), self.known.passages)
+        """Return the columns of passages."""
+        return _with_known(PassageFacts(self.rows), self.known.passages)
 
     @cached_property
     def documents(self) -> DocumentFacts:
-        """What is known of each document."""
-        return _told(DocumentFacts(self.rows), self.known.documents)
+        """Return the columns of documents."""
+        return _with_known(DocumentFacts(self.rows), self.known.documents)
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
-        """BM25 over the stored terms."""
+        """Return BM25 over the stored terms."""
         return self.known.lexical or build_lexical(terms.split(" ") for terms in self.rows["terms"])
 
     @cached_property
     def document_vectors(self) -> Vectors:
-        """The mean direction of each document's passages."""
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
         if self.known.document_vectors is not None:
             return self.known.document_vectors
         return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
 
     @cached_property
     def sections(self) -> Sections:
-        """Mean directions of sections."""
+        """Return the mean directions of sections."""
         anchors, means = self.passages.anchor_number, self.known.section_means
         return open_sections(
             anchors, means=build_means(anchors, self.vectors) if means is None else means, vectors=self.vectors
         )
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Both retrievers' scores of every row."""
+        """Return both retrievers' scores of every row."""
         by_vector = scale.read(self.vectors @ question.meaning)
         return DenseScores(
             by_term=_score_terms(self.lexical, question, self.passages),
@@ -151,18 +157,18 @@ class SearchIndex:
         )
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Vectors of some rows."""
+        """Return the vectors of some rows, shape (rows, dimension)."""
         return self.vectors[np.asarray(rows, dtype=np.int64)]
 
     def find_node(self, node_id: str) -> int | None:
-        """The first row that holds a node or that an anchor owns."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
         holds = self.rows.select(
             pl.col("node_ids").list.contains(node_id) | pl.col("anchor_id").eq_missing(pl.lit(node_id))
         )
         return next(iter(holds.to_series().arg_true().to_list()), None)
 
     def open_level(self, level: str) -> Level | None:
-        """The units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none."""
         if self.units is None or self.unit_vectors is None:
             return None
         units = self.units() if callable(self.units) else self.units
@@ -172,33 +178,46 @@ class SearchIndex:
 
 @dataclass(frozen=True)
 class RememberingIndex(SearchIndex):
-    """An index that remembers the scores of the last questions: compared systems ask the same one in turn."""
+    """An index that remembers the scores of the last questions: compared systems search for the same one in turn."""
 
-    asked: OrderedDict[tuple[Any, ...], RetrieverScores] = field(default_factory=OrderedDict, init=False, compare=False)
+    known_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
+        default_factory=OrderedDict, init=False, compare=False
+    )
 
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
-        """The same index with a memory of its own."""
+        """Return the same index with a memory of its own."""
         return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Both retrievers' scores of every row, for each question once."""
+        """Return both retrievers' scores of every row, computed once for each question."""
         key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
-        if key not in self.asked:
-            self.asked[key] = super().ask(question, scale=scale)
-            if len(self.asked) > _REMEMBERED:
-                self.asked.popitem(last=False)
-        return self.asked[key]
+        if key not in self.known_scores:
+            self.known_scores[key] = super().ask(question, scale=scale)
+            if len(self.known_scores) > _REMEMBERED:
+                self.known_scores.popitem(last=False)
+        return self.known_scores[key]
 
 
 @dataclass(frozen=True)
 class LanceIndex:
-    """An index whose passages stay in LanceDB: numbers of each row lie in memory, the rest is mapped from files.
+    """An index whose passages stay in LanceDB: numbers of each row are in memory, the rest is mapped from files.
 
     Mapped are postings, codes, vectors and what ranking reads of a candidate; where the home is a bucket these files
-    are first copied here. LanceDB is asked for the passages that are handed over.
+    are first copied here. LanceDB is read only for the passages that are returned.
 
-    Attributes: read_units: the units of a level without their vectors and terms, read when a question is after them.
+    Attributes:
+        store: Rows by number.
+        vectors: Vectors by row number.
+        sections: Mean directions of sections.
+        passages: Columns of passages.
+        lexical: BM25 postings.
+        codes: Codes of the vectors.
+        known: Precomputed columns.
+        model_hash: Encoder of the vectors.
+        document_vectors: Mean direction of each document.
+        read_units: Reads the units of a level without their vectors and terms, when a question needs them.
+        documents: Columns of documents.
     """
 
     store: LanceRows
@@ -215,33 +234,33 @@ class LanceIndex:
 
     @property
     def height(self) -> int:
-        """Number of passages."""
+        """Return the number of passages."""
         return self.store.height
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Scores of every row by terms, of the nearest rows by meaning."""
+        """Return scores of every row by terms, and of the nearest rows by meaning."""
         near = NearRows(self.codes, question.meaning, self.passages)
         by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Vectors of some rows."""
+        """Return the vectors of some rows, shape (rows, dimension)."""
         return self.vectors[rows]
 
     def find_node(self, node_id: str) -> int | None:
-        """The first row that holds a node or that an anchor owns."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
         return self.store.find_node(node_id)
 
     def open_level(self, level: str) -> Level | None:
-        """The units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none."""
         units, unit_of = self.read_units(level), self.known.units_of.get(level)
         if units is None or unit_of is None:
             return None
         return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_of)
 
 
-def _told(facts: Facts, known: Mapping[str, Any]) -> Facts:
-    """Facts whose properties need not be worked out again."""
+def _with_known(facts: Facts, known: Mapping[str, Any]) -> Facts:
+    """Return columns whose precomputed properties are set."""
     facts.__dict__.update(known)
     return facts
 
@@ -256,11 +275,24 @@ def open_lance_index(
     model_hash: str,
     read_units: Any,
 ) -> LanceIndex:
-    """An index over a table of LanceDB and files beside it.
+    """Open an index over a table of LanceDB and files next to it.
 
-    Raises: ValueError if the table holds other rows than what is known of them.
+    Args:
+        store: Rows by number.
+        vectors: Vectors by row number.
+        section_means: Mean directions of sections with several passages.
+        known: Precomputed columns.
+        codes: Codes of the vectors.
+        model_hash: Encoder of the vectors.
+        read_units: Reads the units of a level; None for a level that the index lacks.
+
+    Returns:
+        The index.
+
+    Raises:
+        ValueError: The table has another number of rows than the precomputed columns.
     """
-    facts = _told(FetchedFacts(pl.DataFrame(), store), known.passages)
+    facts = _with_known(FetchedFacts(pl.DataFrame(), store), known.passages)
     assert facts.columns is not None  # made now: copies of the facts share what they fetch
     if store.height != len(facts.document_number):
         raise ValueError(f"the index has {store.height} rows and facts of {len(facts.document_number)}: build it again")
@@ -277,7 +309,7 @@ def open_lance_index(
         model_hash=model_hash,
         document_vectors=known.document_vectors,
         read_units=read_units,
-        documents=_told(DocumentFacts(pl.DataFrame()), known.documents),
+        documents=_with_known(DocumentFacts(pl.DataFrame()), known.documents),
     )
 
 

@@ -1,6 +1,6 @@
 """Both retrievers over the accepted passages, which find passages similar to a text for training.
 
-No router, no lay terms, no features: a model has to learn to tell apart what the retrievers alone return.
+No router, no lay terms, no features: a model has to learn to distinguish what the retrievers alone return.
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ class PassageRetrievers:
     encoded: dict[str, Vectors] = field(default_factory=dict)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of questions or other short texts, one row each; a text is encoded once."""
+        """Encode questions or other short texts; each text is encoded once.
+
+        Args:
+            texts: Questions or short texts.
+
+        Returns:
+            Unit vectors of shape (texts, dimension).
+        """
         new = sorted({text for text in texts if text not in self.encoded})
         self.encoded.update(zip(new, self.encoder.encode_questions(new), strict=True))
         if not texts:
@@ -37,7 +44,14 @@ class PassageRetrievers:
         return np.stack([self.encoded[text] for text in texts])
 
     def score_lexical(self, text: str) -> Scores:
-        """BM25 of every passage."""
+        """Return BM25 of every passage.
+
+        Args:
+            text: Question.
+
+        Returns:
+            Scores of shape (passages,).
+        """
         return self.lexical.score_rows(find_terms(text))
 
 
@@ -48,7 +62,17 @@ def build_passage_retrievers(
     encoder: SentenceEncoder,
     progress: Progress | None = None,
 ) -> PassageRetrievers:
-    """Index the accepted passages; vectors that were made before are taken from `old`."""
+    """Index the accepted passages.
+
+    Args:
+        chunks: Chunks; only accepted ones are indexed.
+        old: Vectors that were made before; None for none.
+        encoder: Encoder of passages and questions.
+        progress: Receives the number of encoded texts, and of all.
+
+    Returns:
+        Retrievers over the passages in order of their ids.
+    """
     accepted = chunks.filter(pl.col("status") == "accepted").sort("chunk_id")
     embeddings = build_embeddings(chunks, old, encoder=encoder, progress=progress)
     texts = accepted.select(embedded_text().alias("text"))["text"]

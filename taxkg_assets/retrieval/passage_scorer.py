@@ -1,6 +1,6 @@
-"""A second look at the best passages: models that read a question and a passage together.
+"""Reranking: models that score a question and a passage together.
 
-Here: what a reranker is, and the two that there are. Not here: finding, training or opening one.
+Here: the interface of a reranker, and its two implementations. Not here: finding, training or opening one.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ import numpy as np
 from taxkg_assets.retrieval.facts import Floats
 
 GROUP = 8
-"""Passages of like length that run through the model together."""
+"""Passages of similar length that run through the model together."""
 LATE_TOKENS = 144
 """Tokens of a text that late interaction reads."""
 
 
 class PassageScorer(Protocol):
-    """Whatever says how well passages answer a question; higher is better."""
+    """Scores how well passages answer a question; higher is better."""
 
-    def score(self, question: str, passages: Sequence[str]) -> Floats: ...
+    def score(self, question: str, passages: Sequence[str]) -> Floats:
+        """Return the score of each passage, shape (passages,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LateScorer:
-    """Late interaction: each word of the question looks for the nearest word of the passage.
+    """Late interaction: each token of the question is matched with the nearest token of the passage.
 
-    Source: Khattab and Zaharia 2020 (arXiv 2004.12832); here with the tokens of the encoder that makes the vectors.
+    Source:
+        Khattab and Zaharia 2020 (arXiv 2004.12832); here with the tokens of the encoder that makes the vectors.
     """
 
     model: Any
@@ -37,12 +39,20 @@ class LateScorer:
     is_bfloat16: bool = False
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """Mean over the question's tokens of the cosine to the nearest token of each passage."""
-        (asked,) = self._vectors([question])
-        return np.array([float((asked @ held.T).max(axis=1).mean()) for held in self._vectors(passages)])
+        """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), -1 to 1.
+        """
+        (question_tokens,) = self._vectors([question])
+        return np.array([float((question_tokens @ own.T).max(axis=1).mean()) for own in self._vectors(passages)])
 
     def _vectors(self, texts: Sequence[str]) -> list[Floats]:
-        """Unit-length vectors of each text's tokens, the marks at both ends aside."""
+        """Return unit vectors of each text's tokens, without the special tokens at both ends."""
         import torch  # loaded here: readers of the index's rows need no torch
 
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
@@ -70,7 +80,15 @@ class CrossScorer:
     is_bfloat16: bool = False
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """The model's own figure, before any squashing."""
+        """Return the logits of the model.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), unbounded.
+        """
         import torch
 
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16):
@@ -85,15 +103,23 @@ class CrossScorer:
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """A scorer with what its word counts beside the feature ranker's, and how far down it looks."""
+    """A scorer with its weight relative to the feature ranker, and the number of candidates that it scores."""
 
     name: str
     scorer: PassageScorer
     weight: float
     depth: int
 
-    def look(self, question: str, passages: Sequence[str]) -> Floats:
-        """What the best passages lose against the one that it likes best, as the ranker counts; 0 for that one."""
+    def score_penalties(self, question: str, passages: Sequence[str]) -> Floats:
+        """Return what each passage loses against the one with the best score, in the ranker's units.
+
+        Args:
+            question: Words of the question.
+            passages: Texts of the best candidates.
+
+        Returns:
+            Values of at most 0, shape (passages,); 0 for the best one.
+        """
         if not passages:
             return np.zeros(0)
         scores = self.scorer.score(question, passages)

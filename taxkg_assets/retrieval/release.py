@@ -1,4 +1,4 @@
-"""Which index version readers serve: one row per release, added only when what is served would change."""
+"""Releases: the index version that readers use; one row per release, added only when what is served would change."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ def build_release(
     table_versions: Mapping[str, int],
     now: datetime,
 ) -> dy.DataFrame[Release]:
-    """All releases so far, and a new one where the gated index differs from the one that is served.
+    """Add a release where the gated index differs from the one that is served.
 
-    Args: old: the table as it stands. table_versions: Delta versions of the tables that answers are made from.
-          now: when the release becomes visible.
+    Args:
+        index: Current index.
+        eval_report: Figures of the evaluation.
+        old: The current table.
+        table_versions: Delta versions of the tables that answers are made from.
+        now: When the release becomes visible.
+
+    Returns:
+        All releases, with at most one new row.
     """
     current = find_current(old)
     version = index["index_version"].item()
@@ -49,12 +56,18 @@ def build_release(
 
 
 def roll_back(release: dy.DataFrame[Release]) -> dy.DataFrame[Release]:
-    """All releases with the current one withdrawn, so that the one before it is served; unchanged where none is.
+    """Withdraw the current release, so that the one before it is served.
 
-    A build leaves it at that while nothing changes; whoever materializes `release` again releases the index anew.
+    A build keeps it that way while nothing changes; materializing `release` again releases the index again.
+
+    Args:
+        release: All releases.
+
+    Returns:
+        The same releases; unchanged where fewer than two are active.
     """
-    standing = release.filter(~pl.col("is_rolled_back"))
-    if standing.height < 2:
+    active = release.filter(~pl.col("is_rolled_back"))
+    if active.height < 2:
         return release
-    withdrawn = pl.col("release_ix") == standing["release_ix"].max()
+    withdrawn = pl.col("release_ix") == active["release_ix"].max()
     return Release.validate(release.with_columns(is_rolled_back=pl.col("is_rolled_back") | withdrawn))

@@ -1,4 +1,4 @@
-"""The feature ranker: what speaks for a passage, and how much each signal counts. Weights in rules/ranking.yaml."""
+"""The feature ranker: features of a passage, and how much each one counts. Weights in rules/ranking.yaml."""
 
 from __future__ import annotations
 
@@ -24,7 +24,18 @@ Value = TypeVar("Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the search found out about some rows: scores of the retrievers, the fused rank score, edges followed."""
+    """Signals of the search about some rows.
+
+    Attributes:
+        rows: Row numbers.
+        lexical: BM25 as a share of the best, 0 to 1.
+        vector: Rescaled cosine, 0 to 1.
+        fused: Fused rank score as a share of the best, 0 to 1.
+        is_linked: 1 where an edge led to the row.
+        by_document: Features of each document by name.
+        document_number: Document of each row.
+        by_section: Similarity of each row's section, 0 to 1.
+    """
 
     rows: Ints
     lexical: Floats
@@ -45,13 +56,22 @@ def find_features(
     facts: PassageFacts,
     lexical: LexicalRetriever,
 ) -> dict[str, Floats]:
-    """Every feature of every row, each within -1..1.
+    """Compute every feature of every row.
 
-    Args: wanted: weight of each term of the question by rarity. terms: the same terms in the question's order.
+    Args:
+        signals: What the search found out about the rows.
+        route: Route of the question.
+        wanted: Inverse document frequency of each term of the question.
+        terms: The same terms in the question's order.
+        facts: Columns of passages.
+        lexical: Postings of the index.
+
+    Returns:
+        Features by name, each of shape (rows,) and within -1..1.
     """
     facts.prefetch(signals.rows.tolist(), (*RANKED, *(("text",) if _find_codes(route) else ())))
     rows = signals.rows.tolist()
-    held, around = _hold_terms(list(wanted), signals.rows, facts=facts, lexical=lexical)
+    contained, around = _hold_terms(list(wanted), signals.rows, facts=facts, lexical=lexical)
     headings = [facts.columns["heading_path"][row] for row in rows]
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
     numbers = {term: float(term[0].isdigit()) for term in wanted}
@@ -59,11 +79,11 @@ def find_features(
         "lexical": signals.lexical,
         "vector": signals.vector,
         "fused": signals.fused,
-        "coverage": _score_held(wanted, held),
+        "coverage": _score_contained(wanted, contained),
         "heading": _score_each(headings, lambda own: score_overlap(wanted, _heading_terms(own))),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
-        "around": _score_held(wanted, around),
-        "number": _score_held(numbers, held),
+        "around": _score_contained(wanted, around),
+        "number": _score_contained(numbers, contained),
         "section_vector": signals.by_section,
         "example": facts.is_example[signals.rows],
         "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
@@ -79,15 +99,15 @@ def find_features(
 
 
 def _score_each(values: Sequence[Value], score: Callable[[Value], float]) -> Floats:
-    """The score of each value; many rows have the same."""
+    """Return the score of each value; many rows have the same value."""
     found = {value: score(value) for value in dict.fromkeys(values)}
     return np.array([found[value] for value in values])
 
 
-def _score_held(weights: Mapping[str, float], held: npt.NDArray[np.bool_]) -> Floats:
-    """As `score_overlap`, of terms that rows are known to hold: (terms, rows)."""
-    scores, total = np.zeros(held.shape[1]), sum(weights.values())
-    for weight, own in zip(weights.values(), held, strict=True):
+def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.bool_]) -> Floats:
+    """Compute `score_overlap` for terms that rows are known to contain, shape (terms, rows)."""
+    scores, total = np.zeros(contained.shape[1]), sum(weights.values())
+    for weight, own in zip(weights.values(), contained, strict=True):
         scores += weight * own
     return scores / total if total else scores
 
@@ -95,11 +115,14 @@ def _score_held(weights: Mapping[str, float], held: npt.NDArray[np.bool_]) -> Fl
 def _hold_terms(
     terms: Sequence[str], rows: Ints, *, facts: PassageFacts, lexical: LexicalRetriever
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Whether rows hold terms, and whether they or their neighbours under the same heading do: (terms, rows)."""
+    """Return whether rows contain terms, and whether they or adjacent rows under the same heading do.
+
+    Both are of shape (terms, rows).
+    """
     anchors = facts.anchor_number
-    asked = np.clip(np.stack([rows, rows - 1, rows + 1]), 0, len(anchors) - 1)
-    held = lexical.hold_terms(terms, asked.ravel()).reshape(len(terms), *asked.shape)
-    return held[:, 0], (held & (anchors[asked] == anchors[rows])).any(axis=1)
+    adjacent = np.clip(np.stack([rows, rows - 1, rows + 1]), 0, len(anchors) - 1)
+    contained = lexical.hold_terms(terms, adjacent.ravel()).reshape(len(terms), *adjacent.shape)
+    return contained[:, 0], (contained & (anchors[adjacent] == anchors[rows])).any(axis=1)
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:
@@ -107,7 +130,7 @@ def _score_phrases(pairs: set[str], terms: str) -> float:
 
 
 def _share_of_group(scores: Floats, groups: Ints) -> Floats:
-    """The summed scores of a row's group as a share of the best group's: passages near one another confirm a topic."""
+    """Return the summed scores of a row's group as a share of the best group's: nearby passages confirm a topic."""
     if not len(groups):
         return np.zeros(0)
     _, own = np.unique(groups, return_inverse=True)
@@ -122,7 +145,7 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
 
 
 def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
-    """Features that depend on what the question says of form, key and side."""
+    """Compute the features that depend on form, key and perspective of the question."""
     short = load_family("ranking")["short_words"]
     keys = [facts.columns["anchor_key"][row] for row in rows.tolist()]
     texts = [facts.columns["text"][row] for row in rows.tolist()] if _find_codes(route) else [""] * len(keys)
@@ -155,7 +178,16 @@ _OTHER_SIDE = {"filer": "recipient", "recipient": "filer"}
 
 @lru_cache(maxsize=100_000)
 def score_form(form: str, route: Route) -> float:
-    """+1 for a form asked for, -1 for another one, in between for texts that are of no one form."""
+    """Score the form of a passage against those of the question.
+
+    Args:
+        form: Form of a passage; may be empty.
+        route: Route of the question.
+
+    Returns:
+        1 for a requested form, -1 for another one, -0.4 for a publication or a text without a form, 0 where the
+        question names none.
+    """
     if not route.forms:
         return 0.0
     own = split_forms(form)
@@ -169,7 +201,7 @@ def _find_codes(route: Route) -> list[str]:
 
 
 def _score_key(own: str | None, text: str, route: Route) -> float:
-    """1 for the box, line or code asked for; half for the rest of the box whose code is asked for."""
+    """Return 1 for the requested box, line or code; half for the rest of the box whose code is requested."""
     codes = _find_codes(route)
     if codes and (covers_key(own, codes) or not {f"code_{code}" for code in find_listed_codes(text)}.isdisjoint(codes)):
         return 1.0
@@ -177,18 +209,33 @@ def _score_key(own: str | None, text: str, route: Route) -> float:
 
 
 def _is_other_key(own: str | None, route: Route) -> bool:
-    asked = [key for key in route.keys if key.startswith("box_")]
-    return bool(asked) and (own or "").startswith("box") and not covers_key(own, asked)
+    boxes = [key for key in route.keys if key.startswith("box_")]
+    return bool(boxes) and (own or "").startswith("box") and not covers_key(own, boxes)
 
 
 def combine_features(features: Mapping[str, Floats]) -> Floats:
-    """Weighted sum of the features."""
+    """Return the weighted sum of the features.
+
+    Args:
+        features: Features by name, each of shape (rows,).
+
+    Returns:
+        Scores of shape (rows,).
+    """
     weights = load_family("ranking")["weights"]
     total: Floats = np.sum([weights[name] * values for name, values in features.items()], axis=0)
     return total
 
 
 def score_overlap(wanted: Mapping[str, float], terms: frozenset[str]) -> float:
-    """Share of the question's terms, weighted by rarity, that a passage holds."""
+    """Return the share of the question's terms, weighted by rarity, that a passage contains.
+
+    Args:
+        wanted: Inverse document frequency of each term of the question.
+        terms: Terms of the passage.
+
+    Returns:
+        Share from 0 to 1; 0 where no term is known.
+    """
     total = sum(wanted.values())
     return sum(weight for term, weight in wanted.items() if term in terms) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""What a search hands on: candidates in their order, and ranked passages with their places."""
+"""Results of a search: candidates in their order, and ranked passages with their places."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Box(BaseModel):
 
 
 class Flag(BaseModel):
-    """A law about documents that a document does not keep: what to doubt of it, and what to do."""
+    """A law that a document breaks: what to doubt about it, and what to do."""
 
     model_config = ConfigDict(frozen=True)
     document: str
@@ -35,7 +35,7 @@ class Flag(BaseModel):
 
 
 class Result(BaseModel):
-    """One ranked passage: what a language model would be handed, where it stands, and how it got here."""
+    """One ranked passage: its text, its place, and how it was found."""
 
     model_config = ConfigDict(frozen=True)
     rank: int
@@ -66,12 +66,21 @@ class Candidate:
     cosine: float
     step: Step | None
     lost: float | None = None
-    """What a reranker took from the score; None where none looked."""
+    """Penalty of a reranker, at most 0; None where none scored it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates of one question, best first, with their features, and what was understood of the question."""
+    """Candidates of one question, best first, with their features, and the interpretation of the question.
+
+    Attributes:
+        route: Route of the question.
+        candidates: Rows, best first.
+        wanted: Inverse document frequency of each term of the question.
+        features: Features by name, in the order of the candidates.
+        meaning: Vector of the question, shape (dimension,).
+        cell: Table cell that leads the ranking, in words; empty for none.
+    """
 
     route: Route
     candidates: tuple[Candidate, ...]
@@ -79,4 +88,3 @@ class Ranking:
     features: dict[str, Floats]
     meaning: Vectors
     cell: str = ""
-    """The cell of a table that leads the ranking, in words; empty where none does."""

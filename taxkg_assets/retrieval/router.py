@@ -1,4 +1,4 @@
-"""What a question means by its words: form, year, revision, copy, box, place. No passage is looked at here."""
+"""Router: form, year, revision, copy, box and place that a question names. No passage is read here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Filters and preferences inferred from a question; empty means: nothing said."""
+    """Filters and preferences inferred from a question; an empty field means that the question does not name it."""
 
     forms: tuple[str, ...] = ()
     years: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class Route:
     intent: str = QUESTION
 
     def describe(self) -> dict[str, Any]:
-        """What was inferred, without the empty parts, for `via`."""
+        """Return what was inferred, without the empty parts, for `via`."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if self.intent == QUESTION:
             del found["intent"]
@@ -47,7 +47,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The forms that a corpus knows: patterns that name them, titles as printed, words of titles, keys of boxes."""
+    """The forms of a corpus: patterns that name them, titles as printed, words of titles, keys of boxes."""
 
     names: tuple[tuple[str, re.Pattern[str]], ...]
     printed: str = ""
@@ -56,9 +56,14 @@ class Catalog:
 
 
 def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
-    """Collect the forms of a corpus with the patterns by which people name them.
+    """Collect the forms of a corpus with the patterns of their names.
 
-    Args: keys: the keys of each form's headings, so that a box that only one form has can name the form.
+    Args:
+        documents: Rows with `form`, `title` and `doc_type`.
+        keys: Keys of each form's headings, so that a box that only one form has can identify the form.
+
+    Returns:
+        The catalog.
     """
     words: dict[str, set[str]] = {}
     printed: list[str] = []
@@ -80,17 +85,36 @@ def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, fro
 
 
 def find_level(intent: str) -> str:
-    """The level of passages that an intent asks for."""
+    """Return the level of passages that an intent calls for.
+
+    Args:
+        intent: Intent of a route.
+
+    Returns:
+        Level; `auto` for most intents.
+    """
     return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
 
 
 def wants_summary(intent: str) -> bool:
-    """Whether an intent is after what a document is."""
+    """Return whether an intent calls for what a document is about.
+
+    Args:
+        intent: Intent of a route.
+    """
     return any(rule.id == intent and rule.extra.get("is_summary", False) for rule in load_rules("levels", "intents"))
 
 
 def find_topic(question: str, intent: str) -> str:
-    """The question without the words that only say what there should be: liens, of "which documents discuss liens"."""
+    """Remove the words that only name the kind of answer: "liens" remains of "which documents discuss liens".
+
+    Args:
+        question: Words of the user.
+        intent: Its intent.
+
+    Returns:
+        The topic; the whole question where nothing else remains.
+    """
     for rule in load_rules("levels", "intents"):
         if rule.id == intent and rule.extra.get("is_frame"):
             topic = rule.pattern.sub(" ", question)
@@ -99,7 +123,18 @@ def find_topic(question: str, intent: str) -> str:
 
 
 def find_route(question: str, *, catalog: Catalog) -> Route:
-    """Infer what a question says about form, year, revision, copy, box and place."""
+    """Infer form, year, revision, copy, box and place of a question.
+
+    Args:
+        question: Words of the user.
+        catalog: Forms of the corpus.
+
+    Returns:
+        The route.
+
+    Source:
+        rules/router.yaml, and intents in rules/levels.yaml.
+    """
     forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
     years, revisions = _find_years(question)
     named = {
@@ -134,22 +169,29 @@ def _is_printed(form: str, catalog: Catalog) -> bool:
 
 
 def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
-    """The form that alone has all the boxes and lines asked for; none where several have them."""
-    asked = {key for key in keys if key.startswith(("box_", "line_"))}
-    holders = [form for form, own in catalog.keys.items() if asked and all(_is_key_of(key, own) for key in asked)]
+    """Return the form that alone has all requested boxes and lines; none where several have them."""
+    wanted = {key for key in keys if key.startswith(("box_", "line_"))}
+    holders = [form for form, own in catalog.keys.items() if wanted and all(_is_key_of(key, own) for key in wanted)]
     return tuple(holders) if len(holders) == 1 else ()
 
 
 def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
-    """Boxes and codes asked for that the form does not have, and lines beyond its last one.
+    """Find requested boxes and codes that the form lacks, and lines beyond its last one.
 
-    Instructions head some lines only, so that one within their range may well be there; nothing is known of a form
-    without keyed headings.
+    Instructions have headings for some lines only, so that a line within their range may well exist; a form without
+    keyed headings lacks nothing for sure.
+
+    Args:
+        route: Route of the question.
+        catalog: Forms of the corpus.
+
+    Returns:
+        Missing keys.
     """
     own = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
     kinds = {key.split("_")[0].removesuffix("es") for key in own}
-    asked = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
-    missing = [key for key in asked if not _is_key_of(key, own)]
+    wanted = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
+    missing = [key for key in wanted if not _is_key_of(key, own)]
     numbers = [int(found) for key in own if key.startswith("line") for found in re.findall(r"\d+", key)]
     lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
     beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
@@ -190,7 +232,7 @@ def _find_keys(question: str) -> Iterable[str]:
 
 
 def _expand_list(listed: str) -> list[str]:
-    """'17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
+    """Return the single keys of a list: '17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
     keys: list[str] = []
     parts = re.findall(r"\d{1,2}[a-z]?|-|–|\bto\b|\bthrough\b", listed.lower())
     for position, part in enumerate(parts):
@@ -212,12 +254,19 @@ def _between(first: str, last: str) -> list[str]:
 
 
 def find_lay_terms(question: str) -> str:
-    """The terms that tax documents print for the everyday words of a question, in the rules' order."""
+    """Find the terms that tax documents use for the everyday words of a question.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Terms separated by blanks, in the order of rules/lay_terms.yaml; empty for none.
+    """
     return " ".join(rule.extra["terms"] for rule in load_rules("lay_terms") if rule.pattern.search(question))
 
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
-    """Forms that a question names by a word of their title: 'pension slip'."""
+    """Return forms that a question names by a word of their title: 'pension slip'."""
     for rule in load_rules("router", "nicknames"):
         kind = re.compile(rule.extra["forms"])
         for match in rule.pattern.finditer(question):
@@ -229,23 +278,46 @@ def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def name_code(printed: str) -> str:
-    """The code that a listed line begins with, of what `listed_codes` matches: DD of 'Code DD—'."""
+    """Return the code at the beginning of a listed line: DD of 'Code DD—'.
+
+    Args:
+        printed: Text that matched `listed_codes`.
+    """
     return printed.removeprefix("Code").strip(" —–-")
 
 
 def find_listed_codes(text: str) -> list[str]:
-    """Codes that a text lists, one at the head of a line."""
+    """Find the codes that a text lists, one at the beginning of a line.
+
+    Args:
+        text: Text of a passage.
+
+    Returns:
+        Codes in order.
+    """
     return [name_code(match.group()) for match in load_rules("router", "listed_codes")[0].pattern.finditer(text)]
 
 
 def find_kind(anchor_key: str | None) -> str:
-    """What sort of place an anchor's key names: box, line or code; empty for all others."""
+    """Return the kind of place that an anchor's key names.
+
+    Args:
+        anchor_key: Key; None for none.
+
+    Returns:
+        `box`, `line` or `code`; empty for all others.
+    """
     found = _ANCHOR_KEY.fullmatch(anchor_key or "")
     return found["kind"] if found else ""
 
 
 def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
-    """Does an anchor's key, which may be a range such as boxes_14-16, hold one of the keys asked for?"""
+    """Return whether an anchor's key, which may be a range such as boxes_14-16, covers one of the requested keys.
+
+    Args:
+        anchor_key: Key of the anchor; None for none.
+        keys: Requested keys.
+    """
     if not anchor_key or not keys:
         return False
     if anchor_key in keys:
@@ -253,5 +325,5 @@ def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
     plural = _ANCHOR_KEY.fullmatch(anchor_key)
     if plural is None or not plural["plural"]:
         return False
-    held = {f"{plural['kind']}_{key}" for key in _expand_list(plural["value"].replace("_", ","))}
-    return not held.isdisjoint(keys)
+    covered = {f"{plural['kind']}_{key}" for key in _expand_list(plural["value"].replace("_", ","))}
+    return not covered.isdisjoint(keys)

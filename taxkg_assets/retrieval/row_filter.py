@@ -1,4 +1,4 @@
-"""Which rows a question may be answered from."""
+"""Filter of the rows that may answer a question."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """Rows of some documents, forms, one side and one tag; None filters nothing.
+    """Rows of some documents, forms, one perspective and one tag; None filters nothing.
 
-    Attributes: documents: by document number, whether its rows pass. forms: the same by form number.
+    Attributes:
+        documents: Whether rows pass, by document number.
+        forms: Whether rows pass, by form number.
+        perspective: Perspective of the rows.
+        tag: Tag or entity of the rows.
     """
 
     documents: Mask | None = None
@@ -27,13 +31,13 @@ class RowFilter:
 
     @property
     def is_open(self) -> bool:
-        """Whether every row passes."""
+        """Return whether every row passes."""
         return self.documents is None and self.forms is None and self.perspective is None and self.tag is None
 
     def narrow(
         self, *, documents: Mask | None = None, forms: Mask | None = None, perspective: str | None = None
     ) -> RowFilter:
-        """The rows that pass this filter and a further one."""
+        """Return the filter for rows that pass this one and a further one."""
         return replace(
             self,
             documents=_both(self.documents, documents),
@@ -42,7 +46,7 @@ class RowFilter:
         )
 
     def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
-        """Whether each row passes, or each of some rows."""
+        """Return whether each row passes, or each of some rows."""
         rows: Any = slice(None) if among is None else among
         keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
         if self.documents is not None:

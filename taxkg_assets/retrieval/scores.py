@@ -1,6 +1,6 @@
-"""Scores of both retrievers for one question: of every row exactly, or of the nearest by their codes exactly.
+"""Scores of both retrievers for one question: exact for every row, or exact for the nearest rows by their codes.
 
-Either way whoever ranks asks for the best rows that pass a filter, and for the exact scores of some rows.
+Either way a ranker gets the best rows that pass a filter, and the exact scores of some rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ POOL = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as the retrievers read it: its terms, those added to it with their weight, and its meaning."""
+    """A question for the retrievers: its terms, added terms with their weight, and its vector."""
 
     terms: tuple[str, ...]
     extra: tuple[str, ...]
@@ -40,28 +40,28 @@ class RetrieverScores(Protocol):
     """The scores of one question."""
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the best scores above 0, best first, ties by row."""
+        """Return the rows with the best scores above 0, best first, ties by row."""
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the highest cosines, best first, ties by row."""
+        """Return the rows with the highest cosines, best first, ties by row."""
 
     def score_terms(self, rows: Ints) -> Scores:
-        """BM25 of some rows."""
+        """Return BM25 of some rows."""
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Cosines of some rows, as the encoder's base would have them."""
+        """Return cosines of some rows, on the scale of the encoder's base."""
 
 
 @dataclass(frozen=True)
 class BestRows:
-    """The best rows by a score that every row has, above a floor."""
+    """The best rows by a score of every row, above a floor."""
 
     scores: npt.NDArray[np.float32]
     floor: float
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """The best rows that pass a filter, best first, ties by row."""
+        """Return the best rows that pass a filter, best first, ties by row."""
         found = self._pool[rows.mask(self.facts, among=self._pool)]
         if len(found) < count and len(self._pool) >= POOL:
             return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
@@ -80,19 +80,19 @@ class DenseScores:
     by_vector: BestRows
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the best scores above 0."""
+        """Return the rows with the best scores above 0."""
         return self.by_term.find(rows, count=count)
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the highest cosines."""
+        """Return the rows with the highest cosines."""
         return self.by_vector.find(rows, count=count)
 
     def score_terms(self, rows: Ints) -> Scores:
-        """BM25 of some rows."""
+        """Return BM25 of some rows."""
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Cosines of some rows."""
+        """Return cosines of some rows."""
         return self.by_vector.scores[rows]
 
 
@@ -105,7 +105,7 @@ class NearRows:
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """The nearest rows that pass a filter; where too few of the nearest of all do, those that pass are compared."""
+        """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared."""
         (pool, near), limits = self.pool, _limits()
         passes = rows.mask(self.facts, among=pool)
         if passes.sum() < limits["compared"] / limits["thinned"] and len(pool) < self.codes.height:
@@ -121,7 +121,7 @@ class NearRows:
 
     @cached_property
     def pool(self) -> tuple[Ints, Vectors]:
-        """The nearest of all rows, and how near their bytes say they are."""
+        """Return the nearest of all rows, and their similarity by their bytes."""
         return _compare(self.codes, self.meaning, self._differences)
 
 
@@ -129,7 +129,7 @@ class NearRows:
 class CodedScores:
     """Scores of an index whose vectors are too large for memory: of every row by terms, of the nearest by meaning.
 
-    What is found by codes is scored by the vectors themselves, so that rows get the same features whoever found them.
+    Rows that codes find are scored by the vectors themselves, so that their features do not depend on the retriever.
     """
 
     by_term: BestRows
@@ -138,22 +138,22 @@ class CodedScores:
     scale: CosineScale
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the best scores above 0."""
+        """Return the rows with the best scores above 0."""
         return self.by_term.find(rows, count=count)
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """The rows with the highest cosines."""
+        """Return the rows with the highest cosines."""
         found = self.near.find(rows, count=_reach(count))
         cosines = self.score_meaning(found)
         best: Ints = found[np.lexsort((found, -cosines))]
         return best[:count]
 
     def score_terms(self, rows: Ints) -> Scores:
-        """BM25 of some rows."""
+        """Return BM25 of some rows."""
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Cosines of some rows."""
+        """Return cosines of some rows."""
         missing = rows[np.isnan(self._cosines[rows])]
         if len(missing):
             self._cosines[missing] = self.scale.read(score_rows(self.vectors[missing], self.near.meaning))
@@ -161,27 +161,36 @@ class CodedScores:
 
     @cached_property
     def _cosines(self) -> Vectors:
-        """The cosines that were worked out, by row; of all others there is none."""
+        """Return the cosines that were computed, by row; NaN for all others."""
         return np.full(self.near.codes.height, np.nan, dtype=np.float32)
 
 
 def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
-    """The rows that are compared exactly for the nearest `count` of all."""
+    """Find the rows to compare exactly for the nearest of all.
+
+    Args:
+        codes: Codes of all rows.
+        meaning: Vector of the question, shape (dimension,).
+        count: Number of nearest rows that are wanted.
+
+    Returns:
+        Row numbers, several times `count`, best first by their bytes.
+    """
     rows, near = _compare(codes, meaning, codes.count_differences(meaning))
     return rows[find_top(near, _reach(count))]
 
 
 def _reach(count: int) -> int:
-    """Bytes order rows nearly as vectors do: so many are compared exactly."""
+    """Return the number of rows that are compared exactly: bytes order rows nearly as vectors do."""
     return int(count * _limits()["oversize"])
 
 
 def _compare(
     codes: VectorCodes, meaning: Vectors, differences: npt.NDArray[np.uint16], among: Ints | None = None
 ) -> tuple[Ints, Vectors]:
-    """The nearest by their bits, in order of row, and how near their bytes say they are.
+    """Return the nearest rows by their bits, in order of row, and their similarity by their bytes.
 
-    Args: differences: of every row. among: the rows that may be found; all if none are given.
+    `differences` are those of every row, `among` the rows that may be found; None for all.
     """
     least = find_least(differences if among is None else differences[among], int(_limits()["compared"]))
     rows = least if among is None else among[least]

@@ -13,13 +13,12 @@ import polars as pl
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
 from taxkg_assets.retrieval.assembly import Assembly
-from taxkg_assets.retrieval.cell_first import asks_for_cell, put_cell_first
 from taxkg_assets.retrieval.encoder import Encoder, Vectors
 from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
-from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, score_first_stage, speaks_of
+from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, match_forms, score_first_stage
 from taxkg_assets.retrieval.fuse import fuse_rankings
-from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import PassageIndex
@@ -27,6 +26,7 @@ from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.row_filter import RowFilter
+from taxkg_assets.retrieval.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
@@ -37,20 +37,27 @@ if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
     from taxkg_assets import schemas
 
 MOST_CHARACTERS = 2_000
-"""Of a question; no more is read of a longer one, which is no question but a text."""
+"""Largest length of a question; the rest of a longer text is ignored."""
 
 
 def tidy_query(query: str) -> str:
-    """A question as text that every retriever can read: no lone surrogates, no endless length."""
+    """Clean a question: no lone surrogates, no endless length.
+
+    Args:
+        query: Words of the user.
+
+    Returns:
+        At most `MOST_CHARACTERS` characters that can be encoded as UTF-8.
+    """
     return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """Everything a search needs, opened once: the index, the encoder, the edges of the graph and a model if there are.
+    """All that a search needs, opened once: the index, the encoder, the edges of the graph and a model if there are.
 
-    Without a proposer nobody is asked: what rules would propose, the search does by itself. Without tables no cell is
-    looked up, and rows of tables are ranked by their words alone.
+    Without a proposer no model is called: the search does by itself what rules would propose. Without tables no cell is
+    reranked up, and rows of tables are ranked by their words alone.
     """
 
     index: PassageIndex
@@ -62,13 +69,13 @@ class Searcher:
     reranker: Reranker | None = None
     open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
     open_changes: Callable[[], pl.DataFrame] | None = None
-    """What changed between editions, where the home knows."""
+    """Changes between editions, where the home has them."""
     open_boxes: Callable[[], pl.DataFrame] | None = None
-    """The boxes of forms with their labels, where the home knows."""
+    """Boxes of forms with their labels, where the home has them."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
     """Paragraphs with the places of their lines by element ids."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
-    """What to doubt of documents that do not keep every law."""
+    """Quality flags by document, for documents that break a law."""
 
     def search(
         self,
@@ -81,9 +88,20 @@ class Searcher:
         document: str | None = None,
         tag: str | None = None,
     ) -> list[Result]:
-        """Rank passages for a question; `form`, `year`, `document` and `tag` filter, `level` sets a passage's size.
+        """Rank passages for a question.
 
-        Level auto follows what the question is after: documents, sections, or passages with their surroundings.
+        Args:
+            query: Words of the user.
+            k: Largest number of passages.
+            form: Search documents of this form only.
+            year: Search documents of this year only.
+            level: Size of a passage; `auto` follows the intent: documents, sections, or passages with their
+                surroundings.
+            document: Search this document only.
+            tag: Search rows with this tag or entity only.
+
+        Returns:
+            Passages, best first.
         """
         ranking = self.rank(query, form=form, year=year, document=document, tag=tag)
         return self.assemble(ranking, k=k, level=find_level(ranking.route.intent) if level == "auto" else level)
@@ -97,111 +115,137 @@ class Searcher:
         document: str | None = None,
         tag: str | None = None,
     ) -> Ranking:
-        """Order candidate rows without assembling passages."""
+        """Rank candidate rows without assembling passages; arguments as in `search`.
+
+        Args:
+            query: Words of the user.
+            form: Search documents of this form only.
+            year: Search documents of this year only.
+            document: Search this document only.
+            tag: Search rows with this tag or entity only.
+
+        Returns:
+            Candidates, best first, with their features.
+        """
         query = tidy_query(query)
         route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
         if form:
-            asked = find_route(form, catalog=self.catalog).forms
-            route = replace(route, forms=asked or (form,))
+            named = find_route(form, catalog=self.catalog).forms
+            route = replace(route, forms=named or (form,))
         if year:
             route = replace(route, years=(year,))
         allowed = self._allowed(route if form else None, year=year, document=document, tag=tag)
         query = find_topic(query, route.intent)
         terms = lexical.find_terms(query)
-        wanted = {term: self.index.lexical.weigh_term(term) for term in dict.fromkeys(terms)}
+        wanted = {term: self.index.lexical.idf(term) for term in dict.fromkeys(terms)}
         expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
         first_stage = score_first_stage(
             expanded,
             terms,
             route=route,
             allowed=allowed,
-            gathered=self.gathered,
+            index_context=self.index_context,
             encoder=self.encoder,
             parts=self.parts,
         )
-        ranking = self._look_again(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
-        if self.parts.cells and asks_for_cell(query, ranking, gathered=self.gathered) and self.tables is not None:
-            return put_cell_first(query, ranking, tables=self.tables, gathered=self.gathered)
+        ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
+        if (
+            self.parts.cells
+            and requests_table_cell(query, ranking, index_context=self.index_context)
+            and self.tables is not None
+        ):
+            return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
         return ranking
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
-        """Widen candidates to passages, without repeats, until there are `k`."""
+        """Widen candidates to passages, without repeats, until there are `k`.
+
+        Args:
+            ranking: Ranked candidates.
+            k: Largest number of passages.
+            level: Size of a passage.
+
+        Returns:
+            Passages, best first.
+        """
         name = self.reranker.name if self.reranker is not None else None
-        assembly = Assembly(self.gathered, ranking, has_parents=self.parts.parents, reranker=name)
-        if level in UNIT_LEVELS and (opened := self.gathered.levels[level]) is not None:
+        assembly = Assembly(self.index_context, ranking, has_parents=self.parts.parents, reranker=name)
+        if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
             return self._flag(assembly.assemble_units(opened, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
     def _flag(self, results: list[Result]) -> list[Result]:
-        """Say of each passage what is to be doubted of its document."""
+        """Add the quality flags of its document to each passage."""
         return [
             row.model_copy(update={"quality": list(flags)}) if (flags := self.flags.get(row.document)) else row
             for row in results
         ]
 
     def knows_form(self, form: str) -> bool:
-        """Whether the corpus holds a document of this form, by any of the ways people write it."""
+        """Return whether the corpus has a document of this form, by any of its names."""
         return bool(find_route(form, catalog=self.catalog).forms)
 
     def with_parts(self, parts: Parts) -> Searcher:
-        """The same search with some parts left out; what was gathered about the index is shared."""
+        """Return the same search with other components on; the context of the index is shared."""
         other = replace(self, parts=parts)
-        other.__dict__.update(gathered=self.gathered, tables=self.tables)
+        other.__dict__.update(index_context=self.index_context, tables=self.tables)
         return other
 
     @cached_property
-    def gathered(self) -> Gathered:
-        """What is gathered once about the index."""
-        return Gathered(self.index, self.edges, open_edges=self.open_edges)
+    def index_context(self) -> IndexContext:
+        """Return the context of the index."""
+        return IndexContext(self.index, self.edges, open_edges=self.open_edges)
 
     @cached_property
     def tables(self) -> TableCatalogue | None:
-        """The tables of the corpus, taken apart when first asked for."""
+        """Return the tables of the corpus, parsed on first access."""
         return self.open_tables() if self.open_tables else None
 
     @property
     def facts(self) -> DocumentFacts:
-        """What is known of each document."""
-        return self.gathered.documents
+        """Return the columns of documents."""
+        return self.index_context.documents
 
     @property
     def passages(self) -> PassageFacts:
-        """What is known of each row."""
-        return self.gathered.passages
+        """Return the columns of passages."""
+        return self.index_context.passages
 
     @property
     def catalog(self) -> Catalog:
-        """What the corpus calls its forms and their boxes."""
-        return self.gathered.catalog
+        """Return the forms of the corpus with their names and the keys of their boxes."""
+        return self.index_context.catalog
 
     def find_row(self, node_id: str) -> int | None:
-        """The first row that holds a node or that an anchor owns."""
-        return self.gathered.index.find_node(node_id)
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        return self.index_context.index.find_node(node_id)
 
     def read_passage(self, row: int) -> str:
-        """A row's text as it was embedded: context, then its own words."""
-        return self.gathered.read_passage(row)
+        """Return a row's text as it was embedded: context, then its own words."""
+        return self.index_context.read_passage(row)
 
-    def _look_again(self, query: str, ranking: Ranking) -> Ranking:
-        """The best candidates in the order that a reranker gives them; the others stay below."""
+    def _apply_reranker(self, query: str, ranking: Ranking) -> Ranking:
+        """Rerank the best candidates; the others stay below them."""
         if self.reranker is None or not self.parts.reranker or not ranking.candidates:
             return ranking
         depth = self.reranker.depth
         self.passages.prefetch([found.row for found in ranking.candidates[:depth]], ("context", "text"))
-        lost = self.reranker.look(query, [self.read_passage(found.row) for found in ranking.candidates[:depth]])
+        lost = self.reranker.score_penalties(
+            query, [self.read_passage(found.row) for found in ranking.candidates[:depth]]
+        )
         floor = float(lost.min())
-        looked = [
+        reranked = [
             replace(found, score=found.score + float(lost[place]), lost=float(lost[place]))
             if place < depth
             else replace(found, score=found.score + floor)
             for place, found in enumerate(ranking.candidates)
         ]
-        order = sorted(range(len(looked)), key=lambda place: (-looked[place].score, place))
+        order = sorted(range(len(reranked)), key=lambda place: (-reranked[place].score, place))
         features = {name: values[order] for name, values in ranking.features.items()}
-        return replace(ranking, candidates=tuple(looked[place] for place in order), features=features)
+        return replace(ranking, candidates=tuple(reranked[place] for place in order), features=features)
 
     def _allowed(self, route: Route | None, *, year: int | None, document: str | None, tag: str | None) -> RowFilter:
-        """Rows that pass the filters given outright."""
+        """Return the filter that was given outright."""
         documents = None
         if document or year:
             documents = np.array(
@@ -211,12 +255,14 @@ class Searcher:
                 ],
                 dtype=np.bool_,
             )
-        return RowFilter(documents, speaks_of(route, self.gathered) if route is not None else None, tag=tag or None)
+        return RowFilter(
+            documents, match_forms(route, self.index_context) if route is not None else None, tag=tag or None
+        )
 
     def _rerank(
         self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
     ) -> Ranking:
-        """Order what the retrievers found, then once more with what the graph ties to the best of it."""
+        """Rank the retrievers' candidates by features, and again with the rows that graph expansion adds."""
         fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
         steps: dict[int, Step] = {}
 
@@ -237,8 +283,8 @@ class Searcher:
             return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
         rows, features, scores = score({})
         if self.parts.graph:
-            seeds = [(row, self.gathered.name_nodes(row)) for row in rows.tolist()]
-            steps = expand_seeds(seeds, neighbours=self.gathered.neighbours, row_of=self.gathered.row_of)
+            seeds = [(row, self.index_context.name_nodes(row)) for row in rows.tolist()]
+            steps = expand_seeds(seeds, neighbors=self.index_context.neighbors, row_of=self.index_context.row_of)
             allowed = first_stage.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
             steps = {row: step for (row, step), passes in zip(steps.items(), allowed, strict=True) if passes}
         if steps:
@@ -276,7 +322,7 @@ class Searcher:
         )
 
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
-        """How near each row's section as a whole is to the question: 1 for the nearest, falling with the distance."""
+        """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
         near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
         reach: float = load_family("ranking")["section_reach"]

@@ -1,4 +1,4 @@
-"""Mean directions of sections: what the passages under one heading are about together."""
+"""Mean directions of sections, over the passages under one heading."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ Ints = npt.NDArray[np.int64]
 
 
 class Matrix(Protocol):
-    """Whatever gives rows of a matrix by their numbers, in memory or mapped from a file."""
+    """Matrix whose rows are read by their numbers, in memory or mapped from a file."""
 
     def __getitem__(self, rows: Ints, /) -> Vectors: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Directions by anchor number: those of most sections are their only passage's, the others were worked out.
+    """Directions by anchor number: those of most sections are their only passage's, the others are precomputed.
 
-    Attributes: first: the first passage of each section. place: its row in `means`; -1 where it has one passage.
+    Attributes:
+        first: First passage of each section.
+        place: Its row in `means`; -1 where it has one passage.
+        means: Directions of sections with several passages.
+        vectors: Unit vectors of the passages.
     """
 
     first: Ints
@@ -33,7 +37,7 @@ class Sections:
     vectors: Matrix
 
     def read(self, anchors: Ints) -> Vectors:
-        """Directions of some sections, one row for each number; each is read once."""
+        """Return the directions of some sections, one row for each number; each is read once."""
         once, own = np.unique(anchors, return_inverse=True)
         place = self.place[once]
         found: Vectors = self.vectors[self.first[once]].copy()
@@ -42,7 +46,16 @@ class Sections:
 
 
 def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
-    """The sections of passages whose anchor numbers are given; `means` from `build_means`."""
+    """Open the directions of sections.
+
+    Args:
+        anchors: Anchor number of each passage.
+        means: Directions from `build_means`.
+        vectors: Unit vectors of the passages.
+
+    Returns:
+        Directions by anchor number.
+    """
     counts = np.bincount(anchors)
     first = np.zeros(len(counts), dtype=np.int64)
     first[anchors[::-1]] = np.arange(len(anchors))[::-1]
@@ -50,7 +63,15 @@ def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
 
 
 def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
-    """Directions of the sections that have several passages, in order of their numbers."""
+    """Compute the directions of the sections that have several passages.
+
+    Args:
+        anchors: Anchor number of each passage.
+        vectors: Unit vectors of shape (passages, dimension).
+
+    Returns:
+        Unit vectors in order of the anchor numbers.
+    """
     counts = np.bincount(anchors)
     place = np.cumsum(counts > 1) - 1
     several = np.flatnonzero(counts[anchors] > 1) if len(anchors) else anchors
@@ -60,7 +81,17 @@ def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
 def find_mean_directions(
     vectors: Vectors, groups: Ints, *, count: int, among: Ints | Sequence[int] | None = None
 ) -> Vectors:
-    """Unit vectors of the summed vectors of each group of rows, of all or of some: (count, dimension)."""
+    """Compute unit vectors of the summed vectors of each group of rows.
+
+    Args:
+        vectors: Vectors of shape (rows, dimension).
+        groups: Group of each row.
+        count: Number of groups.
+        among: Rows to sum; None for all.
+
+    Returns:
+        Unit vectors of shape (count, dimension); zeros for an empty group.
+    """
     sums: Vectors = np.zeros((count, vectors.shape[1]), dtype=np.float32)
     if among is None:
         np.add.at(sums, groups, vectors)

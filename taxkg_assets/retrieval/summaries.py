@@ -1,6 +1,6 @@
-"""Documents and pages in a few sentences: what a search over whole documents looks at, and what a reader sees first.
+"""Summaries of documents and pages: a search over whole documents uses them, and readers see them first.
 
-A proposer words them: by rule they are sentences of the document as they stand, by a model they are checked sentences.
+A proposer words them: by rule they are sentences of the document, by a model they are verified sentences.
 """
 
 from __future__ import annotations
@@ -32,49 +32,68 @@ def build_summaries(
     proposer: Proposer,
     only: Collection[tuple[str]] | None = None,
 ) -> dy.DataFrame[Summaries]:
-    """Sum up every page that has running text, and every document by what its sections begin with.
+    """Summarize every page that has running text, and every document by the beginnings of its sections.
 
-    Args:    only: the documents to sum up, where the others' summaries stand already.
-    Returns: one row per page and per document; a unit of which nothing could be said has no row.
+    Args:
+        documents: Documents of the corpus.
+        sections: Content elements of all documents, which show what families print alike.
+        anchors: Anchors of these documents.
+        proposer: Selects or words the sentences.
+        only: Documents to summarize, where the others' summaries exist already; None for all.
+
+    Returns:
+        One row per page and per document; a unit without any sentence has no row.
+
+    Raises:
+        ProposerError: No model can be called.
     """
-    telling = _find_telling(documents, sections, anchors)
+    running_text = _find_running_text(documents, sections, anchors)
     if only is not None:
-        telling = telling.filter(pl.col("document_id").is_in([document_id for (document_id,) in only]))
+        running_text = running_text.filter(pl.col("document_id").is_in([document_id for (document_id,) in only]))
     rows: list[dict[str, Any]] = []
-    for document_id, group in groupby(telling.iter_rows(named=True), key=lambda row: row["document_id"]):
-        # A document is asked about by itself: the same calls are made whatever other documents there are.
+    for document_id, group in groupby(running_text.iter_rows(named=True), key=lambda row: row["document_id"]):
+        # Each document has its own calls: they are the same whatever other documents there are.
         found = list(_items(document_id, list(group)))
-        said = proposer.propose(SUMMARIES, [item for item, _ in found])
+        outcomes = proposer.propose(SUMMARIES, [item for item, _ in found])
         rows += [
             _row(judged, place=(document_id, page))
-            for judged, (_, page) in zip(said, found, strict=True)
+            for judged, (_, page) in zip(outcomes, found, strict=True)
             if judged.proposal is not None and judged.proposal.sentences
         ]
     frame = pl.DataFrame(rows, schema=Summaries.create_empty().schema)
     return Summaries.validate(frame.sort(Summaries.primary_key()))
 
 
-def digest_telling(
+def digest_running_text(
     documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> dict[str, str]:
-    """Digests of all that each document is summed up from; documents without running text are left out."""
-    telling = _find_telling(documents, sections, anchors)
-    hashed = telling.select("document_id", row=telling.hash_rows(seed=_HASH_SEED))
+    """Compute digests of the text that each document is summarized from.
+
+    Args:
+        documents: Documents of the corpus.
+        sections: Content elements of all documents.
+        anchors: Anchors of these documents.
+
+    Returns:
+        Digest by document; documents without running text are left out.
+    """
+    running_text = _find_running_text(documents, sections, anchors)
+    hashed = running_text.select("document_id", row=running_text.hash_rows(seed=_HASH_SEED))
     by_document = hashed.group_by("document_id", maintain_order=True).agg("row")
     names, rows = by_document.get_columns()
     return {name: hashlib.sha256(own.to_numpy().tobytes()).hexdigest() for name, own in zip(names, rows, strict=True)}
 
 
-def _find_telling(
+def _find_running_text(
     documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> pl.DataFrame:
-    """Running text in reading order, without what the documents of several families print alike."""
+    """Return running text in reading order, without what the documents of several families print alike."""
     kinds = load_family("levels")["summaries"]["leads"]
     leading = anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"]
     least = load_family("ranking")["boilerplate_families"]
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
     about = documents.select("document_id", "title", family)
-    telling = (
+    running_text = (
         sections.join(about, on="document_id", maintain_order="left")
         .filter(
             pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
@@ -82,7 +101,7 @@ def _find_telling(
         .sort("document_id", "paragraph_ix")
     )
     is_leading = pl.col("anchor_id").is_in(leading.implode()).fill_null(False)
-    return telling.with_columns(is_leading=is_leading).select(_READ)
+    return running_text.with_columns(is_leading=is_leading).select(_READ)
 
 
 def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem, int]]:
@@ -96,7 +115,7 @@ def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem,
     for page, own in sorted(by_page.items()):
         item_id = f"page:{document_id}:p{page:04d}"
         yield _item(item_id, own, title=title, sentences=sizes["page_sentences"]), page
-    # A form with hardly a section is summed up by its boxes.
+    # A form with hardly any section is summarized by its boxes.
     spread = leads if len(leads) >= sizes["document_sentences"] else list(firsts.values())
     step = max(1, -(-len(spread) // sizes["blocks"]))
     yield (

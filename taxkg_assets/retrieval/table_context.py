@@ -1,4 +1,4 @@
-"""What is said around each table: its document, its headings, the sentences that mention it or lead to it."""
+"""Context of each table: its document, its headings, the sentences that mention it or lead to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.facts import CellColumns
+from taxkg_assets.retrieval.cell_columns import CellColumns
 from taxkg_assets.retrieval.table_entry import TableCatalogue, TableContext, TableEntry, build_table_catalogue
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
@@ -21,7 +21,17 @@ MENTIONS = 4
 def build_catalogue(
     *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
 ) -> TableCatalogue:
-    """All tables of a corpus, taken apart with their surroundings for look-ups."""
+    """Parse all tables of a corpus with their context for lookups.
+
+    Args:
+        tables: Table `tables`.
+        documents: Table `documents`.
+        nodes: Table `nodes`, for heading paths.
+        sections: Table `sections`, for mentions.
+
+    Returns:
+        The catalogue.
+    """
     contexts = build_contexts(tables=tables, documents=documents, nodes=nodes, sections=sections)
     return build_table_catalogue(tables.iter_rows(named=True), contexts)
 
@@ -104,7 +114,17 @@ class TableRow(Mapping[str, Any]):
 def build_contexts(
     *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
 ) -> dict[str, TableContext]:
-    """Collect the surroundings of every table by its id."""
+    """Collect the context of every table by its id.
+
+    Args:
+        tables: Table `tables`.
+        documents: Table `documents`.
+        nodes: Table `nodes`, for heading paths.
+        sections: Table `sections`, for mentions.
+
+    Returns:
+        Contexts by table id.
+    """
     document_of = {row["document_id"]: row for row in documents.iter_rows(named=True)}
     headings = dict(nodes.filter(pl.col("level") == "table").select("node_id", "heading_path").iter_rows())
     prose = sections.select("document_id", "paragraph_ix", "table_id", "text")
@@ -122,7 +142,7 @@ def build_contexts(
             forms=split_forms(document_of[row["document_id"]]["form"]),
             headings=headings.get(row["table_id"], ""),
             is_federal=bool(document_of[row["document_id"]]["irs_name"]),
-            mentions=tuple(_mentions(row, by_document.get(row["document_id"], []), beside=_lines_beside(row, on_page))),
+            mentions=tuple(_mentions(row, by_document.get(row["document_id"], []), nearby=_nearby_lines(row, on_page))),
             years=_years(document_of[row["document_id"]]),
         )
         for row in tables.select("table_id", "document_id", "title", "page").iter_rows(named=True)
@@ -134,7 +154,7 @@ def _about(document: dict[str, Any]) -> str:
 
 
 def _years(document: dict[str, Any]) -> tuple[int, ...]:
-    """The years that a document speaks for: its tax year, its revision, and those in its title."""
+    """Return the years that a document covers: its tax year, its revision, and those in its title."""
     printed = f"{document['title']} {document['revision']}"
     found = {int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", printed)}
     named = re.findall(r"(?<![a-z\d])[a-z]{2,4}-?(2\d)(?!\d)", document["document_id"].lower())
@@ -142,14 +162,14 @@ def _years(document: dict[str, Any]) -> tuple[int, ...]:
     return tuple(sorted(found | ({document["tax_year"]} if document["tax_year"] else set())))
 
 
-def _lines_beside(table: dict[str, Any], on_page: dict[tuple[str, int], list[dict[str, Any]]]) -> list[str]:
-    """The cells of the other tables on a table's page: a worksheet line says what the table beside it is for."""
+def _nearby_lines(table: dict[str, Any], on_page: dict[tuple[str, int], list[dict[str, Any]]]) -> list[str]:
+    """Return the cells of the other tables on a table's page: a worksheet line states the use of a nearby table."""
     others = on_page[table["document_id"], table["page"]]
     return [text for other in others if other["table_id"] != table["table_id"] for text in other["text"]]
 
 
-def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, beside: list[str]) -> list[str]:
-    """Sentences and worksheet lines with the table's number, and the last sentence before the table."""
+def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, nearby: list[str]) -> list[str]:
+    """Return sentences and worksheet lines with the table's number, and the last sentence before the table."""
     found: list[str] = []
     caption = load_rules("tables", "captions")[0].pattern.search(table["title"])
     if caption:
@@ -158,7 +178,7 @@ def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, beside: lis
         for row in prose:
             if row["table_id"] is None and label in row["text"] and pattern.search(row["text"]):
                 found += [part for part in _SENTENCE.split(row["text"]) if pattern.search(part) and part[-1:] in ".:?!"]
-        found = [*(text for text in beside if pattern.search(text)), *found]
+        found = [*(text for text in nearby if pattern.search(text)), *found]
     at = next((i for i, row in enumerate(prose) if row["table_id"] == table["table_id"]), None)
     before = prose[at - 1] if at else None
     if before and before["table_id"] is None:

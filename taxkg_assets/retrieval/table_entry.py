@@ -1,4 +1,4 @@
-"""A table taken apart for look-ups: the words, ranges and facets of every row and column header, found once.
+"""A table parsed for lookups: the words, ranges and facets of every row and column header, found once.
 
 "4" under "Family Size" counts a family; "$605" and "$615" under "At least" and "But less than" are one bracket.
 """
@@ -21,13 +21,13 @@ from taxkg_assets.rules.loader import load_rules
 SEPARATOR = " > "
 Value = TypeVar("Value")
 _REMEMBERED = 400
-"""Tables with questions that are remembered: a question is asked of twenty or so."""
+"""Pairs of table and question that are remembered: a question is scored on twenty tables or so."""
 _DENIED = re.compile(r"(?i)\b(?:not|never|\w+n['’]t)\b[^,.;]*")
 
 
 @dataclass(frozen=True, slots=True)
 class TableContext:
-    """What is said about a table outside of it: its document, its headings, sentences that mention its number."""
+    """Text about a table outside of it: its document, its headings, sentences that mention its number."""
 
     document: str = ""
     headings: str = ""
@@ -39,7 +39,7 @@ class TableContext:
 
 @dataclass(frozen=True)
 class Header:
-    """A row's or a column's header: its words, facets, and numbers with the words that say what they count."""
+    """A row's or a column's header: its words, facets, and numbers with the words that name what they count."""
 
     words: frozenset[str]
     facets: Mapping[str, frozenset[str]]
@@ -48,15 +48,18 @@ class Header:
 
     @cached_property
     def years(self) -> tuple[Range, ...]:
-        """The ranges of calendar years."""
+        """Return the ranges of calendar years."""
         return tuple(found for found, _ in self.ranges if found.names_year)
 
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table, taken apart once for all questions.
+    """One table, parsed once for all questions.
 
-    Attributes: row: the table's row of `tables`. known_words: its `words` where they were found before.
+    Attributes:
+        row: The table's row of `tables`.
+        context: What is said around it.
+        known_words: Its `words`, where an index has stored them.
     """
 
     row: Mapping[str, Any]
@@ -65,42 +68,49 @@ class TableEntry:
 
     @cached_property
     def title_words(self) -> frozenset[str]:
+        """Return the words of the title."""
         return find_words(self.row["title"])
 
     @cached_property
     def heading_words(self) -> frozenset[str]:
+        """Return the words of the document's names and of the headings above the table."""
         return find_words(f"{self.context.document} {self.context.headings}")
 
     @cached_property
     def mention_words(self) -> frozenset[str]:
+        """Return the words of sentences that mention the table."""
         return frozenset(word for text in self.context.mentions for word in find_words(text))
 
     @cached_property
     def title_facets(self) -> Mapping[str, frozenset[str]]:
+        """Return the facet values that the title names."""
         return find_facets(self.row["title"])
 
     @cached_property
     def outer_ranges(self) -> tuple[tuple[Range, frozenset[str]], ...]:
+        """Return the ranges in the title, each with the words of the title."""
         return tuple((found, self.title_words) for found in find_ranges(self.row["title"]))
 
     @cached_property
     def outer_years(self) -> tuple[Range, ...]:
-        """The ranges of calendar years in the title."""
+        """Return the ranges of calendar years in the title."""
         return tuple(found for found, _ in self.outer_ranges if found.names_year)
 
     @cached_property
     def mentioned_years(self) -> tuple[tuple[Range, ...], ...]:
-        """The ranges of years in each sentence that mentions the table; what a sentence denies is left out."""
+        """Return the ranges of years in each sentence that mentions the table; negated parts are left out."""
         texts = (_DENIED.sub(" ", text) for text in self.context.mentions)
         ranges = (tuple(found for found in find_ranges(text) if found.names_year) for text in texts)
         return tuple(found for found in ranges if found)
 
     @cached_property
     def cells(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the cells of columns, without those that only name rows."""
         return tuple(cell for cell in self.row["cells"] if cell["col_ix"] >= 0)
 
     @cached_property
     def by_row(self) -> dict[int, list[Mapping[str, Any]]]:
+        """Return the cells of each row, from left to right."""
         rows: dict[int, list[Mapping[str, Any]]] = {}
         for cell in self.cells:
             rows.setdefault(cell["row_ix"], []).append(cell)
@@ -108,29 +118,29 @@ class TableEntry:
 
     @cached_property
     def answers(self) -> tuple[Mapping[str, Any], ...]:
-        """The cells that can be an answer."""
+        """Return the cells that can be an answer."""
         return tuple(cell for cells in self.by_row.values() for cell in cells if _is_value(cell, cells))
 
     @cached_property
     def continued(self) -> frozenset[str]:
-        """The column paths that go on with the rule of the column before."""
+        """Return the column paths that continue the rule of the column before."""
         return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
 
-    def words_beside(self, cell: Mapping[str, Any]) -> frozenset[str]:
-        """What the other cells of a cell's row say."""
+    def nearby_words(self, cell: Mapping[str, Any]) -> frozenset[str]:
+        """Return the words of the other cells of a cell's row."""
         key = (cell["row_ix"], cell["col_ix"])
-        if key not in self._words_beside:
+        if key not in self._nearby_words:
             others = (find_words(other["text"]) for other in self.by_row[cell["row_ix"]] if other is not cell)
-            self._words_beside[key] = frozenset().union(*others)
-        return self._words_beside[key]
+            self._nearby_words[key] = frozenset().union(*others)
+        return self._nearby_words[key]
 
     @cached_property
-    def _words_beside(self) -> dict[tuple[int, int], frozenset[str]]:
+    def _nearby_words(self) -> dict[tuple[int, int], frozenset[str]]:
         return {}
 
     @cached_property
     def singles(self) -> dict[int, tuple[Range, ...]]:
-        """The single numbers that the cells of each row say."""
+        """Return the single numbers in the cells of each row."""
         return {
             row_ix: tuple(found for cell in cells for found in find_ranges(cell["text"]) if found.is_single)
             for row_ix, cells in self.by_row.items()
@@ -138,7 +148,7 @@ class TableEntry:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of its headers and of what is said around it."""
+        """Return all words of headers, title, headings and mentions."""
         if self.known_words is not None:
             return self.known_words
         paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
@@ -147,11 +157,11 @@ class TableEntry:
 
     @cached_property
     def headers(self) -> dict[str, Header]:
-        """The header of each column path."""
+        """Return the header of each column path."""
         return {path: _column_header(path) for path in {cell["col_path"] for cell in self.cells}}
 
     def row_header(self, cell: Mapping[str, Any]) -> Header:
-        """The header of the row that a cell stands in, as seen from the cell."""
+        """Return the header of a cell's row, as seen from the cell."""
         key = (cell["row_ix"], cell["row_path"])
         if key not in self._row_headers:
             self._row_headers[key] = _row_header(cell, self.by_row[cell["row_ix"]])
@@ -163,7 +173,7 @@ class TableEntry:
 
     @cached_property
     def common_words(self) -> frozenset[str]:
-        """Words of more than half of the rows: they tell none apart."""
+        """Return the words of more than half of the rows: they distinguish none."""
         counts = Counter(w for path in {cell["row_path"] for cell in self.cells} for w in find_words(path))
         paths = len({cell["row_path"] for cell in self.cells})
         return frozenset(word for word, count in counts.items() if count > 0.5 * paths)
@@ -173,23 +183,26 @@ class TableEntry:
 class TableCatalogue:
     """All tables of a corpus with the rarity of their words.
 
-    Attributes: weighed: what was found out last of questions and tables; compared searches ask the same of a table.
+    Attributes:
+        entries: Parsed tables.
+        scored: Results of the last questions and tables; compared searches repeat them.
     """
 
     entries: tuple[TableEntry, ...]
-    weighed: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
+    scored: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
 
-    def remember(self, key: Hashable, work_out: Callable[[], Value]) -> Value:
-        """What was worked out for a key; forgotten after some hundred others."""
-        known: Value | None = self.weighed.get(key)
+    def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return the result for a key, computed once; results are dropped after some hundred others."""
+        known: Value | None = self.scored.get(key)
         if known is None:
-            if len(self.weighed) >= _REMEMBERED:
-                self.weighed.clear()
-            known = self.weighed[key] = work_out()
+            if len(self.scored) >= _REMEMBERED:
+                self.scored.clear()
+            known = self.scored[key] = compute()
         return known
 
     @cached_property
     def rarity(self) -> dict[str, float]:
+        """Return the rarity of each word, from 0.25 for one in all tables to 1 for one in a single table."""
         counts = Counter(word for entry in self.entries for word in entry.words)
         top = math.log(1 + len(self.entries))
         return {word: 0.25 + 0.75 * math.log((1 + len(self.entries)) / count) / top for word, count in counts.items()}
@@ -198,23 +211,40 @@ class TableCatalogue:
 def build_table_catalogue(
     tables: Iterable[Mapping[str, Any]], contexts: Mapping[str, TableContext] | None = None
 ) -> TableCatalogue:
-    """Collect tables (rows of `tables`) with what is said around them."""
+    """Parse tables with their context.
+
+    Args:
+        tables: Rows of `tables`.
+        contexts: Contexts by table id; None for none.
+
+    Returns:
+        The catalogue.
+    """
     known = contexts or {}
     return TableCatalogue(tuple(TableEntry(row, known.get(row["table_id"], TableContext())) for row in tables))
 
 
 def leaf_of(path: str) -> str:
-    """The last header of a path that is more than a column's letter."""
+    """Return the last header of a path that is more than a column's letter.
+
+    Args:
+        path: Headers separated by " > ".
+    """
     pieces = [piece for piece in path.split(SEPARATOR) if len(piece) > 1]
     return re.sub(r"[\s—–…:.]+$", "", pieces[-1]) if pieces else ""
 
 
 def continues_rule(leaf: str) -> bool:
+    """Return whether a column header continues the rule of the column before, such as "of the amount over".
+
+    Args:
+        leaf: Last header of a column.
+    """
     return any(rule.pattern.search(leaf) for rule in load_rules("table_lookup", "continuations"))
 
 
 def _is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
-    """Decide whether a cell can be an answer: not what its row is called, unless it is a condition in words."""
+    """Return whether a cell can be an answer: not the name of its row, unless it is a condition in words."""
     is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
     if not is_name:
         return bool(cell["row_path"] or len(row) > 1)
@@ -228,7 +258,7 @@ def _column_header(path: str) -> Header:
 
 
 def _row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Header:
-    """A row's header with the headers of the columns that name it: "4" under "Family Size" counts a family."""
+    """Return a row's header with the headers of the columns that name it: "4" under "Family Size" counts a family."""
     pieces = cell["row_path"].split(SEPARATOR)
     names = [_naming_cell(piece, cell, row) for piece in pieces]
     axes = [name["col_path"] if name else "" for name in names]
@@ -252,12 +282,12 @@ def _row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> He
 
 
 def _naming_cell(piece: str, cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The nearest cell to the left that prints a piece of the row's path."""
+    """Return the nearest cell to the left that prints a piece of the row's path."""
     return next((other for other in reversed(row) if other["col_ix"] < cell["col_ix"] and other["text"] == piece), None)
 
 
 def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[Mapping[str, Any]]) -> Range | None:
-    """The bracket whose lower end is a piece of the path, and whose upper end is the next."""
+    """Return the bracket whose lower end is a piece of the path, and whose upper end is the next."""
     if not any(rule.pattern.search(axes[i]) for rule in load_rules("table_lookup", "lower_ends")):
         return None
     is_upper = i + 1 < len(pieces) and any(
@@ -269,7 +299,7 @@ def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[M
 
 
 def _upper_end(low: str, row: Sequence[Mapping[str, Any]]) -> str:
-    """The cell right of a lower end where its header says "but less than", though it names no row."""
+    """Return the cell right of a lower end where its header is "but less than", though it names no row."""
     for left, right in pairwise(row):
         if left["text"] == low and any(
             rule.pattern.search(right["col_path"]) for rule in load_rules("tables", "second_stub")

@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a question gives to choose a table, a row and a column by."""
+    """A parsed question: what it gives to choose a table, a row and a column."""
 
     words: frozenset[str]
     lay_words: frozenset[str]
@@ -32,7 +32,7 @@ class Question:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """All that it gives, to know it again by."""
+        """Return all its parts as a key of a cache."""
         facets = frozenset(self.facets.items())
         return self.words, self.lay_words, self.numbers, facets, self.years, self.forms, self.names_place
 
@@ -43,20 +43,38 @@ def _families() -> dict[str, str]:
 
 
 def canonical(word: str) -> str:
-    """The word that stands for its family, for a stem."""
+    """Return the representative of a stem's family.
+
+    Args:
+        word: Stem of a word.
+    """
     return _families().get(word, word)
 
 
 @lru_cache(maxsize=50_000)
 def find_words(text: str) -> frozenset[str]:
-    """The content words of a text as stems of their families; plain numbers are none, "w-4" and "sec_1202" are."""
+    """Find the content words of a text.
+
+    Args:
+        text: Question or header.
+
+    Returns:
+        Stems of their families; plain numbers are left out, "w-4" and "sec_1202" are included.
+    """
     words = (canonical(_KEYED.sub("", term)) for term in find_terms(text) if any(letter.isalpha() for letter in term))
     return frozenset((*words, *_DATE.findall(text)))
 
 
 @lru_cache(maxsize=50_000)
 def find_facets(text: str) -> dict[str, frozenset[str]]:
-    """The values of each facet that a text names."""
+    """Find the facet values that a text names.
+
+    Args:
+        text: Question or header.
+
+    Returns:
+        Values by facet, such as filing statuses.
+    """
     found: dict[str, set[str]] = {}
     small = text.lower()
     for rule in load_rules("table_lookup", "facets"):
@@ -66,19 +84,26 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
 
 
 @cache
-def _unmeant() -> frozenset[str]:
-    """Words that name nothing in a table, and number words, which are read as numbers."""
+def _noise_words() -> frozenset[str]:
+    """Return words that name nothing in a table, and number words, which are read as numbers."""
     family = load_family("table_lookup")
     return frozenset(canonical(stem(word)) for word in (*family["noise"], *family["number_words"]))
 
 
 def read_question(question: str) -> Question:
-    """Take a question apart."""
+    """Parse a question about a table.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Words, numbers, facets and years.
+    """
     text = re.sub(r"\$\s+", "$", question)
     facets = find_facets(text)
     for rule in load_rules("table_lookup", "facets"):
         text = rule.pattern.sub(" ; ", text)
-    words = find_words(text) - _unmeant()
+    words = find_words(text) - _noise_words()
     for label in load_rules("table_lookup", "labels"):
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
@@ -91,7 +116,7 @@ def read_question(question: str) -> Question:
         else:
             numbers.append(replace(number, nouns=_nouns(_with_digits(text), *match.span())))
     if years:
-        # "tax year 2031" is said by the number.
+        # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
     return Question(words, lay - words, tuple(numbers), facets, tuple(years))
@@ -132,9 +157,9 @@ def _with_digits(text: str) -> str:
 
 
 def _nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:
-    """The content words just before and after a number, inside its clause, with their distances.
+    """Return the content words just before and after a number, inside its clause, with their distances.
 
-    The words before a number name it rather than those after it where both are as near: "higher 90k lower 25k".
+    Words before a number name it rather than those after it where both are as near: "higher 90k lower 25k".
     """
     window = int(load_family("table_lookup")["limits"]["noun_window"])
     before = _content(_CLAUSE_END.split(text[:start])[-1])[::-1][:window]

@@ -1,4 +1,4 @@
-"""Numbers as people and tables write them: "65k" lies in "$60,000 - 79,999", 2023 in "2020 or later"."""
+"""Numbers as users and tables write them: "65k" is within "$60,000 - 79,999", 2023 within "2020 or later"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from taxkg_assets.rules.loader import load_rules
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a header says in numbers; `low` equals `high` where it says a single one."""
+    """A range of numbers in a header; `low` equals `high` for a single number."""
 
     low: float
     high: float
@@ -23,16 +23,17 @@ class Range:
 
     @property
     def is_single(self) -> bool:
+        """Return whether it is a single number."""
         return self.low == self.high
 
     @property
     def names_year(self) -> bool:
-        """Whether the ends look like calendar years."""
+        """Return whether the ends look like calendar years."""
         ends = [end for end in (self.low, self.high) if abs(end) != float("inf")]
         return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
 
     def holds(self, number: Number) -> bool:
-        """Decide whether a number lies in the range and measures the same thing."""
+        """Return whether a number is in the range and measures the same thing."""
         if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
             return False
         above = number.value > self.low or (self.has_low and number.value == self.low)
@@ -41,7 +42,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a question with the words around it and how far off they stand: they say what it counts."""
+    """A number of a question with the words around it and their distances: they name what it counts."""
 
     value: float
     is_percent: bool = False
@@ -50,13 +51,27 @@ class Number:
 
 
 def read_amount(text: str) -> float | None:
-    """Read an amount; None where the text holds none."""
+    """Read the first amount of a text.
+
+    Args:
+        text: Text of a cell or header.
+
+    Returns:
+        The amount; None where the text has none.
+    """
     match = load_rules("table_lookup", "numbers")[0].pattern.search(re.sub(r"\$\s+", "$", text))
     return _value(match) if match else None
 
 
 def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
-    """Find the numbers of a text, without their nouns."""
+    """Find the numbers of a text, without their nouns.
+
+    Args:
+        text: Question or header.
+
+    Yields:
+        Match of the pattern and the number.
+    """
     for match in load_rules("table_lookup", "numbers")[0].pattern.finditer(text):
         is_money = "$" in match[0] or match["thousands"] is not None
         yield match, Number(_value(match), match["percent"] is not None, is_money)
@@ -68,7 +83,14 @@ def _value(match: re.Match[str]) -> float:
 
 @lru_cache(maxsize=20_000)
 def find_ranges(text: str) -> tuple[Range, ...]:
-    """Find the ranges and single numbers that a header names; numbers of forms and lines are none."""
+    """Find the ranges and single numbers of a header; numbers of forms and lines are left out.
+
+    Args:
+        text: Text of a header or cell.
+
+    Returns:
+        Ranges in the order of the rules, then single numbers.
+    """
     for label in load_rules("table_lookup", "labels"):
         text = label.pattern.sub(" ", text)
     found: list[Range] = []
@@ -94,7 +116,16 @@ def find_ranges(text: str) -> tuple[Range, ...]:
 
 
 def join_ends(low: str, high: str, *, low_in: bool) -> Range | None:
-    """The bracket between the amounts of two cells; an upper end that is no amount is open."""
+    """Build the bracket between the amounts of two cells.
+
+    Args:
+        low: Text of the lower end.
+        high: Text of the upper end; one without an amount is open.
+        low_in: Whether the lower end belongs to the bracket; the upper one does otherwise.
+
+    Returns:
+        The bracket; None where the lower end has no amount.
+    """
     start, end = read_amount(low), read_amount(high)
     if start is None:
         return None

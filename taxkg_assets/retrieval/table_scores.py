@@ -1,4 +1,4 @@
-"""How much of a question the headers of a cell say, and what they say against it (rules/table_lookup.yaml)."""
+"""Scores of a cell: how much of a question its headers cover, and what contradicts it (rules/table_lookup.yaml)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from taxkg_assets.rules.loader import load_family
 
 @dataclass(frozen=True, slots=True)
 class CellWeights:
-    """What the headers of a cell say of a question, whatever another search thinks of the table.
+    """Match of a cell's headers with a question, independent of other searches.
 
-    Attributes: said: share of the question that they say. against: what they say against it. unasked: share of their
-                words that the question does not say.
+    Attributes:
+        said: Share of the question that they cover, 0 to 1.
+        against: Penalty for contradictions.
+        unasked: Share of their words that the question lacks, 0 to 1.
     """
 
     said: float
@@ -25,7 +27,14 @@ class CellWeights:
     unasked: float
 
     def score(self, prior: float | None) -> float:
-        """How much they say, less what they say against it; drawn toward what another search thinks of the table."""
+        """Combine coverage, penalty and the prior of another search.
+
+        Args:
+            prior: Score of the table by another search, 0 to 1; None for none.
+
+        Returns:
+            Score of the cell; the higher, the better.
+        """
         weights, score = load_family("table_lookup")["weights"], self.said
         if prior is not None:
             score += weights["prior"] * (prior - score)
@@ -33,41 +42,51 @@ class CellWeights:
         return float(score - weights["unasked_word"] * self.unasked)
 
 
-def weigh_cell(
-    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float]
+def score_cell(
+    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float]
 ) -> CellWeights:
-    """How much of the question the headers of a cell say, and what they say against it."""
+    """Score how much of the question the headers of a cell cover, and what contradicts it.
+
+    Args:
+        question: Parsed question.
+        entry: Table of the cell.
+        cell: Cell of the table.
+        rarity: Rarity of words over all tables.
+
+    Returns:
+        Coverage and penalties.
+    """
     weights = load_family("table_lookup")["weights"]
     row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
     spoken = said = 0.0
-    for word in asked.words:
+    for word in question.words:
         weight = rarity.get(word, weights["unknown_word"])
         spoken += weight
         said += weight * _find_word(word, entry, cell, row=row, column=column)
     total, got = spoken, said
-    lay = [rarity[word] for word in asked.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
+    lay = [rarity[word] for word in question.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
     got += weights["lay"] * min(sum(lay), spoken - said)
-    shares, others = _number_shares(asked, entry, cell, row=row, column=column)
+    shares, others = _number_shares(question, entry, cell, row=row, column=column)
     total += sum(weight for _, weight in shares)
     got += sum(weight * share for share, weight in shares)
     against = weights["other_count"] * others
-    against += weights["unmet_number"] * sum(not share for share, _ in shares[: len(asked.numbers)])
-    if asked.names_place and entry.context.is_federal:
+    against += weights["unmet_number"] * sum(not share for share, _ in shares[: len(question.numbers)])
+    if question.names_place and entry.context.is_federal:
         against += weights["other_place"]
-    for facet, values in asked.facets.items():
+    for facet, values in question.facets.items():
         total += weights["facet"]
         share = _facet_share(values, facet, entry, row=row, column=column)
         got += weights["facet"] * max(0.0, share)
         against += weights["contradiction"] if share < 0 else 0.0
-    if asked.years:
-        share = _year_share(asked, entry, row=row, column=column)
+    if question.years:
+        share = _year_share(question, entry, row=row, column=column)
         total += weights["year"]
         got += weights["year"] * share
-    if asked.forms:
+    if question.forms:
         total += weights["form"]
-        got += weights["form"] * _form_share(asked.forms, entry)
+        got += weights["form"] * _form_share(question.forms, entry)
     own = (row.own - entry.common_words) | column.own
-    unasked = sum(rarity.get(word, 0.0) for word in own - asked.words - asked.lay_words)
+    unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     if cell["col_path"] in entry.continued:
         against += weights["continuation"]
     score = got / total if total else 0.0
@@ -77,7 +96,7 @@ def weigh_cell(
 
 
 def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
-    """Where a word of the question is printed: the nearer to the cell, the more it counts."""
+    """Return the weight of a question's word by where it is printed: the nearer to the cell, the more it counts."""
     weights = load_family("table_lookup")["weights"]
     if word in row.words or word in column.words:
         return float(weights["row"])
@@ -87,21 +106,21 @@ def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: He
         return float(weights["heading"])
     if word in entry.mention_words:
         return float(weights["mention"])
-    return float(weights["beside"]) if word in entry.words_beside(cell) else 0.0
+    return float(weights["beside"]) if word in entry.nearby_words(cell) else 0.0
 
 
 def _number_shares(
-    asked: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
 ) -> tuple[list[tuple[float, float]], int]:
-    """How well each number of the question is met, and what it weighs; a range is met by one number only.
+    """Score how well each number of the question is matched, with its weight; a range is matched by one number only.
 
-    A range that no number of the question chooses weighs against the cell. Counted apart: headers that count the
-    same thing as a number of the question and come to another.
+    A range that no number of the question selects counts against the cell. Counted separately: headers that count the
+    same thing as a number of the question and have another value.
     """
     weights = load_family("table_lookup")["weights"]
     open_ranges = [*row.ranges, *column.ranges]
     pairs = sorted(
-        ((_fit(number, found, nouns), i, k) for i, number in enumerate(asked.numbers)
+        ((_fit(number, found, nouns), i, k) for i, number in enumerate(question.numbers)
          for k, (found, nouns) in enumerate(open_ranges)),
         key=lambda item: (-item[0], item[1], item[2]),
     )  # fmt: skip
@@ -112,23 +131,23 @@ def _number_shares(
             met[i] = fit
             used.add(k)
     shares = []
-    for i, number in enumerate(asked.numbers):
+    for i, number in enumerate(question.numbers):
         share = met.get(i, 0.0)
         if not share:
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
-            beside = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
-            share = max(0.6 * outside, weights["beside"] if beside else 0.0)
+            is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
+            share = max(0.6 * outside, weights["beside"] if is_nearby else 0.0)
         shares.append((share, weights["number"]))
     unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
     if unused:
         shares.append((0.0, weights["unasked_number"] * len(unused)))
-    missed = [number for i, number in enumerate(asked.numbers) if i not in met]
+    missed = [number for i, number in enumerate(question.numbers) if i not in met]
     others = sum(any(_counts_other(number, *pair) for pair in unused) for number in missed)
     return shares, others
 
 
 def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
-    """How well a number meets a header's number: it must lie in it, and should count the same thing."""
+    """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
     weights = load_family("table_lookup")["weights"]
     if not found.holds(number):
         return 0.0
@@ -145,7 +164,7 @@ def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
 
 
 def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
-    """1 where the table's document is one of the forms, less where the table or its headings only name one."""
+    """Return 1 where the table's document is one of the forms, less where the table or its headings only name one."""
     if forms & set(entry.context.forms):
         return 1.0
     named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
@@ -153,28 +172,28 @@ def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
 
 
 def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:
-    """Decide whether a header counts the same thing as a number and comes to another count: a family of 4, not of 9."""
+    """Return whether a header counts the same thing as a number and has another value: a family of 4, not of 9."""
     nearest = [noun for noun, distance in number.nouns if distance < 1]
     return found.is_percent == number.is_percent and any(noun in nouns for noun in nearest)
 
 
 def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: Header, column: Header) -> float:
-    """1 where the headers name a value asked for, -1 where they name others only, 0 where they name none."""
+    """Return 1 where the headers name a requested value, -1 where they name others only, 0 where they name none."""
     for named in (row.facets.get(facet), column.facets.get(facet), entry.title_facets.get(facet)):
         if named:
             return 1.0 if named & values else -1.0
     return 0.0
 
 
-def _year_share(asked: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
-    """How well the years of the question are met by the table's document, or by ranges of years said of it."""
+def _year_share(question: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
+    """Score how well the question's years are matched by the table's document, or by ranges of years in its context."""
     headers = (*row.years, *column.years, *entry.outer_years)
-    met = 0.0
-    for year in asked.years:
+    matched = 0.0
+    for year in question.years:
         number = Number(float(year))
         if year in entry.context.years or any(found.holds(number) for found in headers):
-            met += 1.0
+            matched += 1.0
         elif entry.mentioned_years:
-            said = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
-            met += sum(said) / len(said)
-    return met / len(asked.years)
+            shares = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
+            matched += sum(shares) / len(shares)
+    return matched / len(question.years)

@@ -9,16 +9,30 @@ from taxkg_assets.retrieval.encoder import Vectors
 
 
 def score_rows(vectors: Vectors, query: Vectors) -> Vectors:
-    """Cosine of some thousand rows with the question; all are unit vectors.
+    """Compute inner products of some thousand rows with a vector; cosines where all are unit vectors.
 
-    Row by row: a product of matrices keeps other cores waiting for more of it, and those have other work to do.
+    Row by row: a product of matrices keeps other cores waiting, and those have other work to do.
+
+    Args:
+        vectors: Vectors of shape (rows, dimension).
+        query: Vector of shape (dimension,).
+
+    Returns:
+        Products of shape (rows,).
     """
     scores: Vectors = np.vecdot(vectors, query)
     return scores
 
 
 def stack_vectors(vectors: pl.Series) -> Vectors:
-    """A list column of equally long vectors as one matrix."""
+    """Convert a list column of equally long vectors to a matrix.
+
+    Args:
+        vectors: Column of lists.
+
+    Returns:
+        Matrix of shape (rows, dimension); (0, 0) for an empty column.
+    """
     if vectors.is_empty():
         return np.zeros((0, 0), dtype=np.float32)
     matrix: Vectors = vectors.explode().to_numpy().astype(np.float32).reshape(len(vectors), -1)
@@ -26,7 +40,14 @@ def stack_vectors(vectors: pl.Series) -> Vectors:
 
 
 def list_vectors(vectors: Vectors) -> pl.Series:
-    """A matrix as a list column of its rows."""
+    """Convert a matrix to a list column of its rows.
+
+    Args:
+        vectors: Matrix of shape (rows, dimension).
+
+    Returns:
+        Column of lists of float32.
+    """
     if not len(vectors):
         return pl.Series([], dtype=pl.List(pl.Float32))
     return pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(pl.List(pl.Float32))

@@ -1,4 +1,4 @@
-"""Parent assembly: a hit widened to its surroundings within a budget, no text handed over twice."""
+"""Parent assembly: a hit widened to its surroundings within a budget, no text returned twice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.rules.loader import load_family
 
 SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id", "terms")
-"""Columns of the rows that are handed over."""
+"""Columns of the rows that are returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Chunks of one place of a document handed over as one passage."""
+    """Chunks of one place of a document as one passage."""
 
     text: str
     bboxes: tuple[dict[str, Any], ...]
@@ -26,14 +26,19 @@ class Window:
 
 @dataclass
 class Windows:
-    """Grows windows over the rows of an index; a row goes into one window only.
+    """Grows windows over the rows of an index; a row is in one window only.
 
-    Levels: paragraph hands over the hit itself; section its whole anchor; page and document what stands there, cut to
-    the budget; auto the hit with what the ranker found besides it under the same heading or the heading above, and
-    with its neighbours there. The first windows of that level are wide, those after them narrow, so that the rest of
-    a reader's room holds many places instead of much of a few.
+    Levels: paragraph is the hit itself; section its whole anchor; page and document the text around it, cut to the
+    budget; auto the hit with the ranked candidates under the same heading or the heading above, and with the adjacent
+    rows there. The first windows of that level are wide, those after them narrow, so that the results cover many places
+    instead of much of a few.
 
-    Attributes: ranked: candidate rows, best first. grown: windows handed over so far.
+    Attributes:
+        facts: Columns of passages.
+        level: Size of a window.
+        ranked: Candidate rows, best first.
+        used: Rows of windows so far.
+        grown: Number of windows so far.
     """
 
     facts: PassageFacts
@@ -43,12 +48,23 @@ class Windows:
     grown: int = 0
 
     def grow(self, row: int) -> Window | None:
-        """Widen a hit; None if an earlier window already holds it."""
+        """Widen a hit; None if an earlier window already contains it.
+
+        Args:
+            row: Row of the hit.
+        """
         chosen = self.choose(row)
         return self.open(chosen, hit=row) if chosen else None
 
     def choose(self, row: int) -> list[int]:
-        """The rows of a hit's window, in reading order; none if an earlier window already holds it."""
+        """Choose the rows of a hit's window.
+
+        Args:
+            row: Row of the hit.
+
+        Returns:
+            Rows in reading order; empty if an earlier window already contains the hit.
+        """
         if row in self.used:
             return []
         limits = load_family("ranking")["windows"]
@@ -56,9 +72,9 @@ class Windows:
         if self.level == "auto" and self._scopes(row):
             is_wide = self.grown < limits["wide"]
             self._take_ranked(row, chosen, budget=limits["words"] if is_wide else limits["narrow"])
-            self._take_neighbours(row, chosen, budget=limits["neighbours"] if is_wide else 0)
+            self._take_adjacent(row, chosen, budget=limits["neighbours"] if is_wide else 0)
         else:
-            self._take_neighbours(row, chosen, budget=limits["words"])
+            self._take_adjacent(row, chosen, budget=limits["words"])
         self.grown += 1
         rows = sorted(chosen)
         self.used.update(rows)
@@ -66,7 +82,15 @@ class Windows:
         return rows
 
     def open(self, rows: Sequence[int], *, hit: int) -> Window:
-        """The window of chosen rows."""
+        """Assemble the window of chosen rows.
+
+        Args:
+            rows: Rows in reading order.
+            hit: Row of the hit.
+
+        Returns:
+            Text, rectangles and chunks.
+        """
         columns = self.facts.columns
         self.facts.prefetch(rows, SHOWN)
         return Window(
@@ -76,7 +100,7 @@ class Windows:
         )
 
     def _take_ranked(self, row: int, chosen: set[int], *, budget: int) -> None:
-        """Add what the ranker liked under the same heading or the heading above, as far as the budget goes."""
+        """Add ranked candidates under the same heading or the heading above, within the budget."""
         words = self.facts.word_counts
         left = budget - words[row]
         for other in self.ranked[: load_family("ranking")["windows"]["ranked"]]:
@@ -85,10 +109,10 @@ class Windows:
                 chosen.add(other)
                 left -= words[other]
 
-    def _take_neighbours(self, row: int, chosen: set[int], *, budget: int) -> None:
-        """Add what stands after and before the hit, as far as the budget goes."""
+    def _take_adjacent(self, row: int, chosen: set[int], *, budget: int) -> None:
+        """Add the rows after and before the hit, within the budget."""
         words = self.facts.word_counts
-        left = budget - sum(words[held] for held in chosen)
+        left = budget - sum(words[own] for own in chosen)
         for scope in self._scopes(row):
             for step in (1, -1):
                 following = row + step
@@ -99,7 +123,7 @@ class Windows:
                     following += step
 
     def _print(self, rows: Sequence[int], *, hit: int) -> Iterator[str]:
-        """The rows' texts in reading order, each new heading before them unless the text itself begins with it."""
+        """Yield the rows' texts in reading order, each new heading before them unless the text begins with it."""
         anchors, columns = self.facts.anchor_number, self.facts.columns
         before = anchors[hit]
         for row in rows:
@@ -117,7 +141,7 @@ class Windows:
         return by_level.get(self.level, ("anchor", "parent"))
 
     def _same_unit(self, row: int) -> list[int]:
-        """The other rows of the hit's page or document, where those are what is ranked."""
+        """Return the other rows of the hit's page or document, where those are what is ranked."""
         if self.level not in ("page", "document"):
             return []
         is_same = self.facts.document_number == self.facts.document_number[row]

@@ -1,7 +1,7 @@
-"""What a model does for a reader: words the answer from the passages, and has a second opinion of their relevance.
+"""Answer generation and relevance grading by a model.
 
-Nothing here is taken on trust: a sentence stands if its own quotes do, and a rule's proposal is never taken for a
-model's. What a model says beyond that is as if it had not been asked.
+The output is not trusted: a sentence is kept if its own quotes are verified, and a rule's proposal is never taken for a
+model's. Everything else that a model returns is ignored.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from taxkg_assets.rules.loader import load_family
 
 _HEADING, _PASSAGE = "heading", "passage"
 _CITATION = re.compile(r"\s*\[\d+\]")
-"""Marks of citations are set by the program; those in a model's words are none."""
+"""Citation marks are set by the program; those in a model's words are removed."""
 
 
 class Citation(BaseModel):
-    """What a sentence of an answer rests on: a quote of a passage, or of the headings above it.
+    """Evidence for a sentence of an answer: a quote of a passage, or of the headings above it.
 
-    Attributes: sentence_ix: line of the answer, notices aside. rank: the passage's.
+    Attributes:
+        sentence_ix: Line of the answer, notices aside.
+        rank: Number of the passage.
+        quote: Verbatim words.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,7 +38,7 @@ class Citation(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class GeneratedAnswer:
     """An answer in a model's words, each sentence with the numbers of its passages."""
 
     text: str
@@ -43,37 +46,62 @@ class Worded:
     model: str
 
 
-def word_answer(question: str, results: Sequence[Result], *, proposer: Proposer) -> Worded | None:
-    """An answer in a model's words; None where it gives none, or no sentence of it holds."""
-    (judged,) = proposer.propose(ANSWERS, [_ask_about(question, results)])
+def generate_answer(question: str, results: Sequence[Result], *, proposer: Proposer) -> GeneratedAnswer | None:
+    """Generate an answer from passages.
+
+    Args:
+        question: Words of the user.
+        results: Passages, best first.
+        proposer: The model.
+
+    Returns:
+        The answer; None where the model gives none, or no sentence of it is verified.
+
+    Raises:
+        ProposerError: The model cannot be called.
+    """
+    (judged,) = proposer.propose(ANSWERS, [_make_item(question, results)])
     if judged.created_by != "llm" or judged.proposal is None or not judged.proposal.sentences:
         return None
-    said = [(_tidy(claim.text), claim) for claim in judged.proposal.sentences]
+    sentences = [(_tidy(claim.text), claim) for claim in judged.proposal.sentences]
     lines: list[str] = []
     citations: list[Citation] = []
-    for text, claim in ((text, claim) for text, claim in said if text):
+    for text, claim in ((text, claim) for text, claim in sentences if text):
         ranks = _ranks(claim)
         citations += [
             Citation(sentence_ix=len(lines), rank=_rank(evidence.pointer), quote=evidence.quote)
             for evidence in claim.evidence
         ]
         lines.append(f"{text} {''.join(f'[{rank}]' for rank in ranks)}")
-    return Worded("\n".join(lines), tuple(citations), judged.model) if lines else None
+    return GeneratedAnswer("\n".join(lines), tuple(citations), judged.model) if lines else None
 
 
-def weigh_opinion(relevance: float, question: str, results: Sequence[Result], *, proposer: Proposer) -> float:
-    """Relevance (0–10) between the guardrail's and a model's; the guardrail's alone where no model gives a grade."""
+def blend_relevance(relevance: float, question: str, results: Sequence[Result], *, proposer: Proposer) -> float:
+    """Blend the guardrail's relevance with a model's grade.
+
+    Args:
+        relevance: Grade of the guardrail, 0 to 10.
+        question: Words of the user.
+        results: Passages, best first.
+        proposer: The model.
+
+    Returns:
+        Relevance from 0 to 10; the guardrail's alone where no model gives a grade.
+
+    Raises:
+        ProposerError: The model cannot be called.
+    """
     if not results:
         return relevance
-    (judged,) = proposer.propose(RELEVANCE_GRADING, [_ask_about(question, results)])
+    (judged,) = proposer.propose(RELEVANCE_GRADING, [_make_item(question, results)])
     if judged.created_by != "llm" or judged.proposal is None:
         return relevance
     share: float = load_family("llm")["reading"]["opinion_share"]
     return (1 - share) * relevance + share * judged.proposal.grade
 
 
-def _ask_about(question: str, results: Sequence[Result]) -> QuestionItem:
-    """The question over the first passages, each below the headings that it stands under."""
+def _make_item(question: str, results: Sequence[Result]) -> QuestionItem:
+    """Return the question with the first passages, each below its headings."""
     shown = results[: load_family("llm")["reading"]["passages"]]
     blocks = [
         Block(element_id=f"{name}-{result.rank}", text=text, role=name)
@@ -93,5 +121,5 @@ def _ranks(claim: Claim) -> list[int]:
 
 
 def _tidy(text: str) -> str:
-    """A sentence on one line, without marks of citations of its own."""
+    """Return a sentence on one line, without citation marks of its own."""
     return " ".join(_CITATION.sub("", text).split())

@@ -1,6 +1,6 @@
-"""Official addresses: of a product's web page and PDF, and the product that an address is one of.
+"""Official addresses: of a product's web page and PDF, and the product that an address belongs to.
 
-Only the publisher's own products have any: a document that merely looks like one has none.
+Only the publisher's own products have addresses: a document that merely resembles one has none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ class Addresses:
 
 
 def names_publisher(texts: Iterable[str]) -> bool:
-    """Decide whether any text names the publisher of the products that have official addresses."""
+    """Return whether any text names the publisher of the products that have official addresses.
+
+    Args:
+        texts: Texts of a document, such as one per page.
+    """
     rules = load_rules("addresses", "publishers")
     return any(rule.pattern.search(text) for text in texts for rule in rules)
 
@@ -28,9 +32,18 @@ def names_publisher(texts: Iterable[str]) -> bool:
 def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is_draft: bool) -> Addresses:
     """Find the official addresses of a product of the IRS.
 
-    Args:    irs_name: the publisher's own file stem. form, doc_type, revision: as in the table `documents`.
-    Returns: the address of the page, where its kind has one, and of the PDF of this revision.
-    Source:  rules/addresses.yaml.
+    Args:
+        irs_name: File stem of the publisher, such as `f1099div`.
+        form: Form as in the table `documents`.
+        doc_type: Document type as in the table `documents`.
+        revision: Revision as in the table `documents`; may be empty.
+        is_draft: Whether the document is a draft.
+
+    Returns:
+        Address of the page, where its type has one, and of the PDF of this revision; both None for other names.
+
+    Source:
+        rules/addresses.yaml.
     """
     if not any(rule.pattern.match(irs_name) for rule in load_rules("addresses", "names")):
         return Addresses()
@@ -45,7 +58,14 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
 
 
 def find_product(url: str) -> str | None:
-    """Name the product that an address is one of, as its file stem; None for any other address."""
+    """Find the product that an address belongs to.
+
+    Args:
+        url: Any URL.
+
+    Returns:
+        File stem of the product, such as `p550`; None for any other address.
+    """
     for rule in load_rules("addresses", "products"):
         match = rule.pattern.match(url)
         if match is not None:

@@ -1,6 +1,6 @@
-"""How a pattern is asked fastest whether it is in a text, read off the pattern itself; the answer is the same.
+"""Fastest call for a pattern, derived from the pattern itself, with the result of `search`.
 
-A search tries every place of a text, also for a pattern that says that it begins or ends there.
+A search tries every place of a text, also for a pattern that is anchored at its beginning or end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ Search = Callable[[str], "re.Match[str] | None"]
 
 
 def matches_any(name: str, group: str, text: str) -> bool:
-    """Decide whether a text contains a match of any pattern in the list `group` of `rules/<name>.yaml`."""
+    """Return whether a text contains a match of any pattern of a list.
+
+    Args:
+        name: Rule family, `rules/<name>.yaml`.
+        group: Key of the list in the family.
+        text: Text to search.
+    """
     for search in _searches(name, group):  # noqa: SIM110 - a generator costs as much as the search
         if search(text):
             return True
@@ -35,14 +41,22 @@ def _searches(name: str, group: str) -> tuple[Search, ...]:
 
 
 def find_search(pattern: re.Pattern[str]) -> Search:
-    """Find what to ask in the place of `pattern.search`: it looks only where the pattern can match."""
+    """Select the fastest function that finds what `pattern.search` finds.
+
+    Args:
+        pattern: Compiled pattern.
+
+    Returns:
+        `match` for patterns anchored at the beginning, a search of the last characters for short ones anchored at the
+        end, else `search`.
+    """
     parsed = _PARSER.parse(pattern.pattern, pattern.flags)
     if pattern.flags & re.MULTILINE:
         return pattern.search
-    if _stands_at(parsed, "AT_BEGINNING", place=0):
+    if _is_anchored(parsed, "AT_BEGINNING", place=0):
         return pattern.match
     longest = int(parsed.getwidth()[1])
-    if longest > _FAR_BACK or not _stands_at(parsed, "AT_END", place=-1):
+    if longest > _FAR_BACK or not _is_anchored(parsed, "AT_END", place=-1):
         return pattern.search
 
     def search_end(text: str) -> re.Match[str] | None:
@@ -52,13 +66,13 @@ def find_search(pattern: re.Pattern[str]) -> Search:
     return search_end
 
 
-def _stands_at(items: Sequence[tuple[Any, Any]], edge: str, *, place: int) -> bool:
-    """Decide whether every match begins (place 0) or ends (place -1) at an edge of the text."""
+def _is_anchored(items: Sequence[tuple[Any, Any]], edge: str, *, place: int) -> bool:
+    """Return whether every match begins (place 0) or ends (place -1) at an edge of the text."""
     if not len(items):
         return False
     operation, argument = items[place]
     if str(operation) == "BRANCH":
-        return all(_stands_at(branch, edge, place=place) for branch in argument[1])
+        return all(_is_anchored(branch, edge, place=place) for branch in argument[1])
     if str(operation) == "SUBPATTERN":
-        return not argument[1] & re.MULTILINE and _stands_at(argument[-1], edge, place=place)
+        return not argument[1] & re.MULTILINE and _is_anchored(argument[-1], edge, place=place)
     return str(operation) == "AT" and str(argument) == edge

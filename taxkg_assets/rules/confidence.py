@@ -1,4 +1,4 @@
-"""Confidence of a decision: the share of decisions of its kind that were right where somebody looked."""
+"""Confidence of a decision: the share of right decisions of its kind among those that were checked."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from taxkg_assets.rules.loader import load_family
 
 @cache
 def read_confidence(group: str, kind: str) -> float:
-    """Share of right decisions of one kind, with one right and one wrong added.
+    """Return the share of right decisions of one kind, with one right and one wrong added (Laplace's rule).
 
-    A kind that was looked at too seldom, or never, has the share of all such kinds of its group.
+    A kind that was checked fewer than `seldom` times, or never, has the share of all such kinds of its group.
+
+    Args:
+        group: List of kinds in rules/confidence.yaml, such as `reference_cues`.
+        kind: Kind of the decision, such as the id of a rule.
+
+    Returns:
+        Probability between 0 and 1, rounded to 3 digits.
     """
     family = load_family("confidence")
     counts: dict[str, list[int]] = family[group]
@@ -23,6 +30,6 @@ def read_confidence(group: str, kind: str) -> float:
 
 
 def find_sure_threshold() -> float:
-    """The confidence from which a decision counts as sure."""
+    """Return the confidence, 0 to 1, from which a decision counts as sure."""
     threshold: float = load_family("confidence")["sure"]
     return threshold

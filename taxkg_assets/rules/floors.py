@@ -15,7 +15,23 @@ LOCATED = " (located)"
 class Floor:
     """One bound of a gate, and the measurement that it was taken from.
 
-    A share of fewer than `least_n` rows says nothing and is not judged.
+    A share of fewer than `least_n` rows is not significant and not judged.
+
+    Attributes:
+        id: Name of the floor.
+        gate: Table whose gate it belongs to.
+        metric: Figure that it bounds.
+        floor: The bound.
+        bound: `min` or `max`.
+        measured: Figure when the floor was set; None where it was not measured.
+        n: Rows behind that figure.
+        source: Labeled data behind that figure.
+        date: Day of the measurement.
+        query_set: Query set that it binds; None for all except located ones.
+        least_n: Rows from which the figure is judged.
+
+    Raises:
+        ValueError: `bound` is neither `min` nor `max`.
     """
 
     id: str
@@ -35,24 +51,38 @@ class Floor:
             raise ValueError(f"floor {self.id}: bound is {self.bound!r}, neither min nor max")
 
     def holds(self, value: float) -> bool:
-        """Whether a figure keeps the bound; meeting it exactly is enough."""
+        """Return whether a figure meets the bound; equality is enough.
+
+        Args:
+            value: Figure in the unit of the metric.
+        """
         return value >= self.floor if self.bound == "min" else value <= self.floor
 
     def binds(self, query_set: str) -> bool:
-        """Whether a query set is held to the floor.
+        """Return whether the floor applies to a query set.
 
-        Located gold names one right passage of perhaps several in a corpus it was not written for: such a set is
+        Located gold names one right passage of perhaps several in a corpus that it was not written for: such a set is
         reported, and bound only by a floor of its own.
+
+        Args:
+            query_set: Name of the query set.
         """
         return self.query_set == query_set or (self.query_set is None and not query_set.endswith(LOCATED))
 
     def describe(self) -> str:
-        """The bound in words, for whoever reads why a gate failed."""
+        """Return the bound in words, for the message of a failed gate."""
         return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
 
 
 @cache
 def load_floors(gate: str | None = None) -> tuple[Floor, ...]:
-    """Read the floors of one gate, or of all, in the file's order."""
+    """Read the floors of one gate, or of all, in the order of the file.
+
+    Args:
+        gate: Table of the gate; None for all.
+
+    Returns:
+        Floors of rules/floors.yaml.
+    """
     floors = tuple(Floor(**row) for row in load_family("floors")["floors"])
     return tuple(floor for floor in floors if gate in (None, floor.gate))

@@ -1,4 +1,4 @@
-"""What a document's `form` and `doc_type` mean, told once for every stage."""
+"""Meaning of a document's `form` and `doc_type`, for all stages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,27 @@ _PERSPECTIVES = {
 
 
 def split_forms(form: str) -> tuple[str, ...]:
-    """Name the single forms of a booklet: two in `W-2 and W-3`."""
+    """Split the form of a booklet into single forms: two in `W-2 and W-3`.
+
+    Args:
+        form: Form as in the table `documents`; may be empty.
+
+    Returns:
+        Forms in the order of the text.
+    """
     return tuple(part for part in _BETWEEN_FORMS.split(form.strip()) if part)
 
 
 def form_pattern(form: str) -> re.Pattern[str]:
-    """Make the pattern by which people name a form: '1099div', 'f1099div', 'Form 1099 DIV', 'W-2s', 'publication 15T'.
+    """Compile the pattern of the names of a form: `1099div`, `f1099div`, `Form 1099 DIV`, `W-2s`, `publication 15T`.
 
-    The plural's s is a small one: a capital S is a form's own letter (W-4S).
+    The plural's s is lower case: a capital S is a form's own letter (W-4S).
+
+    Args:
+        form: One form as in the table `documents`.
+
+    Returns:
+        Pattern that ignores case otherwise.
     """
     plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
     prefix = "f?" if plain[:1].isdigit() else ""
@@ -38,5 +51,12 @@ def form_pattern(form: str) -> re.Pattern[str]:
 
 
 def find_perspective(doc_type: str) -> str:
-    """Decide whom a document of a kind addresses where its headings say nothing else."""
+    """Return the audience of a document type, where headings do not say otherwise.
+
+    Args:
+        doc_type: Document type as in the table `documents`.
+
+    Returns:
+        Perspective; `other` for any other type.
+    """
     return _PERSPECTIVES.get(doc_type, "other")

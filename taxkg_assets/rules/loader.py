@@ -1,4 +1,4 @@
-"""Loader of the rule files: YAML beside this module, read once a process; a pattern is compiled when first asked."""
+"""Loader of the rule files: YAML next to this module, read once per process; patterns are compiled on first use."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ import yaml
 
 from taxkg_assets.rules.needed_words import find_word_groups
 
-# The same loader in C where it was compiled: rules are read anew by every process.
+# The same loader in C where it was compiled: every process reads the rules again.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One pattern with the examples that it must and must not match; `written` is the pattern as the file has it.
+    """One pattern with the examples that it must and must not match.
 
-    It is compiled when it is first asked: one question or one document needs few of the rules of a file.
+    It is compiled on first use: one question or one document needs few of the rules of a file.
+
+    Attributes:
+        id: Name that is unique within its list.
+        written: The pattern in the file's own words, references expanded.
+        examples: Texts that it must match.
+        counter_examples: Texts that it must not match.
+        source: Authority of the rule.
+        extra: Further keys of the rule.
     """
 
     id: str
@@ -32,21 +40,25 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled pattern."""
-        return re.compile(ask_letter_first(self.written))
+        """Return the compiled pattern."""
+        return re.compile(hoist_first_letter(self.written))
 
     @cached_property
     def word_groups(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of words: every text that matches holds a word of each."""
+        """Return groups of lower-case words; every matching text contains a word of each."""
         return find_word_groups(self.written)
 
     @property
     def needed_words(self) -> tuple[str, ...]:
-        """Words of which every text that matches holds at least one."""
+        """Return words of which every matching text contains at least one; empty where there are none for sure."""
         return self.word_groups[0] if self.word_groups else ()
 
     def may_match(self, small: str) -> bool:
-        """Decide cheaply whether the pattern can match at all in a text, given in small letters."""
+        """Return whether the pattern can match at all, without running it.
+
+        Args:
+            small: Text in lower case.
+        """
         for words in self.word_groups:
             for word in words:
                 if word in small:
@@ -58,7 +70,14 @@ class Rule:
 
 @cache
 def load_family(name: str) -> dict[str, Any]:
-    """Read `rules/<name>.yaml` as it stands."""
+    """Read `rules/<name>.yaml`, once per process.
+
+    Args:
+        name: Rule family.
+
+    Returns:
+        Content of the file; do not change it.
+    """
     text = files("taxkg_assets.rules").joinpath(f"{name}.yaml").read_text(encoding="utf8")
     loaded: dict[str, Any] = yaml.load(text, Loader=_LOADER)
     return loaded
@@ -68,34 +87,49 @@ def load_family(name: str) -> dict[str, Any]:
 _PART = re.compile(r"\(\?&(?P<name>\w+)\)")
 
 
-def spell_out(pattern: str) -> str:
-    """Write a pattern out in full: parts of the shared grammar stand in it by their names."""
+def expand_references(pattern: str) -> str:
+    """Replace references to the shared grammar, such as `(?&joint)`, by the patterns that they name.
+
+    Args:
+        pattern: Pattern as written in a rule.
+    """
     if not _PART.search(pattern):
         return pattern
     parts = {row["id"]: row["pattern"] for row in load_family("key_lists")["parts"]}
-    return spell_out(_PART.sub(lambda match: parts[match["name"]], pattern))
+    return expand_references(_PART.sub(lambda match: parts[match["name"]], pattern))
 
 
-# `\b` before a letter, or before one of a few letters, that stands there once.
+# `\b` before a letter, or before one of a few letters, that occurs there once.
 _WORD_START = re.compile(r"\\b(?P<letter>\[[A-Za-z]+\]|[A-Za-z])(?![*+?{])")
 
 
-def ask_letter_first(pattern: str) -> str:
-    """Write `\bform` so that the letter is asked for before what stands before it: places without it are skipped.
+def hoist_first_letter(pattern: str) -> str:
+    r"""Rewrite `\bform` so that the letter is tested before the word boundary: places without it are skipped.
 
-    The two say the same; with the letter first, the engine searches for it instead of trying every place of a text.
+    Both match the same; with the letter first, the engine searches for it instead of trying every place of a text.
+
+    Args:
+        pattern: Regular expression.
     """
     return _WORD_START.sub(r"\g<letter>(?<!\\w\g<letter>)", pattern)
 
 
 @cache
 def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
-    """Read the list `group` of `rules/<name>.yaml` in the file's order."""
+    """Read a list of a rule family, once per process.
+
+    Args:
+        name: Rule family, `rules/<name>.yaml`.
+        group: Key of the list in the family.
+
+    Returns:
+        Rules in the order of the file.
+    """
     known = {"id", "pattern", "examples", "counter_examples", "source"}
     return tuple(
         Rule(
             id=row["id"],
-            written=spell_out(row["pattern"]),
+            written=expand_references(row["pattern"]),
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],

@@ -1,6 +1,6 @@
-"""Words without which a pattern cannot match, read off the pattern itself: most texts hold none of a rule's words.
+"""Words without which a pattern cannot match, derived from the pattern itself: most texts have none of a rule's words.
 
-To look for a few words is several times faster than to search for a pattern that is not there.
+To test for a few words is several times faster than to search for a pattern that does not occur.
 """
 
 from __future__ import annotations
@@ -11,22 +11,36 @@ from typing import Any
 
 # The parser of the standard library has no public name since Python 3.11.
 _PARSER: Any = import_module("re._parser")
-# So many spellings of one word are told apart: don't and don’t.
+# Largest number of spellings of one word: don't and don’t are two.
 _SPELLINGS = 4
-# To look for more words than this takes as long as the search that it saves.
+# A test for more words than this takes as long as the search that it saves.
 _MANY_WORDS = 30
-# A single letter stands in nearly every sentence.
+# A single letter occurs in nearly every sentence.
 _LEAST_LETTERS = 2
 
 
 def find_needed_words(pattern: str) -> tuple[str, ...]:
-    """Find words, in small letters, of which every text that matches holds at least one; none where no word is sure."""
+    """Find words of which every matching text contains at least one.
+
+    Args:
+        pattern: Regular expression.
+
+    Returns:
+        Words in lower case; empty where no word is sure.
+    """
     return next(iter(find_word_groups(pattern)), ())
 
 
 def find_word_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """Find groups of words: every text that matches holds a word of each. The most telling group comes first."""
-    groups = sorted(_groups(_PARSER.parse(pattern)), key=_telling, reverse=True)
+    """Find groups of words of which every matching text contains one each.
+
+    Args:
+        pattern: Regular expression.
+
+    Returns:
+        Groups of lower-case words, the most selective first.
+    """
+    groups = sorted(_groups(_PARSER.parse(pattern)), key=_selectivity, reverse=True)
     few = [group for ix, group in enumerate(groups) if ix == 0 or _is_worth(group)]
     # Where `no` is not, there is no `not` either.
     shortest = [tuple(sorted(word for word in g if not any(part in word for part in g - {word}))) for g in few]
@@ -34,12 +48,12 @@ def find_word_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
-    """Choose the most telling of the words that the parts of a sequence need."""
-    return max(_groups(items), key=_telling, default=None)
+    """Choose the most selective of the words that the parts of a sequence need."""
+    return max(_groups(items), key=_selectivity, default=None)
 
 
 def _groups(items: Iterable[tuple[Any, Any]]) -> list[set[str]]:
-    """List the words that each part of a sequence needs, all parts of which must be there."""
+    """List the words that each part of a sequence needs; all parts must occur."""
     groups: list[set[str]] = []
     words: set[str] = set()
     for operation, argument in items:
@@ -57,7 +71,7 @@ def _groups(items: Iterable[tuple[Any, Any]]) -> list[set[str]]:
 
 
 def _openings(operation: str, argument: Any) -> set[str]:
-    """Read how a choice may begin, where each of its branches begins with letters of its own."""
+    """List how a choice may begin, where each of its branches begins with letters of its own."""
     if operation == "SUBPATTERN":
         items = list(argument[-1])
         return _openings(str(items[0][0]), items[0][1]) if len(items) == 1 else _opening(items)
@@ -68,7 +82,7 @@ def _openings(operation: str, argument: Any) -> set[str]:
 
 
 def _opening(items: Iterable[tuple[Any, Any]]) -> set[str]:
-    """Read the letters with which a sequence begins; none where they are not sure."""
+    """List the letters with which a sequence begins; none where they are not sure."""
     words: set[str] = set()
     for operation, argument in items:
         longer = {word + letter for word in words or {""} for letter in _letters(str(operation), argument)}
@@ -79,7 +93,7 @@ def _opening(items: Iterable[tuple[Any, Any]]) -> set[str]:
 
 
 def _letters(operation: str, argument: Any) -> set[str]:
-    """Read the characters that one place allows, case aside, where they are few: `s`, `[Ss]`, `[’']`; else none."""
+    """List the characters that one place allows, case aside, where they are few: `s`, `[Ss]`, `[’']`; else none."""
     members = [(operation, argument)] if operation == "LITERAL" else argument if operation == "IN" else ()
     letters = {chr(code).lower() if str(kind) == "LITERAL" else "" for kind, code in members}
     return letters if "" not in letters and len(letters) <= _SPELLINGS else set()
@@ -98,11 +112,11 @@ def _groups_of_part(operation: str, argument: Any) -> list[set[str]]:
     return []
 
 
-def _telling(words: set[str]) -> tuple[bool, int, int]:
-    """Prefer words that are not too many, then those whose shortest is longer, then fewer of them."""
+def _selectivity(words: set[str]) -> tuple[bool, int, int]:
+    """Return a sort key: not too many words, then a longer shortest one, then fewer of them."""
     return len(words) <= _MANY_WORDS, min(map(len, words)), -len(words)
 
 
 def _is_worth(words: set[str]) -> bool:
-    """Decide whether a further group is worth a look: words of several letters, and not many."""
+    """Return whether a further group is worth a test: words of several letters, and not many."""
     return len(words) <= _MANY_WORDS and min(map(len, words)) >= _LEAST_LETTERS

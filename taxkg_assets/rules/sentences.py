@@ -1,4 +1,4 @@
-"""The one finder of sentences, for every stage that cuts text (sentences.yaml)."""
+"""Sentence splitter of all stages that cut text (sentences.yaml)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,26 @@ _LOOK_BACK = 60
 
 
 def find_sentences(text: str) -> list[tuple[int, int]]:
-    """Split a text into sentences, half-open ranges without surrounding blanks and bullets."""
+    """Split a text into sentences.
+
+    Args:
+        text: Text of an element or passage.
+
+    Returns:
+        Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
+    """
     return _ranges(text, _find_ends(text))
 
 
 def find_sentence_parts(text: str) -> list[tuple[int, int]]:
-    """Split a text into sentences, and these at the marks between their listed items."""
+    """Split a text into sentences, and these at the marks between their listed items.
+
+    Args:
+        text: Text of an element or passage.
+
+    Returns:
+        Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
+    """
     breaks = [match.end() for rule in load_rules("sentences", "breaks") for match in rule.pattern.finditer(text)]
     return _ranges(text, sorted({*_find_ends(text), *breaks}))
 
@@ -37,7 +51,7 @@ def _find_ends(text: str) -> list[int]:
 
 
 def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
-    """Decide whether a sentence ends at an abbreviation."""
+    """Return whether a sentence ends at an abbreviation."""
     if matches_any("sentences", "labelled_letters", before):
         return True
     return matches_any("sentences", "ends_anyway", before) and opening.match(text, at) is not None

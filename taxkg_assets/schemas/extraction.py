@@ -147,7 +147,7 @@ class Fields(dy.Schema):
     kind = dy.String(regex=one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
     copy = text_column("copy of the form that holds it: A, B, 1, …; empty where there are no copies")
     part = text_column("part of the form: I, II, …; empty where the form has none")
-    section = text_column("heading that its line stands under, as printed; may be empty")
+    section = text_column("heading above its line, as printed; may be empty")
     key = text_column("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
     column = text_column("letter of its column in a table, without brackets; may be empty")
     row = text_column("row of its table where rows are counted: 3, ii; may be empty")
@@ -245,8 +245,10 @@ class References(dy.Schema):
 
     @dy.rule()
     def end_is_after_start(cls) -> pl.Expr:
+        """Require `end` behind `start`."""
         return cls.end.col > cls.start.col
 
     @dy.rule()
     def mention_is_in_evidence(cls) -> pl.Expr:
+        """Require the characters of the mention within those of the evidence."""
         return (cls.mention_start.col >= cls.start.col) & (cls.mention_end.col <= cls.end.col)

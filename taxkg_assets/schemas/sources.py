@@ -83,10 +83,12 @@ class DocumentQuality(dy.Schema):
 
     @dy.rule()
     def a_kept_law_has_no_rows(cls) -> pl.Expr:
+        """Require offending rows exactly where the law was broken."""
         return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
 
     @dy.rule()
     def only_a_corrupt_document_is_withheld(cls) -> pl.Expr:
+        """Require that a broken law withholds a document exactly where its strength is `corrupt`."""
         return (pl.col("outcome") == "passed") | (
             (pl.col("outcome") == "withheld") == (pl.col("strength") == "corrupt")
         )

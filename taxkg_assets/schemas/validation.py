@@ -16,13 +16,21 @@ _KEPT_BY_WHOLE_FRAMES = ("nullability", "nan", "inf")
 
 @cache
 def dtypes(schema: type[dy.Schema]) -> pl.Schema:
-    """Return a table's columns with their types; computed once per process, as every document needs them."""
+    """Return a table's columns with their types; computed once per process, as every document needs them.
+
+    Args:
+        schema: The table.
+    """
     return empty(schema).schema
 
 
 @cache
 def empty(schema: type[Table]) -> dy.DataFrame[Table]:
-    """Return a table without rows; computed once per process, as most documents lack some tables."""
+    """Return a table without rows; computed once per process, as most documents lack some tables.
+
+    Args:
+        schema: The table.
+    """
     return schema.create_empty()
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
 from taxkg_assets.defs.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
+from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.answer_metrics import Reply
 from taxkg_assets.evaluation.answer_report import render_answers, score_replies
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -19,7 +20,6 @@ from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
-from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.guardrail import read_confidence
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Feedback, QueryLog, Sections
@@ -99,7 +99,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         report,
         eval_queries=queries,
         ablation=ablation,
-        silence=score_silence(queries, runs, system=FULL),
+        abstention=score_abstention(queries, runs, system=FULL),
         not_built=find_missing(steps),
         guide_at=read_confidence(Settings().guidance_relevance),
         title=f"Retrieval on {gold.name}",

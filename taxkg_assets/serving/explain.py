@@ -14,7 +14,7 @@ from rich.markup import escape
 from taxkg_assets.defs.store import atomic_write
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.lookup import find_boxes
-from taxkg_assets.graph.neighbourhood import Neighbourhood, find_neighbourhood
+from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
 from taxkg_assets.graph.picture import name_node
 from taxkg_assets.graph.resolution import face_node_id
 from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
@@ -31,7 +31,7 @@ class Explained:
 
     node: dict[str, Any]
     edges: list[dict[str, Any]]
-    around: Neighbourhood
+    around: Neighborhood
 
     def row(self) -> dict[str, Any]:
         """All of it as one JSON object."""
@@ -57,7 +57,7 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
         {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
         for row in said.sort("relation", "source_id", "target_id", "start").iter_rows(named=True)
     ]
-    return Explained(node, rows, find_neighbourhood(nodes, edges, node_id=node_id))
+    return Explained(node, rows, find_neighborhood(nodes, edges, node_id=node_id))
 
 
 def _find_node(asked: str, nodes: pl.DataFrame, *, released: Released) -> str:

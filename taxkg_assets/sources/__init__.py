@@ -1,1 +1,1 @@
-"""Where documents come from and what they are."""
+"""Sources of documents, and what each document is."""

@@ -1,6 +1,7 @@
-"""How one connection is made: to the address that was looked at, under the name that was asked for, for so long.
+"""Transport of one request: to the resolved address, under the requested host's name, within a time limit.
 
-What belongs here: sockets and what a request carries. What does not: which addresses are allowed, what an answer means.
+What belongs here: sockets and what a request carries. What does not: which addresses are allowed, what a response
+means.
 """
 
 from __future__ import annotations
@@ -17,41 +18,63 @@ AGENT = "taxkg (conditional requests; one document at a time)"
 Trace = Callable[[str, Mapping[str, Any]], None]
 
 
-def pinned(url: str, address: str) -> str:
-    """The URL with the name replaced by the address that was looked at."""
+def pin_address(url: str, address: str) -> str:
+    """Return a URL with its host replaced by an address that was checked before.
+
+    Args:
+        url: Address of a document.
+        address: IPv4 or IPv6 address that the host resolved to.
+    """
     parts = urlsplit(url)
     host = f"[{address}]" if ":" in address else address
     return parts._replace(netloc=f"{host}:{parts.port}" if parts.port else host).geturl()
 
 
-def options_of(url: str, headers: Mapping[str, str], *, trace: Trace) -> dict[str, Any]:
-    """Headers and TLS name of the host that was asked for; the certificate is checked against that name."""
+def request_options(url: str, headers: Mapping[str, str], *, trace: Trace) -> dict[str, Any]:
+    """Build the headers and the TLS server name of a request to a pinned address.
+
+    The certificate is checked against the name in the URL, not against the address.
+
+    Args:
+        url: Address of a document, with the host's name.
+        headers: Further headers, which replace the default ones.
+        trace: Receives httpcore's events.
+
+    Returns:
+        Keyword arguments of `httpx.Client.stream`: `headers` and `extensions`.
+    """
     parts = urlsplit(url)
     sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept": "application/pdf", "Accept-Encoding": "identity"}
     return {"headers": {**sent, **headers}, "extensions": {"sni_hostname": parts.hostname, "trace": trace}}
 
 
 @contextmanager
-def cut_off_at(due_at: float) -> Iterator[Trace]:
-    """A trace for a request whose connection is broken off when its time is over (a moment of the monotonic clock).
+def limit_connection(due_at: float) -> Iterator[Trace]:
+    """Yield a trace for a request whose connection is shut down at a deadline.
 
     Timeouts bound the wait for the next byte only, and nothing else bounds headers that drip. A second descriptor of
     the socket ends the connection also where TLS has taken over the first one.
-    """
-    held: list[socket.socket] = []
 
-    def cut() -> None:
-        for connected in held:
+    Args:
+        due_at: Deadline on the monotonic clock, in seconds.
+
+    Yields:
+        Trace to pass with the request, which learns its socket.
+    """
+    sockets: list[socket.socket] = []
+
+    def shut_down() -> None:
+        for connected in sockets:
             with suppress(OSError):  # the other side was faster
                 connected.shutdown(socket.SHUT_RDWR)
 
     def note(event: str, info: Mapping[str, Any]) -> None:
         if event == "connection.connect_tcp.complete":
-            held.append(info["return_value"].get_extra_info("socket").dup())
+            sockets.append(info["return_value"].get_extra_info("socket").dup())
             if time.monotonic() >= due_at:
-                cut()
+                shut_down()
 
-    timer = threading.Timer(max(0.0, due_at - time.monotonic()), cut)
+    timer = threading.Timer(max(0.0, due_at - time.monotonic()), shut_down)
     timer.daemon = True
     timer.start()
     try:
@@ -59,5 +82,5 @@ def cut_off_at(due_at: float) -> Iterator[Trace]:
     finally:
         timer.cancel()
         timer.join()
-        for connected in held:
+        for connected in sockets:
             connected.close()

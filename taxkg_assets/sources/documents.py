@@ -1,4 +1,4 @@
-"""The documents that were admitted: what each one is, where its bytes came from, and which code read it."""
+"""The admitted documents: what each one is, where its bytes came from, and which code read it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,34 @@ import polars as pl
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Documents
 
-_SHOWN = ("document_id", "page", "kind", "is_order", "text")
+_COLUMNS = ("document_id", "page", "kind", "is_order", "text")
 
 
 def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Documents]:
-    """One row per admitted document.
+    """Build the table of admitted documents.
 
-    Args: admissions: for each document the values of the table's columns.
+    Args:
+        admissions: For each document the values of the table's columns.
+
+    Returns:
+        One row per document, sorted by `document_id`.
     """
     frame = pl.DataFrame(list(admissions), schema=Documents.create_empty().schema)
     return Documents.validate(frame.sort("document_id"))
 
 
 def find_tier(row: Mapping[str, Any], *, own: Mapping[str, int]) -> int:
-    """Decide whose chunks a person looks at first: `own` names documents, IRS names or types; drafts come last.
+    """Decide the review priority of a document's chunks.
 
-    Source: rules/semantic.yaml.
+    Args:
+        row: Columns `document_id`, `irs_name`, `doc_type` and `is_draft`.
+        own: Tiers that the settings give to document ids, IRS names or document types; they override the rules.
+
+    Returns:
+        Tier from 1 (reviewed first) to 3; drafts come last.
+
+    Source:
+        rules/semantic.yaml, `tiers`.
     """
     named = (row["document_id"], row["irs_name"], row["doc_type"])
     tiers = load_family("semantic")["tiers"]
@@ -35,6 +47,13 @@ def find_tier(row: Mapping[str, Any], *, own: Mapping[str, int]) -> int:
 
 
 def find_hidden_texts(documents: pl.DataFrame) -> pl.DataFrame:
-    """Find what was hidden in the documents, or gives orders to programs: one row per kind and page, orders first."""
+    """Find hidden texts and suspected prompt injections.
+
+    Args:
+        documents: Rows with `document_id` and `hidden_texts`.
+
+    Returns:
+        `document_id`, `page`, `kind`, `is_order` and `text`, one row per kind and page, prompt injections first.
+    """
     rows = documents.select("document_id", "hidden_texts").explode("hidden_texts").drop_nulls("hidden_texts")
-    return rows.unnest("hidden_texts").select(_SHOWN).sort(~pl.col("is_order"), "document_id", "page", "kind")
+    return rows.unnest("hidden_texts").select(_COLUMNS).sort(~pl.col("is_order"), "document_id", "page", "kind")

@@ -1,8 +1,8 @@
-"""One document over the network: asked for only if it changed, checked, and put in place whole or not at all.
+"""Fetching of one document: requested only if it changed, checked, and stored as a whole or not at all.
 
-What belongs here: requests, their limits and what came of them. What does not: what is in the document. A server is
-never trusted with where we connect: hosts are listed, the address they resolve to is looked at and then used, and each
-redirect goes through the same gate (server-side request forgery, DNS rebinding).
+What belongs here: requests, their limits and their outcome. What does not: what is in the document. A server is never
+trusted with where we connect: hosts are listed, the address they resolve to is checked and then used, and each redirect
+passes the same check (server-side request forgery, DNS rebinding).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.sources.connection import cut_off_at, options_of, pinned
+from taxkg_assets.sources.connection import limit_connection, pin_address, request_options
 
 PDF_MARK = b"%PDF-"
 MARK_WITHIN = 1024
@@ -40,7 +40,7 @@ class FetchError(Exception):
 
 
 class _TryAgainError(Exception):
-    """What may be better in a moment; `wait_s` is what the server asked for."""
+    """A failure that may be temporary; `wait_s` is the delay in seconds that the server requests."""
 
     def __init__(self, reason: str, *, wait_s: float = 0.0) -> None:
         super().__init__(reason)
@@ -49,9 +49,11 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an earlier request left: with it the server can say that nothing changed.
+    """What an earlier request left, so that the server can answer that nothing changed.
 
-    `is_read` tells whether the file could be opened, `is_named` whether it is named by the revision on its pages.
+    Attributes:
+        is_read: Whether the file could be opened.
+        is_named: Whether the file is named by the revision on its pages.
     """
 
     etag: str = ""
@@ -64,9 +66,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came of one request.
+    """Outcome of one request; `path`, digest and headers are those of a new or unchanged document.
 
-    `status` is new (no such bytes before), unchanged, absent (the server has no such document) or planned (dry run).
+    Attributes:
+        status: `new` (no such bytes before), `unchanged`, `absent` (the server has no such document) or `planned` (dry
+            run).
     """
 
     url: str
@@ -79,7 +83,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """How much, how fast and how often; see rules/fetching.yaml."""
+    """Limits on size, rate and attempts; see rules/fetching.yaml."""
 
     most_bytes: int
     most_redirects: int
@@ -92,19 +96,34 @@ class FetchLimits:
 
     @classmethod
     def default(cls) -> FetchLimits:
-        """The limits of the rules."""
+        """Return the limits of the rules."""
         return cls(**load_family("fetching")["limits"])
 
 
 def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
-    """Addresses of a product (or of a family's members): the current file, or those of some years, or the draft."""
+    """Build the addresses of a product, or of the members of a family.
+
+    Args:
+        name: File stem of the IRS such as `f1099div`, or a family in rules/fetching.yaml.
+        base_url: Address of the server.
+        years: Years of earlier revisions; empty for the current file.
+        is_draft: Whether the draft is wanted; `years` are then ignored.
+
+    Returns:
+        Addresses in the order of the family's members and years.
+
+    Raises:
+        FetchError: The name is not that of an IRS file, or a year is not between 1800 and 2199.
+    """
     rules = load_family("fetching")
     members = {str(family): list(found) for family, found in rules["families"].items()}
     names = members.get(name.lower(), [name])
     if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
-        raise FetchError(f"{wrong[0]!r} is no name of an IRS file: give one like f1099div, or {', '.join(members)}.")
+        raise FetchError(
+            f"{wrong[0]!r} is not the name of an IRS file: give one like f1099div, or {', '.join(members)}."
+        )
     if odd := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
-        raise FetchError(f"{odd[0]} is no year of a revision: give one like 2024.")
+        raise FetchError(f"{odd[0]} is not the year of a revision: give one like 2024.")
     paths = rules["paths"]
     if is_draft:
         return [base_url.rstrip("/") + paths["draft"].format(name=one) for one in names]
@@ -115,30 +134,41 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
 
 @dataclass
 class Fetcher:
-    """Fetches from the listed hosts, one request at a time.
+    """Fetches from the listed hosts and that of `base_url`, which need not be public, one request at a time.
 
-    Args: base_url: an address given by the operator; its host is allowed even where it is no public one.
+    Raises:
+        FetchError: The base address contains a user or a password, or is not an HTTP address.
     """
 
     base_url: str
     limits: FetchLimits = field(default_factory=FetchLimits.default)
     sleep: Callable[[float], None] = time.sleep
-    _asked_at: float = field(default=-1e9, init=False)
+    _requested_at: float = field(default=-1e9, init=False)
     _due_at: float = field(default=float("inf"), init=False)
 
     def __post_init__(self) -> None:
-        if "@" in self.base_url:  # not repeated: what stands before it is mostly a password
-            raise FetchError("The address of the server holds a user or a password (@): give it without.")
+        if "@" in self.base_url:  # not repeated in the message: what precedes it is mostly a password
+            raise FetchError("The address of the server contains a user or a password (@): give it without.")
         parts = _parts(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise FetchError(f"{self.base_url!r} is no http(s) address.")
+            raise FetchError(f"{self.base_url!r} is not an http(s) address.")
         self._schemes = {"https", parts.scheme}
         self._hosts = {*load_family("fetching")["hosts"], parts.hostname}
 
     def fetch(self, url: str, folder: Path, *, known: Known | None = None, is_dry: bool = False) -> Fetched:
-        """Bring one document into a folder as `.<name>.fetched`, if it changed; the caller gives it its name.
+        """Fetch a document into a folder as `.<name>.fetched`, if it changed; the caller gives it its name.
 
-        Raises: FetchError, after the attempts that the limits allow.
+        Args:
+            url: Address of the document; its host must be listed.
+            folder: Folder of the result, created if needed.
+            known: What an earlier request left; with it the request is conditional.
+            is_dry: Whether to request nothing.
+
+        Returns:
+            Status and, for a new document, its path.
+
+        Raises:
+            FetchError: The address is not allowed, the response is unusable, or all attempts failed.
         """
         self._allow(url)
         if is_dry:
@@ -155,10 +185,10 @@ class Fetcher:
         except _TryAgainError as failed:
             raise FetchError(
                 f"{url}: {failed} after {made} {'attempt' if made == 1 else 'attempts'}. Run the same command later: "
-                "it goes on where it stopped."
+                "it resumes where it stopped."
             ) from failed
         except (httpx.InvalidURL, ValueError) as odd:
-            raise FetchError(f"{url}: the answer of the server cannot be used ({odd}). Try again later.") from odd
+            raise FetchError(f"{url}: the response of the server cannot be used ({odd}). Try again later.") from odd
         raise AssertionError("the attempts neither ended nor failed")
 
     def _retrying(self) -> Retrying:
@@ -166,8 +196,8 @@ class Fetcher:
 
         def wait(state: RetryCallState) -> float:
             failed = state.outcome.exception() if state.outcome else None
-            asked = failed.wait_s if isinstance(failed, _TryAgainError) else 0.0
-            return max(asked, backoff(state))
+            requested = failed.wait_s if isinstance(failed, _TryAgainError) else 0.0
+            return max(requested, backoff(state))
 
         return Retrying(
             retry=retry_if_exception_type(_TryAgainError),
@@ -184,7 +214,7 @@ class Fetcher:
         return _TryAgainError(f"the document was not whole in {self.limits.seconds_in_all:.0f} s")
 
     def _attempt(self, url: str, partial: Path, *, known: Known) -> Fetched:
-        """One try: conditional if the document is known, from where the last one broke off if it did."""
+        """Make one attempt: conditional if the document is known, and from where the last one was interrupted."""
         tag_file = partial.with_suffix(".tag")
         begun = partial.stat().st_size if partial.exists() and tag_file.exists() else 0
         headers = _conditions(known)
@@ -212,17 +242,14 @@ class Fetcher:
             raise FetchError(f"{url}: the server answered {reply.status_code}. Check the name, or try again later.")
         total = None
         if reply.status_code == 206 and (total := _rest_of(reply, partial, begun=begun)) is None:
-            _forget(partial)  # a part that nobody asked for is not the document
+            _forget(partial)  # a part that was not requested is not the document
             raise _TryAgainError("the server sent another part of the document than the one that is missing")
         self._receive(url, reply, partial, begun=begun, total=total)
         return self._finish(url, reply, partial, known=known)
 
     def _receive(self, url: str, reply: httpx.Response, partial: Path, *, begun: int, total: int | None) -> None:
-        """Write the body behind what is there already; a cut body keeps what came, for the next attempt.
-
-        Args: total: size of the whole document, where the server tells it of a part.
-        """
-        tag = _said(reply, "etag")
+        """Append the body of `total` bytes, where known; an incomplete body keeps what came, for the next attempt."""
+        tag = _read_header(reply, "etag")
         if not begun:
             partial.with_suffix(".tag").unlink(missing_ok=True)
         if tag and not tag.startswith("W/"):
@@ -241,7 +268,7 @@ class Fetcher:
                 if self._is_overdue():
                     raise self._late()
         if promised not in (None, seen) or total not in (None, seen):
-            raise _TryAgainError(f"the body broke off at {seen} of {total or promised} bytes")
+            raise _TryAgainError(f"the body was interrupted at {seen} of {total or promised} bytes")
         if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
             # Without a length, a connection that breaks looks like one that is done.
             raise _TryAgainError(f"the body ended at {seen} bytes, which is not the end of a PDF")
@@ -250,9 +277,9 @@ class Fetcher:
         data = partial.read_bytes()
         if PDF_MARK not in data[:MARK_WITHIN]:
             _forget(partial)
-            raise FetchError(f"{url}: what came is no PDF ({reply.headers.get('content-type', 'no type')}).")
+            raise FetchError(f"{url}: the response is not a PDF ({reply.headers.get('content-type', 'no type')}).")
         digest = hashlib.sha256(data).hexdigest()
-        etag, modified = _said(reply, "etag"), _said(reply, "last-modified")
+        etag, modified = _read_header(reply, "etag"), _read_header(reply, "last-modified")
         if digest == known.sha256:
             _forget(partial)
             return Fetched(url, "unchanged", sha256=digest, etag=etag, last_modified=modified)
@@ -267,16 +294,16 @@ class Fetcher:
 
     @contextmanager
     def _open(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
-        """A reply after all redirects, each of which is checked like the first address."""
+        """Yield the response after all redirects, each of which is checked like the first address."""
         for _ in range(self.limits.most_redirects + 1):
             self._allow(url)
             address = self._resolve(url)
             self._wait_for_turn()
             timeout = httpx.Timeout(self.limits.seconds_to_read, connect=self.limits.seconds_to_connect)
             with (
-                cut_off_at(self._due_at) as trace,
+                limit_connection(self._due_at) as trace,
                 httpx.Client(timeout=timeout, trust_env=False) as client,
-                client.stream("GET", pinned(url, address), **options_of(url, headers, trace=trace)) as reply,
+                client.stream("GET", pin_address(url, address), **request_options(url, headers, trace=trace)) as reply,
             ):
                 if not reply.has_redirect_location:
                     yield reply
@@ -295,7 +322,7 @@ class Fetcher:
             raise FetchError(f"{url}: another port of {host} than is allowed.")
 
     def _resolve(self, url: str) -> str:
-        """The address to connect to; refuses names that lead to no public one, but for the operator's own."""
+        """Return the address to connect to; a listed name must resolve to public addresses only."""
         parts = urlsplit(url)
         host = parts.hostname or ""
         try:
@@ -309,19 +336,19 @@ class Fetcher:
         return addresses[0]
 
     def _wait_for_turn(self) -> None:
-        due = self._asked_at + self.limits.seconds_between - time.monotonic()
+        due = self._requested_at + self.limits.seconds_between - time.monotonic()
         if due > 0:
             self.sleep(due)
-        self._asked_at = time.monotonic()
+        self._requested_at = time.monotonic()
 
     def _wait_of(self, reply: httpx.Response) -> float:
-        """Seconds that the server asks to wait, by number or by date."""
-        asked = reply.headers.get("retry-after", "")
-        if asked.isascii() and asked.isdecimal():
-            wait = float(asked)
-        elif asked:
+        """Return the seconds that the server requests to wait, given as a number or a date."""
+        requested = reply.headers.get("retry-after", "")
+        if requested.isascii() and requested.isdecimal():
+            wait = float(requested)
+        elif requested:
             try:
-                wait = max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+                wait = max(0.0, parsedate_to_datetime(requested).timestamp() - time.time())
             except (ValueError, OverflowError):
                 wait = 0.0
         else:
@@ -332,23 +359,23 @@ class Fetcher:
 
 
 def _parts(url: str) -> SplitResult:
-    """The parts of an address, its port looked at: the parser takes any number and complains when it is read."""
+    """Split an address and check its port, which the parser validates only when it is read."""
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as odd:
-        raise FetchError(f"{url!r} is no http(s) address ({odd}).") from odd
+        raise FetchError(f"{url!r} is not an http(s) address ({odd}).") from odd
     return parts
 
 
-def _said(reply: httpx.Response, name: str) -> str:
-    """A header that is to be sent back later; empty for one with bytes that no request may hold."""
+def _read_header(reply: httpx.Response, name: str) -> str:
+    """Return a header that will be sent back later; empty where it has bytes that no request may contain."""
     value = str(reply.headers.get(name, ""))
     return value if value.isascii() and value.isprintable() else ""
 
 
 def _rest_of(reply: httpx.Response, partial: Path, *, begun: int) -> int | None:
-    """Size of the whole document, if the reply is the rest that was asked for, of the same version; else None."""
+    """Return the size of the whole document if the response is the missing rest of the same version, else None."""
     span = _SPAN.fullmatch(reply.headers.get("content-range", ""))
     tag_file = partial.with_suffix(".tag")
     if not begun or span is None or int(span[1]) != begun or not tag_file.exists():

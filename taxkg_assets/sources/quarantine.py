@@ -1,6 +1,6 @@
 """Documents that could not be processed, and when there are too many of them.
 
-One row per document: the newest refused bytes. Rows of an older, sound version of the document stay in all tables.
+One row per document: the newest refused bytes. Rows of an older, valid version of the document stay in all tables.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from taxkg_assets.schemas import Quarantine
 
 
 def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quarantine]:
-    """One row per refused document.
+    """Build the table of refused documents.
 
-    Args: refusals: for each document the values of the table's columns.
+    Args:
+        refusals: For each document the values of the table's columns.
+
+    Returns:
+        One row per document, sorted by `document_id`.
     """
     frame = pl.DataFrame(list(refusals), schema=Quarantine.create_empty().schema)
     return Quarantine.validate(frame.sort("document_id"))
@@ -26,10 +30,18 @@ def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quar
 def find_withheld(
     documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
 ) -> tuple[pl.DataFrame, bool]:
-    """List the documents that laws withhold, and decide whether they are too many; unreadable files do not count.
+    """List the documents that broken laws withhold, and decide whether they are too many.
 
-    Args:    share: of all documents, more than which stop the corpus. least: fewer than these never stop it.
-    Returns: `document_id`, `stage`, `reason`, `remedy`, one row per document; and whether they stop the corpus.
+    Files that cannot be read do not count.
+
+    Args:
+        documents: Admitted documents.
+        quarantine: Refused documents; those with `is_law` are withheld.
+        share: Share of all documents, 0 to 1; more than these stop the corpus.
+        least: Number of documents; fewer than these never stop the corpus.
+
+    Returns:
+        `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether they stop the corpus.
     """
     withheld = quarantine.filter("is_law").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()

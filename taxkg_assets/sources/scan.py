@@ -1,6 +1,6 @@
-"""Which documents there are: folders and files given as sources, and what each of them holds now.
+"""Scan of the sources: folders and files, the documents that each contains now, and the record of them.
 
-What belongs here: names, paths and the record of them (the ledger). What does not: what is inside a document.
+What belongs here: names, paths and the record (the ledger). What does not: what is inside a document.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 
 
 class SourceError(Exception):
-    """A source cannot be looked at; the message names it and the remedy."""
+    """A source cannot be read; the message names it and the remedy."""
 
 
 class MissingSourceError(SourceError):
-    """A source that was named is not there, or holds nothing that could be read."""
+    """A given source does not exist, or contains no document."""
 
 
 class Claim(NamedTuple):
-    """A file that says it is a document of this name, and the source in which it lies."""
+    """A file with the name of a document, and the source that contains it."""
 
     document_id: str
     root: str
@@ -33,9 +33,17 @@ class Claim(NamedTuple):
 
 
 def find_source_files(root: Path) -> dict[str, list[Path]]:
-    """The documents of one source, document id to files: every .pdf and .txt of a folder (not of folders in it).
+    """Find the documents of one source: every .pdf and .txt file of a folder, not of folders in it, or a single file.
 
-    There is more than one file where the names differ in their endings only.
+    Args:
+        root: Folder or file.
+
+    Returns:
+        Files by document id; more than one where names differ in their endings only.
+
+    Raises:
+        MissingSourceError: The source does not exist, or is a file of another kind.
+        SourceError: The folder cannot be read.
     """
     if root.is_file():
         if root.suffix.lower() not in SUFFIXES:
@@ -58,21 +66,36 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
 
 
 def name_of(path: Path) -> str:
-    """The document id of a file: its name without ending; bytes that are no UTF-8 become question marks."""
+    """Return the document id of a file: its name without ending, in printable characters.
+
+    Args:
+        path: Path of the file.
+    """
     return printable(path.stem)
 
 
 def printable(path: str) -> str:
-    """A path as text that a table can hold and a terminal can print: control characters become question marks."""
+    """Return a path as text that a table can store and a terminal can print.
+
+    Args:
+        path: Path or name; bytes that are not UTF-8 and control characters become question marks.
+    """
     return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 
 
 def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, list[Path]]]) -> dict[str, Any]:
-    """The ledger after some of its sources were scanned again.
+    """Update the ledger after some of its sources were scanned again.
 
-    A document leaves only when its own folder was scanned without it. A single file never removes anything. Of equal
-    names with equal bytes the first source keeps the document; with different bytes the entry names the `rival`, too,
-    and nobody can tell which of them is meant.
+    A document is removed only when its own folder was scanned without it. A single file never removes anything. Where
+    files have equal names and equal bytes, the first source keeps the document; where the bytes differ, the entry also
+    names the `rival`, as it is unknown which of them is meant.
+
+    Args:
+        ledger: Ledger so far, with `roots` and `files`.
+        scans: Files by document id for each scanned source, from `find_source_files`.
+
+    Returns:
+        New ledger: sorted `roots`, and `files` by document id, each with `root`, `path` and perhaps `rival`.
     """
     rescanned = {str(root) for root in scans if root.is_dir()}
     claims = [claim for claim in _claims_of(ledger) if claim.root not in rescanned]
@@ -84,9 +107,15 @@ def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, l
 def drop_source(
     ledger: Mapping[str, Any], root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
 ) -> dict[str, Any]:
-    """The ledger without a source; what lies in another one, too, is taken from there.
+    """Remove a source from the ledger; documents that another source contains, too, are taken from there.
 
-    Args: others: what the other sources hold now.
+    Args:
+        ledger: Ledger so far.
+        root: Source to remove.
+        others: Files by document id of the other sources, as they are now.
+
+    Returns:
+        New ledger, as `merge_sources` gives it.
     """
     claims = [claim for claim in _claims_of(ledger) if claim.root != root]
     return merge_sources(_record({*ledger["roots"]} - {root}, claims), others)
@@ -94,13 +123,13 @@ def drop_source(
 
 def _claims_of(ledger: Mapping[str, Any]) -> Iterator[Claim]:
     for document_id, file in ledger["files"].items():
-        for held in (file, file.get("rival")):
-            if held is not None:
-                yield Claim(document_id, held["root"], held["path"])
+        for entry in (file, file.get("rival")):
+            if entry is not None:
+                yield Claim(document_id, entry["root"], entry["path"])
 
 
 def _record(roots: Iterable[str], claims: Iterable[Claim]) -> dict[str, Any]:
-    """The ledger of these sources: for each document the first file that is there, and the first that differs."""
+    """Return the ledger of some sources: for each document the first existing file, and its first rival."""
     claimed: dict[str, list[Claim]] = {}
     for claim in claims:
         claimed.setdefault(claim.document_id, []).append(claim)
@@ -115,36 +144,50 @@ def _record(roots: Iterable[str], claims: Iterable[Claim]) -> dict[str, Any]:
 
 
 def _are_same(one: Path, other: Path) -> bool:
-    """Whether two files hold the same bytes; of those that cannot be read nobody knows."""
+    """Return whether two files have the same bytes; False where one cannot be read."""
     try:
         return one.stat().st_size == other.stat().st_size and seen_sha256(one) == seen_sha256(other)
     except OSError:
         return False
 
 
-def find_twins(seen: Mapping[str, str], *, admitted: Mapping[str, str]) -> dict[str, str]:
-    """Documents whose bytes are those of another one, and that one: what was admitted stays, else the shorter name.
+def find_duplicate_files(seen: Mapping[str, str], *, admitted: Mapping[str, str]) -> dict[str, str]:
+    """Find documents whose bytes are those of another one.
 
-    Args:   seen: digests of the files as they are now.
-            admitted: digests with which documents were admitted; one that was not looked at now counts as it was.
+    An admitted document stays, else the one with the shorter name.
+
+    Args:
+        seen: SHA-256 of the files as they are now, by document id.
+        admitted: SHA-256 with which documents were admitted; documents missing from `seen` keep it.
+
+    Returns:
+        For each duplicate the id of the document that stays.
     """
-    standing = {d for d, sha256 in admitted.items() if seen.get(d, sha256) == sha256}
+    current = {d for d, sha256 in admitted.items() if seen.get(d, sha256) == sha256}
     holders: dict[str, str] = {}
-    for document_id in sorted(standing):
+    for document_id in sorted(current):
         holders.setdefault(admitted[document_id], document_id)
-    for document_id in sorted(seen.keys() - standing, key=lambda name: (len(name), name)):
+    for document_id in sorted(seen.keys() - current, key=lambda name: (len(name), name)):
         holders.setdefault(seen[document_id], document_id)
-    return {d: holders[sha256] for d, sha256 in seen.items() if d not in standing and holders[sha256] != d}
+    return {d: holders[sha256] for d, sha256 in seen.items() if d not in current and holders[sha256] != d}
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal.
+
+    Args:
+        path: Path of the file.
+    """
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def seen_sha256(path: Path) -> str:
-    """SHA-256 of a file; one that nobody has touched since the last look is not read again."""
+    """Return the SHA-256 of a file, in hexadecimal; a file with unchanged times, size and inode is not read again.
+
+    Args:
+        path: Path of the file.
+    """
     found = path.stat()
     return _seen_sha256(path, (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino))
 
@@ -155,5 +198,9 @@ def _seen_sha256(path: Path, state: tuple[int, ...]) -> str:
 
 
 def existing_roots(roots: Iterable[str]) -> list[Path]:
-    """The recorded sources that are there now; one that is away (an unmounted disk) removes nothing."""
+    """Return the recorded sources that exist now; a missing one, such as an unmounted disk, removes nothing.
+
+    Args:
+        roots: Sources of the ledger.
+    """
     return [Path(root) for root in roots if Path(root).exists()]

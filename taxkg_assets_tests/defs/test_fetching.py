@@ -116,5 +116,5 @@ def test_one_that_fails_stops_no_other(site: tuple[str, Path], tmp_path: Path) -
     copyfile(SAMPLES / "sample-f1099div--2026-01.pdf", served / "fw3.pdf")
     lines = list(fetch(["w2"], folder=tmp_path / "inbox", settings=Settings(), base_url=address))
     assert [line.status for line in lines] == ["failed", "new", "absent"]
-    assert "no PDF" in lines[0].reason
+    assert "not a PDF" in lines[0].reason
     assert len(json.loads((tmp_path / "inbox" / RECORD).read_text())) == 1

@@ -54,7 +54,7 @@ def test_roles_count_wrong_and_lost_lines() -> None:
     assert score.score == pytest.approx(1 / 3)
     assert score.figures["role_lost"] == pytest.approx(1 / 3)
     assert score.misses["problem"].to_list() == ["role", "lost"]
-    assert score.describe() == "role_accuracy 0.3333 on 3 labelled rows"
+    assert score.describe() == "role_accuracy 0.3333 on 3 labeled rows"
 
 
 def test_owners_pass_over_runins() -> None:

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 import pytest
 
 from taxkg_assets.evaluation.ablation import Step, score_ablation
+from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.plots import SHARES, Mark, find_gain_axis, render_intervals
 from taxkg_assets.evaluation.report import RenderedReport, render_report
-from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets_tests.evaluation.corpus import BOOK, FEE, FORM, LAW, RENT, documents, queries, question, runs
 
@@ -37,7 +37,7 @@ def rendered() -> RenderedReport:
     return render_report(
         build_eval_report(asked, ran, documents=documents()),
         ablation=score_ablation(asked, ran, documents=documents(), steps=[Step("everything", "bm25", "full")]),
-        silence=score_silence(asked, ran, system="full"),
+        abstention=score_abstention(asked, ran, system="full"),
         eval_queries=asked,
         floors=[floor],
         not_built=["tuned model"],

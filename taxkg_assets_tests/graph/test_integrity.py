@@ -86,12 +86,12 @@ def test_a_document_that_relates_only_its_own_parts_reaches_nothing_else() -> No
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"relation": "includes"}, "an inclusion that denies"),
-        ({"polarity": "positive"}, "an exclusion that affirms"),
-        ({"relation": "external_ref"}, "an outside thing that lies within"),
-        ({"target_id": "ext:form:Form 7", "relation": "references_form"}, "a reference beyond the corpus"),
-        ({"relation": "supersedes"}, "structure that no structure made"),
-        ({"created_by": "structural"}, "speech that structure made"),
+        ({"relation": "includes"}, "includes, portion_of or defines with negative polarity"),
+        ({"polarity": "positive"}, "excludes with positive polarity"),
+        ({"relation": "external_ref"}, "external_ref to a node of the corpus"),
+        ({"target_id": "ext:form:Form 7", "relation": "references_form"}, "plain reference to an external node"),
+        ({"relation": "supersedes"}, "origin does not match the relation"),
+        ({"created_by": "structural"}, "origin does not match the relation"),
     ],
 )
 def test_a_relation_out_of_its_meaning_is_found(change: dict[str, str], fault: str) -> None:

@@ -205,4 +205,4 @@ def test_a_change_that_is_not_printed_is_a_fault(changed: dict[str, pl.Expr], fa
 def test_a_draft_in_the_table_is_a_fault() -> None:
     revisions, frames = corpus()
     frames["documents"] = Documents.cast(frames["documents"].with_columns(is_draft=pl.lit(True)))
-    assert set(find_revision_faults(revisions, **frames)["fault"]) == {"a draft stands for a revision"}
+    assert set(find_revision_faults(revisions, **frames)["fault"]) == {"a draft counts as a revision"}

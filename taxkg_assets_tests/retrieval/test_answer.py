@@ -11,12 +11,12 @@ import pytest
 
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.answering.statements import find_statements
-from taxkg_assets.retrieval.cell_first import asks_for_cell
 from taxkg_assets.retrieval.excerpt import excerpt_answer
 from taxkg_assets.retrieval.facts import PassageFacts
-from taxkg_assets.retrieval.gathered import Gathered
 from taxkg_assets.retrieval.guardrail import find_mode
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.table_boost import requests_table_cell
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)
@@ -106,9 +106,9 @@ def test_who_asks_for_a_figure_is_told_no_other_value(searcher: Searcher) -> Non
     [("the yearly duty of a berth", True), ("is a berth free of duty", False), ("is there a limit of the duty", True)],
 )
 def test_yes_or_no_is_no_cell(searcher: Searcher, question: str, is_asked: bool) -> None:
-    gathered = Gathered(searcher.index)
-    gathered.passages.__dict__["is_table"] = np.ones(searcher.index.rows.height)
-    assert asks_for_cell(question, searcher.rank(question), gathered=gathered) is is_asked
+    index_context = IndexContext(searcher.index)
+    index_context.passages.__dict__["is_table"] = np.ones(searcher.index.rows.height)
+    assert requests_table_cell(question, searcher.rank(question), index_context=index_context) is is_asked
 
 
 def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:

@@ -9,7 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.retrieval.expand import build_neighbours, expand_seeds
+from taxkg_assets.retrieval.expand import build_neighbors, expand_seeds
 from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.search import Searcher
 
@@ -36,21 +36,21 @@ def _edges(*rows: tuple[str, str, str, float]) -> dy.DataFrame[schemas.Edges]:
 
 
 def test_surest_edges_first_and_follows_never() -> None:
-    neighbours = build_neighbours(
+    neighbors = build_neighbors(
         _edges(("a", "b", "includes", 0.5), ("a", "c", "requires", 0.9), ("a", "d", "follows", 1.0))
     )
-    assert [step.target_id for step in neighbours["a"]] == ["c", "b"]
+    assert [step.target_id for step in neighbors["a"]] == ["c", "b"]
 
 
 def test_what_a_sentence_says_leads_on_from_its_paragraph() -> None:
     edges = _edges(("a:s00007", "b", "includes", 1.0)).with_columns(element_id=pl.lit("a"))
-    neighbours = build_neighbours(schemas.Edges.validate(edges))
-    assert [(step.source_id, step.target_id) for step in neighbours["a"]] == [("a:s00007", "b")]
+    neighbors = build_neighbors(schemas.Edges.validate(edges))
+    assert [(step.source_id, step.target_id) for step in neighbors["a"]] == [("a:s00007", "b")]
 
 
 def test_no_edge_leads_back_to_its_seed() -> None:
-    neighbours = build_neighbours(_edges(("a", "a", "includes", 1.0), ("a", "b", "includes", 1.0)))
-    assert list(expand_seeds([(0, ["a"])], neighbours=neighbours, row_of={"a": 0, "b": 1})) == [1]
+    neighbors = build_neighbors(_edges(("a", "a", "includes", 1.0), ("a", "b", "includes", 1.0)))
+    assert list(expand_seeds([(0, ["a"])], neighbors=neighbors, row_of={"a": 0, "b": 1})) == [1]
 
 
 def test_search_shows_the_edge_that_led_to_a_passage(searcher: Searcher) -> None:

@@ -50,7 +50,7 @@ def test_rare_terms_outweigh_common_ones() -> None:
     retriever = build_lexical(rows)
     scores = retriever.score_rows(["rent", "berth"])
     assert scores.argmax() == 0
-    assert retriever.weigh_term("berth") > retriever.weigh_term("rent") > retriever.weigh_term("unknown") == 0.0
+    assert retriever.idf("berth") > retriever.idf("rent") > retriever.idf("unknown") == 0.0
 
 
 def test_expansions_count_less_than_the_question() -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.llm.exchange import COMPLETE, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.retrieval.summaries import build_summaries, digest_telling
+from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
 from taxkg_assets_tests.llm.scripted import MemoryLog, Scripted, items_of, proposer
 
 
@@ -92,7 +92,7 @@ def test_documents_summed_up_one_by_one_are_summed_up_alike(
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> None:
     whole = build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer())
-    told = digest_telling(documents, sections, anchors)
+    told = digest_running_text(documents, sections, anchors)
     assert set(whole["document_id"]) <= set(told)
     made = [
         build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer(), only=[(document_id,)])
@@ -106,14 +106,14 @@ def test_a_digest_tells_what_a_document_is_summed_up_from(
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> None:
-    before = digest_telling(documents, sections, anchors)
+    before = digest_running_text(documents, sections, anchors)
     name = "i2077zed--2031"
     is_own = pl.col("document_id") == name
 
     def changed(
         documents: pl.DataFrame = documents, sections: pl.DataFrame = sections, anchors: pl.DataFrame = anchors
     ) -> set[str]:
-        after = digest_telling(
+        after = digest_running_text(
             schemas.Documents.cast(documents), schemas.Sections.cast(sections), schemas.Anchors.cast(anchors)
         )
         return {one for one in before if after.get(one) != before[one]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from taxkg_assets.rules.loader import Rule, ask_letter_first, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, hoist_first_letter, load_family, load_rules
 
 
 def _is_rule_list(rows: Any) -> bool:
@@ -59,7 +59,7 @@ def test_to_ask_for_the_letter_first_changes_no_match(pattern: str) -> None:
     ]
     found = [[match.span() for match in re.finditer(pattern, text)] for text in texts]
     assert any(found)
-    assert [[match.span() for match in re.finditer(ask_letter_first(pattern), text)] for text in texts] == found
+    assert [[match.span() for match in re.finditer(hoist_first_letter(pattern), text)] for text in texts] == found
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from taxkg_assets.sources.connection import cut_off_at, pinned
+from taxkg_assets.sources.connection import limit_connection, pin_address
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from taxkg_assets.sources.connection import cut_off_at, pinned
     ],
 )
 def test_a_name_is_replaced_by_the_address_that_was_looked_at(url: str, address: str, target: str) -> None:
-    assert pinned(url, address) == target
+    assert pin_address(url, address) == target
 
 
 @pytest.mark.parametrize("seconds", [0.1, -1.0], ids=["while it waits", "already over"])
@@ -29,6 +29,6 @@ def test_a_connection_that_waits_is_broken_off(seconds: float) -> None:
 
     ours, theirs = socket.socketpair()
     ours.settimeout(5.0)
-    with ours, theirs, cut_off_at(time.monotonic() + seconds) as trace:
+    with ours, theirs, limit_connection(time.monotonic() + seconds) as trace:
         trace("connection.connect_tcp.complete", {"return_value": Stream()})
         assert ours.recv(1) == b"", "an end, not a timeout"

@@ -239,7 +239,7 @@ def test_a_slow_server_is_given_up(site: Site, tmp_path: Path) -> None:
         ("file:///etc/passwd", "not one of the allowed hosts"),
         ("https://www.irs.gov@127.0.0.1/x.pdf", "not one of the allowed hosts"),
         ("/pub/irs-pdf/f1099div.pdf", "more than 5 redirects"),
-        ("http://127.0.0.1:99999/x.pdf", "is no http"),
+        ("http://127.0.0.1:99999/x.pdf", "is not an http"),
         ("http://[::1/x.pdf", "connection failed"),
         ("/\x01x.pdf", "cannot be used|connection failed"),
     ],
@@ -260,7 +260,7 @@ def test_a_listed_name_that_leads_to_a_private_address_is_refused(
 
 def test_what_is_no_pdf_or_too_large_leaves_nothing(site: Site, tmp_path: Path) -> None:
     site.answers = [reply(200, b"<html>Sorry</html>", Content_Type="text/html")]
-    with pytest.raises(FetchError, match="no PDF"):
+    with pytest.raises(FetchError, match="not a PDF"):
         fetch(site, tmp_path)
     site.answers = [whole]
     with pytest.raises(FetchError, match="most_bytes"):
@@ -277,7 +277,7 @@ def test_names_are_families_years_and_nothing_else() -> None:
     urls = find_urls("W2", base_url="https://x", years=(2024, 2025))
     assert "https://x/pub/irs-prior/fw2--2024.pdf" in urls
     assert len(urls) == 6
-    with pytest.raises(FetchError, match="no name"):
+    with pytest.raises(FetchError, match="not the name"):
         find_urls("../secret", base_url="https://x")
-    with pytest.raises(FetchError, match="no year"):
+    with pytest.raises(FetchError, match="not the year"):
         find_urls("w2", base_url="https://x", years=(2024, -5))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.sources.scan import SourceError, drop_source, find_source_files, find_twins, merge_sources
+from taxkg_assets.sources.scan import SourceError, drop_source, find_duplicate_files, find_source_files, merge_sources
 
 EMPTY: dict[str, Any] = {"roots": [], "files": {}}
 
@@ -71,11 +71,15 @@ def test_names_that_differ_in_their_ending_only_are_rivals(folders: tuple[Path, 
 
 
 def test_of_equal_bytes_the_admitted_one_stays_else_the_shorter_name() -> None:
-    assert find_twins({"f1 (1)": "s", "f1": "s", "f2": "t"}, admitted={}) == {"f1 (1)": "f1"}
-    assert find_twins({"f1 (1)": "s", "f1": "s"}, admitted={"f1 (1)": "s"}) == {"f1": "f1 (1)"}
-    assert find_twins({"new": "s"}, admitted={"old": "s"}) == {"new": "old"}, "what nobody looked at is as it was"
-    assert find_twins({"new": "s", "old": "changed"}, admitted={"old": "s"}) == {}
-    assert find_twins({"one": "s", "two": "s"}, admitted={"one": "s", "two": "s"}) == {}, "nothing built is lost"
+    assert find_duplicate_files({"f1 (1)": "s", "f1": "s", "f2": "t"}, admitted={}) == {"f1 (1)": "f1"}
+    assert find_duplicate_files({"f1 (1)": "s", "f1": "s"}, admitted={"f1 (1)": "s"}) == {"f1": "f1 (1)"}
+    assert find_duplicate_files({"new": "s"}, admitted={"old": "s"}) == {"new": "old"}, (
+        "a file that was not scanned is as it was"
+    )
+    assert find_duplicate_files({"new": "s", "old": "changed"}, admitted={"old": "s"}) == {}
+    assert find_duplicate_files({"one": "s", "two": "s"}, admitted={"one": "s", "two": "s"}) == {}, (
+        "nothing built is lost"
+    )
 
 
 @pytest.mark.parametrize("name", ["absent", "notes.csv"])

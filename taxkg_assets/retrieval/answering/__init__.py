@@ -1,1 +1,1 @@
-"""Answers in the documents' own words: what a passage states, what each statement needs, which of them answer."""
+"""Answers in the documents' own words: statements of passages, the context that each needs, and their selection."""

@@ -26,12 +26,21 @@ class NamedBox:
 
     @property
     def name(self) -> str:
-        """What people call it: box 1b."""
+        """Return its name for readers: box 1b."""
         return self.key.replace("_", " ")
 
 
 def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> NamedBox | None:
-    """The box whose label says what a question for a box describes; None where several forms or boxes do."""
+    """Find the box whose label matches the description in a question for a box.
+
+    Args:
+        searcher: Opened search, with the boxes of the home.
+        question: Words of the user.
+        ranking: Ranking of the question.
+
+    Returns:
+        The box; None where none or several match.
+    """
     route = ranking.route
     if searcher.open_boxes is None or route.keys or not asks_for_box(question):
         return None
@@ -51,7 +60,16 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
 
 
 def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) -> list[Unit]:
-    """The units with the box named by form, key and label in the first unit that is about it."""
+    """Name a box by form, key and label in the first unit that is about it.
+
+    Args:
+        units: Units of the answer.
+        box: The box.
+        results: Passages of the units.
+
+    Returns:
+        Units with the named one first; unchanged where none is about the box.
+    """
     named = list(units)
     for number, unit in enumerate(units):
         if covers_key(results[unit.rank - 1].anchor_key, (box.key,)):
@@ -64,21 +82,25 @@ def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) ->
 
 
 def asks_for_box(question: str) -> bool:
-    """Whether a question is for the box that something is shown or entered in."""
+    """Return whether a question is for the box that something is shown or entered in.
+
+    Args:
+        question: Words of the user.
+    """
     return matches_any("answers", "box_questions", question)
 
 
 def _frame_words(question: str, forms: tuple[str, ...]) -> frozenset[str]:
-    """Terms that only ask for a box, or name the form."""
-    asked = (
+    """Return the terms that only request a box, or name the form."""
+    requests = (
         match.group() for rule in load_rules("answers", "box_questions") for match in rule.pattern.finditer(question)
     )
     return frozenset(
-        find_terms(" ".join([*asked, *forms, "form forms box boxes line shows show reported entered goes"]))
+        find_terms(" ".join([*requests, *forms, "form forms box boxes line shows show reported entered goes"]))
     )
 
 
 def _score_label(wanted: frozenset[str], label: str) -> float:
-    """How far a label and a question say the same: words of one that the other lacks count against it."""
+    """Score the similarity of a label and a question: words that only one of them has count against it."""
     own = frozenset(find_terms(label))
     return len(own & wanted) / max(1, len(own | wanted))

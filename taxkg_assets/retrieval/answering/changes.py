@@ -1,4 +1,4 @@
-"""What changed between two editions, read from `revisions`: the older words, then the newer, each with its place."""
+"""Changes between two editions, from `revisions`: the older words, then the newer, each with its place."""
 
 from __future__ import annotations
 
@@ -25,14 +25,29 @@ _PLACE = re.compile(r":\d+-\d+$")
 
 
 def asks_for_changes(question: str, route: Route) -> bool:
-    """Whether a question is after what changed in a form that it names."""
+    """Return whether a question is about changes of a form that it names.
+
+    Args:
+        question: Words of the user.
+        route: Its route.
+    """
     return bool(route.forms) and matches_any("answers", "changes", question)
 
 
 def answer_changes(
     searcher: Searcher, question: str, ranking: Ranking, *, document: str | None = None
 ) -> tuple[list[Result], list[Unit]]:
-    """The changes that a question asks for, with the passages that they stand in; none where none are known."""
+    """Find the changes that a question requests.
+
+    Args:
+        searcher: Opened search, with the changes of the home.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        document: Changes from or to this document only.
+
+    Returns:
+        Passages that contain the changes, and units that quote them; both empty where no change is known.
+    """
     if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
         return [], []
     wanted = {
@@ -56,9 +71,18 @@ def answer_changes(
 def find_changes(
     revisions: pl.DataFrame, route: Route, *, wanted: Mapping[str, float], document: str | None = None
 ) -> list[Row]:
-    """The changes of a form that need action, between the years in the question or else the two newest editions.
+    """Find the changes of a form that need action, between the years in the question or else the two newest editions.
 
     Changes of boxes in the question, and those with most of its other words, come first.
+
+    Args:
+        revisions: Table `revisions`.
+        route: Route of the question.
+        wanted: Inverse document frequency of the question's other terms.
+        document: Changes from or to this document only.
+
+    Returns:
+        Rows of `revisions`, the most relevant first.
     """
     forms = set(route.forms)
     known = [row for row in revisions.select("form").unique().to_series() if forms & set(split_forms(row))]
@@ -84,7 +108,7 @@ def find_changes(
 
 
 def _is_of_years(row: Row, route: Route) -> bool:
-    """Whether a change falls between the years in the question; for one year, a change that its edition made."""
+    """Return whether a change is between the years in the question; for one year, a change that its edition made."""
     if not route.years:
         return True
     older, newer = int(row["from_revision"][:4]), int(row["to_revision"][:4])
@@ -94,7 +118,7 @@ def _is_of_years(row: Row, route: Route) -> bool:
 
 
 def _frame_words(question: str, route: Route) -> frozenset[str]:
-    """Terms of the question that only request changes, or name the form and the years."""
+    """Return the terms that only request changes, or name the form and the years."""
     found = [match.group() for rule in load_rules("answers", "changes") for match in rule.pattern.finditer(question)]
     named = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
     return frozenset(find_terms(" ".join([*found, *named])))
@@ -110,7 +134,7 @@ def _is_printed_everywhere(row: Row) -> bool:
 
 
 def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
-    """The rows of the index that hold the older and the newer words."""
+    """Return the rows of the index that contain the older and the newer words."""
     sides = row["evidence"].split("→")
     nodes = [_PLACE.sub("", side.split(";")[0].strip()) for side in sides]
     older, newer = (searcher.find_row(node) if node else None for node in (nodes[0], nodes[-1]))
@@ -118,7 +142,7 @@ def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
 
 
 def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
-    """A ranking of some rows in their order."""
+    """Return a ranking of some rows in their order."""
     candidates = tuple(
         Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0, step=None)
         for place, row in enumerate(rows)
@@ -127,7 +151,7 @@ def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
 
 
 def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapping[int, int]) -> Iterator[Unit]:
-    """The older words, then the newer ones, each under the edition that says them."""
+    """Yield the older words, then the newer ones, each under its edition."""
     heading = row["heading_path"].rpartition(" > ")[2] or row["key"].replace("_", " ").capitalize() or row["form"]
     sides = (("before", "from_revision", places[0]), ("after", "to_revision", places[1]))
     for name, revision, place in sides:
@@ -140,7 +164,7 @@ def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapp
 
 
 def _quote_changed(row: Row, side: str) -> str:
-    """The sentences of one side that differ; all of a short text."""
+    """Return the sentences of one side that differ; all of a short text."""
     text = row[side]
     if len(text.split()) <= load_family("answers")["whole_change_words"]:
         return " ".join(text.split())

@@ -19,7 +19,17 @@ _DASH = re.compile("[—–]")
 
 
 def list_codes(question: str, results: Sequence[Result], *, route: Route, facts: PassageFacts) -> list[Unit]:
-    """The codes of the box that a question asks for, in the order of the booklet; none where it lists none."""
+    """List the codes of the box that a question requests.
+
+    Args:
+        question: Words of the user.
+        results: Passages, best first.
+        route: Route of the question.
+        facts: Columns of passages.
+
+    Returns:
+        One unit with the codes in the order of the booklet; none where it lists none.
+    """
     boxes = [key for key in route.keys if find_kind(key) == "box"]
     if len(boxes) != 1 or not matches_any("answers", "code_questions", question):
         return []
@@ -42,7 +52,7 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
 
 
 def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
-    """The codes that a row explains: the heading of each, or the first sentence after it."""
+    """Yield the codes that a row explains: the heading of each, or the first sentence after it."""
     heading, text = facts.columns["heading_path"][row].rpartition(" > ")[2], facts.columns["text"][row]
     for match in (match for rule in load_rules("answers", "codes_within") for match in rule.pattern.finditer(text)):
         line = text[match.start() :].splitlines()[0]
@@ -52,7 +62,7 @@ def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
 
 
 def _find_box_path(result: Result, key: str) -> str | None:
-    """The heading path down to the box that contains a passage."""
+    """Return the heading path down to the box that contains a passage."""
     parts = result.heading_path.split(" > ")
     for number in range(len(parts) - 1, -1, -1):
         if parts[number].casefold().startswith(key.replace("_", " ")):
@@ -61,7 +71,7 @@ def _find_box_path(result: Result, key: str) -> str | None:
 
 
 def _walk(row: int, path: str, *, facts: PassageFacts, most: int) -> Iterator[int]:
-    """The rows around one that stand under the same headings, in reading order."""
+    """Yield the rows around one under the same headings, in reading order."""
     near = range(max(0, row - most), min(len(facts.document_number), row + most + 1))
     facts.prefetch(list(near), ("heading_path", "chunk_id", "text"))
     paths = facts.columns["heading_path"]

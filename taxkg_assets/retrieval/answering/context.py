@@ -14,7 +14,15 @@ Spot = tuple[int, int]
 
 
 def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The lines that an item hangs on: of each the sentence that opens its list, and what that one leans on."""
+    """Find the lines that an item depends on.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+
+    Returns:
+        The sentence that opens each list around it, and the sentences that those refer back to.
+    """
     found = _lead_in_only(stretch, spot)
     found |= {other for own in found for other in look_back(stretch, own, depth=1)}
     if spot[1] > 0 and stretch.lines[spot[0]].is_item:
@@ -23,7 +31,16 @@ def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
-    """The sentences that one refers back to: "However, …", "This …", "In that case, …"."""
+    """Find the sentences that one refers back to: "However, …", "This …", "In that case, …".
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+        depth: Largest number of steps back.
+
+    Returns:
+        Earlier sentences with their lead-ins and lists.
+    """
     found: set[Spot] = set()
     while depth > 0 and leans_back(stretch, spot):
         before = _spot_before(stretch, spot)
@@ -36,7 +53,7 @@ def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
 
 
 def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The last sentence of each lead-in line, and the one before it if the last only points to another place."""
+    """Return the last sentence of each lead-in line, and the one before it if the last only points to another place."""
     found: set[Spot] = set()
     for place in stretch.lines[spot[0]].leads:
         line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
@@ -47,7 +64,12 @@ def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def leans_back(stretch: Stretch, spot: Spot) -> bool:
-    """Whether a sentence refers to the one before it, or is the rest of one."""
+    """Return whether a sentence refers to the one before it, or is the rest of one.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+    """
     if _is_rest(stretch, spot):
         return True
     text = stretch.lines[spot[0]].read(spot[1])
@@ -55,13 +77,13 @@ def leans_back(stretch: Stretch, spot: Spot) -> bool:
 
 
 def _is_rest(stretch: Stretch, spot: Spot) -> bool:
-    """Whether a line begins with the rest of a sentence that another passage, column or page begins."""
+    """Return whether a line begins with the rest of a sentence that another passage, column or page begins."""
     line = stretch.lines[spot[0]]
     return spot[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
 
 
 def _spot_before(stretch: Stretch, spot: Spot) -> Spot | None:
-    """The sentence before one, in its line or at the end of the line above, under the same heading."""
+    """Return the sentence before one, in its line or at the end of the line above, under the same heading."""
     place, sentence = spot
     if sentence > 0:
         return place, sentence - 1
@@ -74,7 +96,15 @@ def _spot_before(stretch: Stretch, spot: Spot) -> Spot | None:
 
 
 def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The exception right after a rule: "However, …", "Do not …", "Unless …"."""
+    """Find the exception right after a rule: "However, …", "Do not …", "Unless …".
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+
+    Returns:
+        The exception, or nothing.
+    """
     line = stretch.lines[spot[0]]
     if line.is_table:
         return set()
@@ -93,7 +123,12 @@ def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The whole paragraph of a sentence if it is short: a rule and its limits are often in one paragraph."""
+    """Return the whole paragraph of a sentence if it is short: a rule and its limits are often in one paragraph.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+    """
     line = stretch.lines[spot[0]]
     if len(line.text.split()) > load_family("answers")["paragraph_words"]:
         return set()
@@ -101,7 +136,12 @@ def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The text under the heading of a sentence, up to a limit: what a box includes and what it excludes."""
+    """Return the text under the heading of a sentence, up to a limit: what a box includes and what it excludes.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+    """
     own, left = stretch.lines[spot[0]], load_family("answers")["section_words"]
     found: set[Spot] = set()
     for line in stretch.lines[spot[0] :]:
@@ -113,7 +153,15 @@ def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
-    """The spots, and short gaps between two sentences of one paragraph filled."""
+    """Fill short gaps between two sentences of one paragraph.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spots: Chosen sentences.
+
+    Returns:
+        The sentences with those between them.
+    """
     most, found = load_family("answers")["gap_words"], set(spots)
     for (place, one), (other_place, other) in pairwise(sorted(spots)):
         between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
@@ -123,7 +171,15 @@ def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
 
 
 def drop_rests(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
-    """The spots without the rests of sentences whose beginnings are not among them."""
+    """Remove the rests of sentences whose beginnings are not chosen.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spots: Chosen sentences.
+
+    Returns:
+        The remaining sentences; all where none would remain.
+    """
     rests = {spot for spot in spots if _is_rest(stretch, spot) and _spot_before(stretch, spot) not in spots}
     return spots - rests or spots
 
@@ -134,7 +190,12 @@ def _share_heading(stretch: Stretch, one: Line, other: Line) -> bool:
 
 
 def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
-    """The items that a line leads in, and an item's siblings if they are few or only make sense together."""
+    """Return the items that a line leads in, and an item's siblings if they are few or only make sense together.
+
+    Args:
+        stretch: Lines of adjacent rows.
+        spot: The sentence.
+    """
     line = stretch.lines[spot[0]]
     if line.is_table:
         return set()
@@ -145,7 +206,7 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     siblings = stretch.items_of(line) if line.is_item and line.leads else []
     limits, found = load_family("answers")["lists"], set[Spot]()
     for group, is_led in ((items, True), (siblings, False)):
-        most = limits["whole_words"] if is_led or _stand_together(stretch, group) else limits["beside_words"]
+        most = limits["whole_words"] if is_led or _is_one_statement(stretch, group) else limits["beside_words"]
         most = limits["code_words"] if group and group[0].mark == "code" and is_led else most
         words = 0
         for own in group:
@@ -157,11 +218,11 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     return found
 
 
-def _stand_together(stretch: Stretch, items: Sequence[Line]) -> bool:
-    """Whether a list says something only as a whole: "all of the following", "…; and"."""
+def _is_one_statement(stretch: Stretch, items: Sequence[Line]) -> bool:
+    """Return whether a list makes sense only as a whole: "all of the following", "…; and"."""
     if not items or not items[0].leads:
         return False
     lead = stretch.lines[items[0].leads[-1]]
     ends = lead.read(len(lead.sentences) - 1)
-    said = [ends, *(item.text for item in items)]
-    return any(matches_any("answers", "wholes", text) for text in said)
+    texts = [ends, *(item.text for item in items)]
+    return any(matches_any("answers", "wholes", text) for text in texts)

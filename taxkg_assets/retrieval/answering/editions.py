@@ -11,11 +11,19 @@ from taxkg_assets.retrieval.router import Route
 
 
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
-    """The documents that another edition among the results replaces.
+    """Find the documents that another edition among the results replaces.
 
     If the question names years, an edition of those years replaces the others. If it names none, a newer edition
-    replaces an older one, and documents of years long past give way to any others. A document that nothing replaces
-    is kept: a rule of another year is better than none.
+    replaces an older one, and documents of years long past give way to any others. A document that nothing replaces is
+    kept: a rule of another year is better than none.
+
+    Args:
+        results: Passages, best first.
+        route: Route of the question.
+        documents: Columns of documents.
+
+    Returns:
+        Ids of replaced documents.
     """
     found = {result.document for result in results}
     rows = [row for row in documents.documents if row["document_id"] in found]

@@ -1,7 +1,7 @@
 """Lines of passages as a reader sees them: prose, items of a list with the lines that lead them in, rows of a table.
 
-An item says nothing by itself: "Investment expenses" under "Do not include:" is an exclusion. So every line knows the
-lines that it hangs on, also where these stand in another passage. Marks of lists are data (rules/answers.yaml).
+An item means nothing by itself: "Investment expenses" under "Do not include:" is an exclusion. So every line has the
+lines that it depends on, also where these are in another passage. Marks of lists are data (rules/answers.yaml).
 """
 
 from __future__ import annotations
@@ -28,8 +28,15 @@ _CLOSED = re.compile(r"[.?!][”\"’')\]]*$")
 class Line:
     """One printed paragraph, item, heading or table row.
 
-    Attributes: place: number within its stretch. row: row of the index. mark: kind of its list mark; empty for prose.
-                leads: places of the lines that it hangs on, outermost first. sentences: ranges of its text.
+    Attributes:
+        place: Number within its stretch.
+        row: Row of the index.
+        text: Text of the line.
+        mark: Kind of its list mark; empty for prose.
+        leads: Places of the lines that it depends on, outermost first.
+        is_heading: Whether it is the heading of its passage.
+        is_table: Whether it is a line of a table.
+        sentences: Ranges of its text.
     """
 
     place: int
@@ -42,26 +49,28 @@ class Line:
     sentences: tuple[tuple[int, int], ...] = ()
 
     def read(self, sentence: int) -> str:
-        """One sentence of it."""
+        """Return one sentence of it."""
         start, end = self.sentences[sentence]
         return self.text[start:end]
 
     @property
     def is_item(self) -> bool:
-        """Whether it is an item of a list."""
+        """Return whether it is an item of a list."""
         return bool(self.mark)
 
     @property
     def opens_list(self) -> bool:
-        """Whether it ends in a colon or a dash: what follows hangs on it."""
+        """Return whether it ends in a colon or a dash: the following items depend on it."""
         return self.text.rstrip().endswith((":", "—"))
 
 
 @dataclass
 class Stretch:
-    """Neighboring rows of one document, line by line.
+    """Adjacent rows of one document, line by line.
 
-    Attributes: rows: rows of the index in reading order.
+    Attributes:
+        rows: Rows of the index in reading order.
+        facts: Columns of passages.
     """
 
     rows: Sequence[int]
@@ -71,7 +80,7 @@ class Stretch:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """All lines in reading order."""
+        """Return all lines in reading order."""
         found: list[Line] = []
         for row in self.rows:
             for text, is_heading in self._split(row):
@@ -80,7 +89,7 @@ class Stretch:
 
     @cached_property
     def of_row(self) -> dict[int, list[Line]]:
-        """Lines by row."""
+        """Return lines by row."""
         found: dict[int, list[Line]] = {row: [] for row in self.rows}
         for line in self.lines:
             found[line.row].append(line)
@@ -88,21 +97,24 @@ class Stretch:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the document continues after the last row."""
+        """Return whether the document continues after the last row."""
         documents, last = self.facts.document_number, self.rows[-1]
         return bool(last + 1 < len(documents) and documents[last + 1] == documents[last])
 
     def heading(self, row: int) -> str:
-        """The heading above a row."""
+        """Return the heading above a row."""
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
 
     def chunk(self, line: Line) -> str:
-        """The id of the passage that contains a line."""
+        """Return the id of the passage that contains a line."""
         return str(self.facts.columns["chunk_id"][line.row])
 
     def node(self, line: Line) -> str:
-        """The element that a line prints: a passage prints one in each line, a heading before them."""
+        """Return the element that a line prints; empty where it is unknown.
+
+        A passage prints one element in each line, and a heading before them.
+        """
         nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
         own = self.of_row[line.row]
         if line.is_table or len(nodes) == 1:
@@ -113,17 +125,17 @@ class Stretch:
         return nodes[place] if place is not None and len(own) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
-        """The items of the list that an item belongs to, in reading order, without what hangs on them."""
+        """Return the items of the list that an item belongs to, in reading order, without those below them."""
         return [
             own for own in self.lines if own.mark == line.mark and own.leads == line.leads and self._near(own, line)
         ]
 
     def hanging_on(self, place: int) -> list[Line]:
-        """The items that a line leads in."""
+        """Return the items that a line leads in."""
         return [own for own in self.lines if own.leads and own.leads[-1] == place]
 
     def _near(self, one: Line, other: Line) -> bool:
-        """Whether no line of prose is between two items."""
+        """Return whether no line of prose is between two items."""
         low, high = sorted((one.place, other.place))
         return bool(one.leads) or all(own.is_item for own in self.lines[low : high + 1])
 
@@ -174,7 +186,7 @@ class Stretch:
             self._open.append((mark, last.place))
 
     def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
-        """Whether an item after a paragraph or a table belongs to the list before it, not to one that opens there."""
+        """Return whether an item after a paragraph or a table belongs to the list before it, not to a new one."""
         last, lead = before[-1], next((place for kind, place in self._left if kind == mark), None)
         if lead is None or starts_list(text):
             return False
@@ -184,7 +196,7 @@ class Stretch:
         return not last.opens_list and not matches_any("answers", "lead_ins", last.text)
 
     def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
-        """Keep the lists that are open at a line without a mark; gives its mark where it is an item all the same."""
+        """Keep the lists that are open at a line without a mark; return its mark where it is an item all the same."""
         last = before[-1] if before else None
         mark = self._mark_plain(text, last, own_start=starts_with_heading(text, self.heading(row)))
         if not mark:
@@ -195,7 +207,7 @@ class Stretch:
         return mark
 
     def _mark_plain(self, text: str, last: Line | None, *, own_start: bool) -> str:
-        """Whether a line without a mark is an item all the same: a short one after a colon, until the list closes."""
+        """Return the mark of an item without a printed one: a short line after a colon, until the list closes."""
         limits = load_family("answers")["lists"]
         if last is None or last.is_table or own_start or len(text.split()) > limits["plain_words"]:
             return ""
@@ -206,7 +218,15 @@ class Stretch:
 
 
 def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretch]:
-    """The stretch that contains each row: also rows before it, where its list may begin, and rows after it."""
+    """Open the stretch of each row: with rows before it, where its list may begin, and rows after it.
+
+    Args:
+        rows: Rows of the index.
+        facts: Columns of passages.
+
+    Returns:
+        Stretch by row, including the rows around the given ones.
+    """
     limits = load_family("answers")["lists"]
     documents = facts.document_number
     wanted: set[int] = set()
@@ -227,7 +247,15 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
 
 
 def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
-    """The rows, and the rows with the lead-ins of lists that began before them: no passage opens with a bare item."""
+    """Add the rows with the lead-ins of lists that began before them: no passage opens with a bare item.
+
+    Args:
+        rows: Rows of a passage.
+        facts: Columns of passages.
+
+    Returns:
+        Rows in ascending order.
+    """
     texts = facts.columns["text"]
     torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
     if not torn:
@@ -238,32 +266,62 @@ def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
 
 
 def find_mark(text: str) -> str:
-    """The kind of list mark that a line begins with; empty where it begins with none."""
+    """Return the kind of list mark at the beginning of a line; empty for none.
+
+    Args:
+        text: Text of the line.
+    """
     return next((rule.id for rule in load_rules("answers", "marks") if rule.pattern.match(text)), "")
 
 
 def is_short_item(text: str) -> bool:
-    """Whether an item is quoted whole, with all of its sentences, if at all."""
+    """Return whether an item is quoted with all of its sentences.
+
+    Args:
+        text: Text of the item.
+    """
     return bool(len(text.split()) <= load_family("answers")["lists"]["item_words"])
 
 
 def starts_list(text: str) -> bool:
-    """Whether an item is the first of a numbered list."""
+    """Return whether an item is the first of a numbered list.
+
+    Args:
+        text: Text of the item.
+    """
     return any(rule.pattern.match(text) for rule in load_rules("answers", "first_marks"))
 
 
 def is_same(text: str, heading: str) -> bool:
-    """Whether a line is the heading."""
+    """Return whether a line is the heading.
+
+    Args:
+        text: Text of the line.
+        heading: The heading.
+    """
     return text.rstrip(". ") == heading.rstrip(". ")
 
 
 def starts_with_heading(text: str, heading: str) -> bool:
-    """Whether a line begins with the heading, run in."""
+    """Return whether a line begins with the heading, run in.
+
+    Args:
+        text: Text of the line.
+        heading: The heading; may be empty.
+    """
     return bool(heading) and text.startswith(heading)
 
 
 def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
-    """Sentences of a line; a heading that is printed before the first, or a short label, stays with it."""
+    """Split a line into sentences; a heading before the first one, or a short label, stays with it.
+
+    Args:
+        text: Text of the line.
+        heading: Heading of its passage.
+
+    Yields:
+        Half-open ranges of characters, 0-based.
+    """
     least = load_family("answers")["least_words"]
     if CELLS in text:
         yield 0, len(text)

@@ -1,4 +1,4 @@
-"""Where the words of a unit are printed: rectangles of lines, not of whole passages."""
+"""Places of a unit's words on the page: rectangles of lines, not of whole passages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ ReadSections = Callable[[Collection[str]], pl.DataFrame]
 
 
 def place_units(units: Sequence[Unit], read: ReadSections) -> list[Unit]:
-    """The units with the rectangles of their pieces; a piece whose element is not known has none."""
+    """Add the rectangles of their pieces to units.
+
+    Args:
+        units: Units of an answer.
+        read: Reads rows of `sections` by element ids.
+
+    Returns:
+        Units in the same order; a piece of an unknown element has no rectangle.
+    """
     nodes = {piece.node_id for unit in units for piece in unit.pieces if piece.node_id}
     if not nodes:
         return list(units)
@@ -34,7 +42,17 @@ def _place(piece: Piece, rows: Mapping[str, Mapping[str, Any]]) -> Piece:
 
 
 def find_range(quote: str, text: str) -> tuple[int, int]:
-    """Where a text says a quote; what the quote says first may be a run-in heading, which the text lacks."""
+    """Find the range of a quote in a text.
+
+    The beginning of the quote may be a run-in heading, which the text lacks.
+
+    Args:
+        quote: Words of a piece.
+        text: Text of its element.
+
+    Returns:
+        Half-open range of characters; (0, 0) where the text lacks the quote.
+    """
     start = text.find(quote)
     if start >= 0:
         return start, start + len(quote)

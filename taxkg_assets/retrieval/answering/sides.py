@@ -23,7 +23,19 @@ def find_sides(
     documents: DocumentFacts,
     facts: PassageFacts,
 ) -> list[int]:
-    """The best statement of each form, or of each year, that a comparison names; none where it names fewer than two."""
+    """Find the best statement of each form, or of each year, that a comparison names.
+
+    Args:
+        statements: Statements of the passages.
+        worth: Score of each likely statement by its place in the list.
+        route: Route of the question.
+        results: Passages of the statements.
+        documents: Columns of documents.
+        facts: Columns of passages.
+
+    Returns:
+        Places of statements; none where the question names fewer than two sides.
+    """
     years_of = {row["document_id"]: row["years"] for row in documents.documents}
 
     def covers(own: Statement, side: object) -> bool:

@@ -1,8 +1,8 @@
 """Statements of passages: whole sentences, items with what leads them in, rows of tables with their headers.
 
-A passage collects text under one heading, neighboring boxes included, and a sentence alone does not say which box it is
-about. So a statement is foreign if it belongs to a form other than the one in the question, or to a box, line or code
-other than the one in the question (or, if the question names none, than that of the hit), unless it names it.
+A passage collects text under one heading, adjacent boxes included, and a sentence alone does not name the box that it
+is about. So a statement is foreign if it belongs to a form other than the one in the question, or to a box, line or
+code other than the one in the question (or, if the question names none, than that of the hit), unless it names it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,23 @@ _CLOSERS = ")”\"’' "
 class Statement:
     """A sentence, an item or a table row of a passage, in the order of reading.
 
-    Attributes: place, sentence: the line of `stretch` and the sentence of it. passage: number of its passage, from 0.
-                around: terms of its headings and lead-ins. is_hit: it is in the chunk that was found, not in its
-                surroundings. is_foreign: it is of another form, box, line or code.
-                opens: keys of the question that it explains first. is_pointer: it sends the reader elsewhere.
-                is_fragment: no whole sentence. is_figures: a row of figures. is_example: it is part of an example.
-                is_opening: it is the first statement under the heading of the hit.
+    Attributes:
+        stretch: Lines around it.
+        place: Its line in `stretch`.
+        sentence: Its sentence in the line.
+        text: Its words.
+        row: Row of the index.
+        passage: Number of its passage, from 0.
+        terms: Its search terms.
+        around: Terms of its headings and lead-ins.
+        is_hit: It is in the chunk that was found, not in its surroundings.
+        is_foreign: It is of another form, box, line or code.
+        opens: Keys of the question that it explains first.
+        is_pointer: It refers the reader to another place.
+        is_fragment: It is not a whole sentence.
+        is_figures: It is a row of figures.
+        is_example: It is part of an example.
+        is_opening: It is the first statement under the heading of the hit.
     """
 
     stretch: Stretch
@@ -57,7 +68,7 @@ class Statement:
 
     @property
     def line(self) -> Line:
-        """The line that contains it."""
+        """Return the line that contains it."""
         return self.stretch.lines[self.place]
 
 
@@ -69,10 +80,17 @@ def find_statements(
     wanted: frozenset[str] = frozenset(),
     others: frozenset[str] = frozenset(),
 ) -> list[Statement]:
-    """The statements of some passages, each once.
+    """Find the statements of some passages, each once.
 
-    Args: route: what the question asks for. wanted: its terms; boilerplate sections are foreign unless it names them.
-          others: documents of other editions than the one in the question.
+    Args:
+        results: Passages, best first.
+        facts: Columns of passages.
+        route: Route of the question.
+        wanted: Terms of the question; boilerplate sections are foreign unless it names them.
+        others: Documents of other editions than the one in the question.
+
+    Returns:
+        Statements in the order of passages and lines.
     """
     number_of = facts.row_of_chunk
     rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
@@ -83,8 +101,8 @@ def find_statements(
         hit = number_of[result.chunk_id]
         for row in own_rows:
             for own in read_row(row, stretches[row], route=route, passage=passage, hit=hit, wanted=wanted):
-                # Two boxes may say the same words: what the wrong one says must not hide the right one's.
-                # Two editions may say the same of their years: it is said once, by the better passage, unless the
+                # Two boxes may have the same text: that of the wrong one must not hide the right one's.
+                # Two editions may say the same about their years: the better passage is quoted, unless the
                 # question names both.
                 own = replace(own, is_foreign=own.is_foreign or result.document in others)
                 said_by = result.document if len(route.years) > 1 else ""
@@ -96,7 +114,7 @@ def find_statements(
 
 
 def _say_whole(own: Statement) -> str:
-    """The statement after what leads it in: two lists may hold the same item."""
+    """Return the statement after its lead-ins: two lists may contain the same item."""
     return "\n".join([*(own.stretch.lines[place].text for place in own.line.leads), own.text])
 
 
@@ -107,7 +125,19 @@ def _without_years(text: str) -> str:
 def read_row(
     row: int, stretch: Stretch, *, route: Route, passage: int, hit: int, wanted: frozenset[str]
 ) -> Iterator[Statement]:
-    """What one row of the index states."""
+    """Yield the statements of one row of the index.
+
+    Args:
+        row: Row of the index.
+        stretch: Lines around it.
+        route: Route of the question.
+        passage: Number of its passage, from 0.
+        hit: Row that was found.
+        wanted: Terms of the question.
+
+    Yields:
+        Statements in reading order.
+    """
     facts, lines = stretch.facts, stretch.of_row[row]
     is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
@@ -145,15 +175,15 @@ def read_row(
 
 
 def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, wanted: frozenset[str]) -> bool:
-    """Whether a row is of another form or reader than the question's, or boilerplate that every document prints."""
+    """Return whether a row is of another form or audience than the question's, or boilerplate."""
     if score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(row, route, facts):
         return True
-    is_asked = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
-    return (bool(facts.is_boilerplate[row]) and not is_asked) or _is_unasked(facts.columns["heading_path"][row], wanted)
+    is_meant = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
+    return (bool(facts.is_boilerplate[row]) and not is_meant) or _is_unasked(facts.columns["heading_path"][row], wanted)
 
 
 def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
-    """Terms of the heading, the lead-ins and the headers that a line hangs on."""
+    """Return the terms of the heading, the lead-ins and the headers above a line."""
     texts = [stretch.heading(line.row), *(stretch.lines[place].text for place in line.leads)]
     if line.is_table:
         lines = stretch.of_row[line.row]
@@ -162,14 +192,14 @@ def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
 
 
 def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
-    """What some lines state: sentences and items; a heading, a caption and the headers of a table name them."""
+    """Yield sentences and items of some lines; a heading, a caption and the headers of a table only name them."""
     for line in lines:
         if not line.is_heading and (not line.is_table or states_something(lines, line)):
             yield from ((line, sentence) for sentence in range(len(line.sentences)))
 
 
 def _is_readable(line: Line, sentence: int) -> bool:
-    """Whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor endless."""
+    """Return whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor too long."""
     limits = load_family("answers")
     text = line.read(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):
@@ -191,7 +221,7 @@ def _is_example(text: str, heading: str) -> bool:
 
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
-    """Whether a text is under a boilerplate heading, such as "Future Developments", that the question does not name."""
+    """Return whether a text is under a boilerplate heading that the question does not name: "Future Developments"."""
     headings = path.split(" > ")[1:]
     for rule in load_rules("answers", "unasked"):
         for number, heading in enumerate(headings):
@@ -204,20 +234,20 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
 
 
 def _is_of_other_side(row: int, route: Route, facts: PassageFacts) -> bool:
-    """Whether a row addresses the recipient where the filer asks, or the other way round."""
+    """Return whether a row addresses the recipient where the filer is meant, or the reverse."""
     limit, side = load_family("answers")["certain_side"], facts.sides[int(facts.side_number[row])]
     return route.certainty >= limit and {side, route.perspective} == {"filer", "recipient"}
 
 
 def _find_opened(row: int, facts: PassageFacts, *, keys: Sequence[str]) -> tuple[str, ...]:
-    """The keys asked for whose text begins with this row."""
+    """Return the requested keys whose text begins with this row."""
     if not facts.opens_anchor[row]:
         return ()
     return tuple(key for key in keys if covers_key(facts.columns["anchor_key"][row], (key,)))
 
 
 def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[str]) -> bool:
-    """Whether a row is of another box, line or code than the one asked for, or than the one that was hit."""
+    """Return whether a row is of another box, line or code than the requested one, or than that of the hit."""
     own = facts.columns["anchor_key"][row]
     kind = find_kind(own)
     if not kind or covers_key(own, keys):
@@ -227,7 +257,12 @@ def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[
 
 
 def names_key(text: str, keys: Sequence[str]) -> bool:
-    """Whether a text names a box, line or code of the question: "amounts of box 2a", "boxes 1a and 2a"."""
+    """Return whether a text names a box, line or code of the question: "amounts of box 2a", "boxes 1a and 2a".
+
+    Args:
+        text: Text of a statement.
+        keys: Keys of the question.
+    """
     words = text.casefold().replace("(", " ").replace(")", " ").replace(",", " ").rstrip(".").split()
     return any(
         value.casefold() in words and any(word.startswith(kind) for word in words)

@@ -8,15 +8,26 @@ from taxkg_assets.retrieval.answering.lines import CELLS, Line
 
 
 def find_captions(lines: Sequence[Line]) -> list[str]:
-    """The lines before the first row of cells."""
+    """Return the lines before the first row of cells.
+
+    Args:
+        lines: Lines of a passage of a table.
+    """
     first = next((number for number, line in enumerate(lines) if CELLS in line.text), len(lines))
     return [line.text for line in lines[:first]]
 
 
 def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
-    """The headers over the cells of a row, one for each; empty ones where they do not match, None for no row.
+    """Find the headers over the cells of a row.
 
     A line whose cells are bold refines the headers of those below it.
+
+    Args:
+        lines: Lines of a passage of a table.
+        row: Line of the row.
+
+    Returns:
+        One header for each cell; empty ones where their numbers differ, None for a line that is not a row.
     """
     if CELLS not in row.text:
         return None
@@ -33,7 +44,12 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
 
 
 def states_something(lines: Sequence[Line], line: Line) -> bool:
-    """Whether a line of a table is a row of it, or a note: what stands before the first row only names them."""
+    """Return whether a line of a table is a row or a note; what precedes the first row only names the table.
+
+    Args:
+        lines: Lines of a passage of a table.
+        line: Line to check.
+    """
     if CELLS in line.text:
         return find_headers(lines, line) is not None
     captions = find_captions(lines)
@@ -41,7 +57,12 @@ def states_something(lines: Sequence[Line], line: Line) -> bool:
 
 
 def read_row(headers: Sequence[str], text: str) -> str:
-    """A row with the header before each cell that has one: "Filing status: single; Rate: 12%"."""
+    """Return a row with the header before each cell that has one: "Filing status: single; Rate: 12%".
+
+    Args:
+        headers: One header for each cell; may be empty.
+        text: Line of the row.
+    """
     cells = split_cells(text)
     named = [
         f"{' '.join(header.split(' > '))}: {cell}" if header and header != cell else cell
@@ -52,7 +73,11 @@ def read_row(headers: Sequence[str], text: str) -> str:
 
 
 def split_cells(text: str) -> list[str]:
-    """The cells of a line."""
+    """Return the cells of a line.
+
+    Args:
+        text: Line of a table.
+    """
     return [cell.strip() for cell in text.split(CELLS)]
 
 

@@ -1,4 +1,4 @@
-"""What an answer is made of: statements with all that is needed to understand them, each piece with its place.
+"""Answer units: statements with all that is needed to understand them, each piece with its place.
 
 `context` finds what a sentence needs; `worth` chooses the statements that answer a question.
 """
@@ -35,12 +35,15 @@ Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
 
 
 class Piece(BaseModel):
-    """Some words of a unit, verbatim but for notes.
+    """Some words of a unit, verbatim except for notes.
 
-    Attributes: role: label is the heading above it; lead_in opens the list of the items after it; cell is a value with
-                the headers of its row and column; note is added by the program.
-                chunk_id, node_id: passage and element that contain it; empty if unknown.
-                bboxes: its rectangles, if the caller requested them.
+    Attributes:
+        role: label is the heading above it; lead_in opens the list of the items after it; cell is a value with the
+            headers of its row and column; note is added by the program.
+        text: Its words.
+        chunk_id: Passage that contains it; empty if unknown.
+        node_id: Element that contains it; empty if unknown.
+        bboxes: Its rectangles, if the caller requested them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,7 +57,10 @@ class Piece(BaseModel):
 class Unit(BaseModel):
     """A statement of a passage with what is needed to understand it.
 
-    Attributes: rank: number of its passage. label: the heading above it.
+    Attributes:
+        rank: Number of its passage.
+        label: Heading above it.
+        pieces: Its pieces in reading order.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -64,12 +70,12 @@ class Unit(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its words, without the citation: a list of more than a few items takes a line for each."""
+        """Return its words, without the citation: a list of more than a few items takes a line for each."""
         return "\n".join(self.lines)
 
     @property
     def lines(self) -> list[str]:
-        """Its words, line by line."""
+        """Return its words, line by line."""
         most = load_family("answers")["lists"]["inline_items"]
         is_long = sum(piece.role == "item" for piece in self.pieces) > most
         lines: list[str] = [""]
@@ -83,7 +89,7 @@ class Unit(BaseModel):
         return [line.strip() for line in lines if line.strip()]
 
     def quote(self) -> str:
-        """Its lines, each with the number of its passage."""
+        """Return its lines, each with the number of its passage."""
         return "\n".join(f"{line} [{self.rank}]" for line in self.lines)
 
 
@@ -99,17 +105,17 @@ class Draft:
 
     @property
     def words(self) -> int:
-        """Words of it."""
+        """Return the number of its words."""
         return sum(len(self.stretch.lines[place].read(sentence).split()) for place, sentence in self.spots)
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of it."""
-        said = (self.stretch.lines[place].read(sentence) for place, sentence in self.spots)
-        return frozenset(find_terms(" ".join(said)))
+        """Return its search terms."""
+        sentences = (self.stretch.lines[place].read(sentence) for place, sentence in self.spots)
+        return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
-        """Whether two drafts are one: they share a spot, or the lines that lead their items in."""
+        """Return whether two drafts are one: they share a spot, or the lines that lead their items in."""
         if self.stretch is not other.stretch or self.passage != other.passage:
             return False
         if self.spots & other.spots:
@@ -122,9 +128,16 @@ class Draft:
 
 
 def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> Draft:
-    """A statement with all that it needs.
+    """Collect a statement with all that it needs.
 
-    Args: is_whole: with the rest of a short paragraph; for a box in the question, with its whole section.
+    Args:
+        statement: The statement.
+        worth: Its score.
+        is_whole: Whether to add the rest of a short paragraph; for a box in the question, its whole section is always
+            added.
+
+    Returns:
+        The draft.
     """
     stretch = statement.stretch
     own = (statement.place, statement.sentence)
@@ -142,7 +155,14 @@ def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> 
 
 
 def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
-    """The drafts with those that belong together as one."""
+    """Merge the drafts that belong together.
+
+    Args:
+        drafts: Drafts in the order of choice.
+
+    Returns:
+        Merged drafts; a merged one takes the place of the last of its parts.
+    """
     merged: list[Draft] = []
     for draft in drafts:
         for other in [other for other in merged if other.joins(draft)]:
@@ -159,16 +179,22 @@ def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
-    """The unit of a draft: its pieces in reading order, the heading first where it is needed.
+    """Turn a draft into a unit: its pieces in reading order, the heading first where it is needed.
 
-    Args: edition: form and edition, where these are to be named.
+    Args:
+        draft: The draft.
+        rank: Number of its passage.
+        edition: Form and edition to name; empty for none.
+
+    Returns:
+        The unit.
     """
     stretch, spots = draft.stretch, sorted(draft.spots)
     first = stretch.lines[spots[0][0]]
     heading = stretch.heading(first.row)
     pieces = list(_quote_spots(stretch, spots))
-    said = " ".join(piece.text for piece in pieces)
-    is_named = bool(heading) and heading.rstrip(". ") not in said and (edition or _needs_heading(stretch, spots[0]))
+    words = " ".join(piece.text for piece in pieces)
+    is_named = bool(heading) and heading.rstrip(". ") not in words and (edition or _needs_heading(stretch, spots[0]))
     shown = [heading.rstrip(". ") if is_named else "", edition]
     if label := ", ".join(part for part in shown if part):
         pieces.insert(0, Piece(role="label", text=label, chunk_id=stretch.chunk(first)))
@@ -176,7 +202,7 @@ def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
 
 
 def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
-    """The pieces of some spots; after the items of a list the number of those that are left out."""
+    """Yield the pieces of some spots; after the items of a list the number of those that are left out."""
     lines = stretch.lines
     leading = {lead for place, _ in spots for lead in lines[place].leads}
     for number, (place, sentence) in enumerate(spots):
@@ -194,7 +220,7 @@ def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
 
 
 def _read_table_row(stretch: Stretch, line: Line) -> str:
-    """A row with the caption and its headers, a note of a table with the caption."""
+    """Return a row with the caption and its headers, or a note of a table with the caption."""
     lines = stretch.of_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
     if headers is None:
@@ -204,7 +230,7 @@ def _read_table_row(stretch: Stretch, line: Line) -> str:
 
 
 def _describe_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
-    """How many items of a list are left out; of one that may go on beyond what was read, that there are more."""
+    """Describe how many items of a list are left out, or that a list may continue beyond the read rows."""
     shown, items = {place for place, _ in spots}, stretch.items_of(line)
     missing = sum(own.place not in shown for own in items)
     if items[-1].place == len(stretch.lines) - 1 and stretch.is_cut:
@@ -213,7 +239,7 @@ def _describe_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> st
 
 
 def _needs_heading(stretch: Stretch, first: Spot) -> bool:
-    """Whether the words cannot be understood without their heading: an exclusion, a list without lead."""
+    """Return whether the words cannot be understood without their heading: an exclusion, a list without lead."""
     line = stretch.lines[first[0]]
     key = stretch.facts.columns["anchor_key"][line.row]
     heading = stretch.heading(line.row)

@@ -1,4 +1,4 @@
-"""What each statement is worth as an answer to a question, and which of them make the answer."""
+"""Scores of statements as answers to a question, and the choice of those that make the answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ from taxkg_assets.rules.loader import load_family
 
 
 def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking) -> dict[int, float]:
-    """What each of the likeliest statements is worth, by its place in the list."""
+    """Score the likeliest statements.
+
+    Args:
+        statements: Statements of the passages.
+        encoder: Encoder of the index.
+        ranking: Ranking of the question.
+
+    Returns:
+        Score by place in the list.
+    """
     limits = load_family("answers")
     flags = find_signals(statements, ranking=ranking)
     order = choose_candidates(flags)
@@ -27,12 +36,19 @@ def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranki
 
 
 def _shorten(text: str) -> str:
-    """The first words of a statement: they name its subject, and encoding all of a long one is slow."""
+    """Return the first words of a statement: they name its subject, and encoding all of a long one is slow."""
     return " ".join(text.split()[: load_family("answers")["full_words"]])
 
 
 def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
-    """The likeliest statements by words alone."""
+    """Choose the likeliest statements by words alone.
+
+    Args:
+        flags: Signals by name, each of shape (statements,).
+
+    Returns:
+        Places of statements, best first.
+    """
     limits = load_family("answers")
     early = np.sum([weight * flags[name] for name, weight in limits["early"].items()], axis=0)
     order: list[int] = np.argsort(-early, kind="stable")[: limits["candidates"]].tolist()
@@ -40,7 +56,15 @@ def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
 
 
 def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
-    """The signals of each statement, except the similarity of meaning."""
+    """Compute the signals of each statement, except the similarity of meaning.
+
+    Args:
+        statements: Statements of the passages.
+        ranking: Ranking of the question.
+
+    Returns:
+        Signals by name, each of shape (statements,) and from 0 to 1.
+    """
     wanted, limits = ranking.wanted, load_family("answers")
     scores = {candidate.row: candidate.score for candidate in ranking.candidates}
     top, reach = max(scores.values(), default=0.0), limits["liked_reach"]
@@ -62,7 +86,15 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
 
 
 def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
-    """For each key of the question, the first statement that explains it: a definition comes before details."""
+    """Find for each key of the question the first statement that explains it: a definition comes before details.
+
+    Args:
+        statements: Statements of the passages.
+        keys: Keys of the question.
+
+    Returns:
+        Places of statements.
+    """
     first = (
         next((place for place, own in enumerate(statements) if key in own.opens and not own.is_pointer), None)
         for key in keys
@@ -73,7 +105,16 @@ def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[
 def rank_statements(
     statements: Sequence[Statement], worth: Mapping[int, float], *, openings: Sequence[int]
 ) -> list[int]:
-    """The openings, then greedily the statement that adds most to those chosen, down to a share of the best score."""
+    """Choose the openings, then greedily the statement that adds most, down to a share of the best score.
+
+    Args:
+        statements: Statements of the passages.
+        worth: Score of each likely statement by its place in the list.
+        openings: Places of statements that come first.
+
+    Returns:
+        Places of statements in the order of choice.
+    """
     limits = load_family("answers")
     chosen = list(openings)
     covered: frozenset[str] = frozenset().union(*(statements[place].terms for place in chosen))
@@ -93,7 +134,7 @@ def rank_statements(
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
-    """Whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
+    """Return whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
     least = load_family("answers")["same_share"]
     terms = own.terms - own.around
     return (

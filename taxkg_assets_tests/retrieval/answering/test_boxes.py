@@ -26,6 +26,7 @@ def knowing(searcher: Searcher) -> Searcher:
         ("2078", "2031", "box_9", "Duty"),
     ]
     boxes = pl.DataFrame(rows, schema=["form", "revision", "box_key", "label"], orient="row")
+    boxes = boxes.with_columns(document_id=pl.concat_str("form", "revision", separator="--"))
     return replace(searcher, open_boxes=lambda: boxes)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
-from taxkg_assets.evaluation.silence import score_silence
 from taxkg_assets.schemas import EvalQueries
 
 QUOTE = "The harbour rent of a berth is due on the first day of every month of the year."
@@ -36,9 +36,9 @@ def test_silence_trades_coverage_for_risk() -> None:
         row = {"document": "d", "page": 1, "text": texts.get(question, "Nothing of the sort.")}
         return Ranking(results=[row], confidence=grades[question])
 
-    scored = score_silence(queries, build_eval_runs(queries, {"full": system}), system="full")
+    scored = score_abstention(queries, build_eval_runs(queries, {"full": system}), system="full")
     at = {row["bound"]: row for row in scored.iter_rows(named=True)}
     assert (at[0.0]["coverage"], at[0.0]["risk"]) == (1.0, pytest.approx(3 / 4))
-    assert (at[0.7]["coverage"], at[0.7]["silent_unanswerable"]) == (3 / 4, 1 / 2)
-    assert (at[0.85]["risk"], at[0.85]["silent_answerable"]) == (0.0, 1 / 2)
+    assert (at[0.7]["coverage"], at[0.7]["abstained_unanswerable"]) == (3 / 4, 1 / 2)
+    assert (at[0.85]["risk"], at[0.85]["abstained_answerable"]) == (0.0, 1 / 2)
     assert at[1.0]["risk"] is None

@@ -12,7 +12,7 @@ from taxkg_assets.graph.integrity import (
     find_unsupported_edges,
     score_related,
 )
-from taxkg_assets.graph.neighbourhood import find_neighbourhood
+from taxkg_assets.graph.neighborhood import find_neighborhood
 from taxkg_assets_tests.graph.corpora import Corpus, reference, section
 
 ELEMENT = "i9--2030-01:p0001:e041"
@@ -101,5 +101,5 @@ def test_a_paragraph_is_related_by_its_sentences_and_silent_ones_are_not_drawn()
     nodes, edges = _corpus(*DENSE).graph()
     paragraphs = nodes.filter(pl.col("level") == "paragraph").height
     assert score_related(nodes, edges)["related paragraph"] == 3 / paragraphs
-    drawn = find_neighbourhood(nodes, edges, node_id=ELEMENT)
+    drawn = find_neighborhood(nodes, edges, node_id=ELEMENT)
     assert drawn.own == {ELEMENT, *(f"{ELEMENT}:s{STARTS[ix]:05d}" for ix in (1, 3))}

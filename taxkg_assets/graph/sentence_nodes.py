@@ -1,4 +1,4 @@
-"""Where paragraphs are dense, their sentences are nodes of their own, so that each relation has one speaker."""
+"""Sentences as nodes: where paragraphs are dense, each relation starts from the sentence that states it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,34 @@ _MARK = ":s"
 
 
 def sentence_node_id(element_id: str, start: int) -> str:
-    """Name the node of a sentence by its place in its element's text."""
+    """Return the id of a sentence's node.
+
+    Args:
+        element_id: Element of the sentence.
+        start: First character in the element's text, 0-based.
+    """
     return f"{element_id}{_MARK}{start:05d}"
 
 
 def find_dense_paragraphs(
     sections: dy.DataFrame[Sections], references: dy.DataFrame[References]
 ) -> dict[str, list[tuple[int, int]]]:
-    """Decide which paragraphs are dense: long ones of which several sentences name something that none before named.
+    """Find dense paragraphs: long ones in which several sentences each name something for the first time.
 
-    Returns: by element the ranges of all its sentences. A mention of the own box or form counts for nothing.
-    Source:  `dense` in rules/sentences.yaml.
+    Args:
+        sections: Content elements; rows of tables are left out.
+        references: References of these elements; a mention of the text's own box or form does not count.
+
+    Returns:
+        Ranges of all sentences by element id: half-open characters, 0-based.
+
+    Source:
+        `dense` in rules/sentences.yaml.
     """
     limits = load_family("sentences")["dense"]
     places: dict[str, list[tuple[int, tuple[str, str, str]]]] = defaultdict(list)
-    said = references.filter(~pl.col("is_self")).sort("element_id", "start")
-    columns = said.select("element_id", "start", "kind", "target", pl.col("target_form").fill_null(""))
+    mentions = references.filter(~pl.col("is_self")).sort("element_id", "start")
+    columns = mentions.select("element_id", "start", "kind", "target", pl.col("target_form").fill_null(""))
     for element_id, start, *named in columns.iter_rows():
         places[element_id].append((start, (named[0], named[1], named[2])))
     prose = sections.filter(pl.col("table_id").is_null()).select("element_id", "text")
@@ -41,31 +53,50 @@ def find_dense_paragraphs(
         if len({named for _, named in places.get(element_id, ())}) < limits["speakers"]:
             continue
         ranges = find_sentences(text)
-        if len(ranges) >= limits["sentences"] and _count_speakers(ranges, places[element_id]) >= limits["speakers"]:
+        if (
+            len(ranges) >= limits["sentences"]
+            and _count_naming_sentences(ranges, places[element_id]) >= limits["speakers"]
+        ):
             found[element_id] = ranges
     return found
 
 
-def _count_speakers(ranges: list[tuple[int, int]], places: list[tuple[int, tuple[str, str, str]]]) -> int:
-    """Count the sentences that name something first."""
-    speakers, seen = set(), set()
+def _count_naming_sentences(ranges: list[tuple[int, int]], places: list[tuple[int, tuple[str, str, str]]]) -> int:
+    """Count the sentences that name something for the first time."""
+    naming, seen = set(), set()
     for place, named in places:
         if named not in seen:
             seen.add(named)
-            speakers |= {start for start, end in ranges if start <= place < end}
-    return len(speakers)
+            naming |= {start for start, end in ranges if start <= place < end}
+    return len(naming)
 
 
 def find_pieces(pieces: list[Mapping[str, Any]], *, start: int, end: int) -> list[Mapping[str, Any]]:
-    """Select the printed lines that a range of the text stands in."""
+    """Select the printed lines that a range of the text overlaps.
+
+    Args:
+        pieces: Lines with `start` and `end`.
+        start: First character of the range, 0-based.
+        end: One past the last character.
+
+    Returns:
+        Lines in their order.
+    """
     return [piece for piece in pieces if piece["start"] < end and piece["end"] > start]
 
 
-class Speakers:
-    """Which node says what stands at a place of an element."""
+class EvidenceNodes:
+    """Lookup of the node that contains a place of an element.
+
+    A table's text belongs to the table's node; other text to its sentence where that is a node, else to its paragraph.
+
+    Args:
+        nodes: Nodes of the graph.
+        sections: Content elements.
+    """
 
     def __init__(self, nodes: dy.DataFrame[Nodes], sections: dy.DataFrame[Sections]) -> None:
-        """Take the table's node for its text, the sentence's where it is a node, else the paragraph's."""
+        """Index the nodes by element."""
         columns = sections.select("element_id", pl.coalesce("table_id", "element_id"))
         self._owners: dict[str, str] = dict(columns.iter_rows())
         self._sentences: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
@@ -74,7 +105,16 @@ class Speakers:
             self._sentences[parent_id].append((start, start + len(text), node_id))
 
     def find(self, element_id: str, start: int, end: int) -> str:
-        """Find the node whose text holds a range: what runs over a sentence's end is said by the paragraph."""
+        """Return the node whose text contains a range; the paragraph where the range crosses the end of a sentence.
+
+        Args:
+            element_id: Element of the range.
+            start: First character, 0-based.
+            end: One past the last character.
+
+        Raises:
+            KeyError: The element is unknown.
+        """
         for low, high, node_id in self._sentences.get(element_id, ()):
             if low <= start and end <= high:
                 return node_id

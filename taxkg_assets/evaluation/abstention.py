@@ -1,4 +1,4 @@
-"""When is silence worth it? For every bound on confidence: how much is answered, and how often wrongly."""
+"""Abstention: for every bound on confidence, how much is answered, and how often wrongly."""
 
 from __future__ import annotations
 
@@ -14,30 +14,36 @@ _SCHEMA = {
     "bound": pl.Float64,
     "coverage": pl.Float64,
     "risk": pl.Float64,
-    "silent_unanswerable": pl.Float64,
-    "silent_answerable": pl.Float64,
+    "abstained_unanswerable": pl.Float64,
+    "abstained_answerable": pl.Float64,
     "n": pl.Int64,
 }
 
 
-def score_silence(
+def score_abstention(
     eval_queries: dy.DataFrame[EvalQueries],
     eval_runs: dy.DataFrame[EvalRuns],
     *,
     system: str,
     scores: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """One row per query set and bound on a system's confidence, questions below it counting as silenced.
+    """Compute coverage and risk for every bound on a system's confidence, where it abstains below the bound.
 
-    Args:    scores: of these runs (`score_runs`); found here if none are given.
-    Returns: coverage is the share of questions answered; risk the share of those that are unanswerable or whose gold is
-             in none of the first five passages, null where nothing is answered.
+    Args:
+        eval_queries: Questions with their gold passages.
+        eval_runs: Runs with the confidence of the system.
+        system: System to score.
+        scores: Scores of these runs (`score_runs`); None to compute them.
+
+    Returns:
+        One row per query set and bound. Coverage is the share of questions answered; risk the share of those that are
+        unanswerable or whose gold is in none of the first five passages, null where nothing is answered.
     """
     own = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
     grades = own.group_by("query_set", "query_id").agg(pl.col("confidence").first())
     scores = score_runs(eval_queries, own) if scores is None else scores.filter(pl.col("system") == system)
     found = scores.filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
-    asked = (
+    questions = (
         eval_queries.filter(pl.col("is_resolved"))
         .join(grades, on=["query_set", "query_id"])
         .join(found.select("query_set", "query_id", is_found=pl.lit(True)), on=["query_set", "query_id"], how="left")
@@ -45,25 +51,25 @@ def score_silence(
     )
     rows = [
         _score(mine, query_set=str(query_set), bound=bound)
-        for (query_set,), mine in sorted(asked.partition_by("query_set", as_dict=True).items())
+        for (query_set,), mine in sorted(questions.partition_by("query_set", as_dict=True).items())
         for bound in BOUNDS
     ]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _score(asked: pl.DataFrame, *, query_set: str, bound: float) -> dict[str, object]:
-    is_silent = asked["confidence"] < bound
-    answered = asked.filter(~is_silent)
+def _score(questions: pl.DataFrame, *, query_set: str, bound: float) -> dict[str, object]:
+    is_abstained = questions["confidence"] < bound
+    answered = questions.filter(~is_abstained)
 
-    def silent(part: pl.Series) -> float | None:
-        return float((is_silent & part).sum()) / int(part.sum()) if part.any() else None
+    def abstained(part: pl.Series) -> float | None:
+        return float((is_abstained & part).sum()) / int(part.sum()) if part.any() else None
 
     return {
         "query_set": query_set,
         "bound": bound,
-        "coverage": answered.height / asked.height,
+        "coverage": answered.height / questions.height,
         "risk": 1 - int(answered["is_found"].sum()) / answered.height if answered.height else None,
-        "silent_unanswerable": silent(~asked["is_answerable"]),
-        "silent_answerable": silent(asked["is_answerable"]),
-        "n": asked.height,
+        "abstained_unanswerable": abstained(~questions["is_answerable"]),
+        "abstained_answerable": abstained(questions["is_answerable"]),
+        "n": questions.height,
     }

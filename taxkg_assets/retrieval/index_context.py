@@ -1,4 +1,4 @@
-"""What is gathered once about an index, and then shared by every search over it."""
+"""Context of an index: computed once, and then shared by every search over it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.expand import Neighbours, build_neighbours
+from taxkg_assets.retrieval.expand import Neighbors, build_neighbors
 from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts, find_owners
 from taxkg_assets.retrieval.levels import Level
 from taxkg_assets.retrieval.passage_index import PassageIndex
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
 
 
 class _OpenedLevels(dict[str, Level | None]):
-    """Levels by name, each opened when it is first asked for."""
+    """Levels by name, each opened on first access."""
 
     def __init__(self, index: PassageIndex) -> None:
         super().__init__()
@@ -37,8 +37,8 @@ class _OpenedLevels(dict[str, Level | None]):
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """Facts of an index's documents, passages and sections, each worked out when first asked for."""
+class IndexContext:
+    """Columns of an index's documents, passages and sections, each computed on first access."""
 
     index: PassageIndex
     edges: dy.DataFrame[schemas.Edges] | None = None
@@ -46,44 +46,44 @@ class Gathered:
 
     @property
     def documents(self) -> DocumentFacts:
-        """What is known of each document."""
+        """Return the columns of documents."""
         return self.index.documents
 
     @cached_property
     def passages(self) -> PassageFacts:
-        """What is known of each row; what is worked out here stays here."""
+        """Return the columns of passages; what is computed here is not shared with the index."""
         return copy.copy(self.index.passages)
 
     @cached_property
     def catalog(self) -> Catalog:
-        """What the corpus calls its forms and their boxes."""
+        """Return the forms of the corpus with their names and the keys of their boxes."""
         documents = ({**row, "form": row["document_form"]} for row in self.documents.documents)
         return build_catalog(documents, keys=self.passages.form_keys)
 
     @cached_property
     def levels(self) -> Mapping[str, Level | None]:
-        """Documents, pages and sections as units, where the index holds them; each is opened when first asked for."""
+        """Return documents, pages and sections as units, where the index has them; each is opened on first access."""
         return _OpenedLevels(self.index)
 
     @cached_property
-    def neighbours(self) -> Neighbours:
-        """Edges worth following, by who speaks."""
+    def neighbors(self) -> Neighbors:
+        """Return the edges that expansion follows, by their source."""
         edges = self.open_edges() if self.edges is None and self.open_edges is not None else self.edges
-        return build_neighbours(edges)
+        return build_neighbors(edges)
 
     @cached_property
     def anchor_ids(self) -> Sequence[str | None]:
-        """The anchor that owns each row."""
+        """Return the anchor that owns each row."""
         return self.passages.columns["anchor_id"]
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """The first row that holds each node or that each anchor owns."""
+        """Return the first row that contains each node or that each anchor owns."""
         return find_owners(self.passages.columns, self.anchor_ids)
 
     @cached_property
     def titled(self) -> Mapping[str, Ints]:
-        """The documents about forms with a word in their titles, by word and by number of document."""
+        """Return the documents about forms with a word in their titles, by word and by number of document."""
         of_form = self.catalog.title_words
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.documents.documents):
@@ -94,14 +94,14 @@ class Gathered:
 
     @property
     def document_vectors(self) -> Vectors:
-        """The mean direction of each document's passages: what it is about."""
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
         return self.index.document_vectors
 
     def read_passage(self, row: int) -> str:
-        """A row's text as it was embedded: context, then its own words."""
+        """Return a row's text as it was embedded: context, then its own words."""
         return f"{self.passages.columns['context'][row]}\n{self.passages.columns['text'][row]}"
 
     def name_nodes(self, row: int) -> list[str]:
-        """The nodes that a row stands for: the anchor that owns it, then what it holds."""
+        """Return the nodes of a row: the anchor that owns it, then those that it contains."""
         anchor_id = self.anchor_ids[row]
         return [*([anchor_id] if anchor_id else []), *self.passages.columns["node_ids"][row]]

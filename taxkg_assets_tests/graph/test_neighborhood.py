@@ -9,7 +9,7 @@ import networkx as nx
 import polars as pl
 
 from taxkg_assets.graph.export import render_graphml
-from taxkg_assets.graph.neighbourhood import Neighbourhood, find_neighbourhood
+from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
 from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
 from taxkg_assets_tests.graph.corpora import Corpus
 
@@ -17,9 +17,9 @@ FACE = "f9--2031-01#face-box_2"
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><a href='javascript:alert(3)'>x</a>"
 
 
-def _around(corpus: Corpus) -> Neighbourhood:
+def _around(corpus: Corpus) -> Neighborhood:
     nodes, edges = corpus.graph()
-    return find_neighbourhood(nodes, edges, node_id=FACE)
+    return find_neighborhood(nodes, edges, node_id=FACE)
 
 
 def test_a_box_stands_in_all_its_places_among_those_who_speak_of_it() -> None:
@@ -45,8 +45,8 @@ def test_the_page_needs_no_network_and_takes_no_orders_from_documents() -> None:
 
 def test_what_is_left_out_is_said() -> None:
     nodes, edges = Corpus().graph()
-    whole = find_neighbourhood(nodes, edges, node_id=FACE)
-    cut = find_neighbourhood(nodes, edges, node_id=FACE, at_most=len(whole.own) + 1)
+    whole = find_neighborhood(nodes, edges, node_id=FACE)
+    cut = find_neighborhood(nodes, edges, node_id=FACE, at_most=len(whole.own) + 1)
     assert whole.left_out == 0
     assert cut.left_out > 0
     assert f"{cut.nodes.height} of {cut.nodes.height + cut.left_out} nodes</title>" in render_graph_page(cut)

@@ -1,44 +1,59 @@
-"""The unit that prints the cell a question asks for, put before what was ranked by words and meaning."""
+"""Promotion of the unit that prints the requested table cell over what was ranked by words and meaning."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from taxkg_assets.retrieval.gathered import Gathered
+from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.table_lookup import find_cells, find_unit, score_tables
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
-def asks_for_cell(query: str, ranking: Ranking, *, gathered: Gathered) -> bool:
-    """Whether a table is among the first candidates, and the question may want a figure of it.
+def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
+    """Return whether a table is among the first candidates, and the question may request a figure of it.
 
-    Who names a box and asks for no figure wants it explained; a number beside it in a table is no answer. Nor is it
-    where yes or no is.
+    A question that names a box and requests no figure wants an explanation, which a number in a table is not. Neither
+    does a table cell answer a yes-or-no question.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        index_context: Context of the index.
     """
     is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
     if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
         return False
     leaders = ranking.candidates[: load_family("ranking")["cells"]["looked_at"]]
-    return any(gathered.passages.is_table[candidate.row] for candidate in leaders)
+    return any(index_context.passages.is_table[candidate.row] for candidate in leaders)
 
 
-def put_cell_first(query: str, ranking: Ranking, *, tables: TableCatalogue, gathered: Gathered) -> Ranking:
-    """The ranking led by the unit that prints the cell asked for, where headers leave no doubt of it."""
+def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, index_context: IndexContext) -> Ranking:
+    """Move the unit that prints the requested cell to the top, where headers identify it beyond doubt.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        tables: Tables of the corpus.
+        index_context: Context of the index.
+
+    Returns:
+        New ranking with the cell in words as `cell`; the same ranking where no cell is sure.
+    """
     matches = find_cells(
         query,
         tables,
         k=1,
         forms=ranking.route.forms,
         names_place=bool(ranking.route.places),
-        priors=score_tables(ranking, facts=gathered.passages),
+        priors=score_tables(ranking, facts=index_context.passages),
     )
     limits = load_family("ranking")["cells"]
     least = limits["least_score"] if ranking.route.wants_amount else limits["least_unasked"]
     if not matches or matches[0].score < least:
         return ranking
-    row = find_unit(matches[0], facts=gathered.passages)
+    row = find_unit(matches[0], facts=index_context.passages)
     places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
     if not places:
         return ranking

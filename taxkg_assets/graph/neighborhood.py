@@ -1,4 +1,4 @@
-"""What stands around a node: itself in all its places, what they say, and who speaks of them."""
+"""Neighborhood of a node: its own places, the nodes that they refer to, and the nodes that refer to them."""
 
 from __future__ import annotations
 
@@ -14,38 +14,54 @@ _ROUGH = ("parent_of", "follows")
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """The node asked for, its own places (headings of one box, and all below them), and the nodes and edges shown."""
+class Neighborhood:
+    """The requested node, its own places, and the nodes and edges around them.
+
+    Attributes:
+        node_id: Requested node.
+        own: Its own places: headings of one box, and all below them.
+        nodes: Rows of `nodes` to show.
+        edges: Rows of `edges` between them.
+        left_out: Number of adjacent nodes that are not shown.
+    """
 
     node_id: str
     own: frozenset[str]
     nodes: pl.DataFrame
     edges: pl.DataFrame
     left_out: int = 0
-    """Neighbours that are not shown."""
 
 
-def find_neighbourhood(
+def find_neighborhood(
     nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges], *, node_id: str, at_most: int = 60
-) -> Neighbourhood:
-    """Find what is said in a node's places and what others say of them.
+) -> Neighborhood:
+    """Find what a node's places state and what other nodes state about them.
 
-    A box's places are its face and the headings aligned with it; what hangs below them speaks for it, sentences that
-    relate nothing aside. Of neighbours the surest are kept, so that a picture can be read.
+    A box's places are its face and the headings aligned with it; what is below them belongs to it, sentences without
+    relations aside. Of adjacent nodes the most confident are kept, so that a picture can be read.
+
+    Args:
+        nodes: Nodes of the graph.
+        edges: Edges of the graph.
+        node_id: Node to start from.
+        at_most: Number of nodes to show; the node's own places are always shown.
+
+    Returns:
+        Nodes and edges, sorted by their keys.
     """
     own = _find_own(nodes, edges, node_id=node_id)
     touching = pl.col("source_id").is_in(list(own)) | pl.col("target_id").is_in(list(own))
-    said = edges.filter(touching, ~pl.col("relation").is_in(_ROUGH)).sort(
+    stated = edges.filter(touching, ~pl.col("relation").is_in(_ROUGH)).sort(
         pl.col("confidence").neg(), "source_id", "target_id", "relation", "start"
     )
-    ends = pl.concat([said["source_id"], said["target_id"]]).unique(maintain_order=True).to_list()
+    ends = pl.concat([stated["source_id"], stated["target_id"]]).unique(maintain_order=True).to_list()
     own -= set(nodes.filter(pl.col("level") == "sentence")["node_id"]) - {*ends, node_id}
     wanted = [*sorted(own), *[end for end in ends if end not in own]]
     shown = wanted[: max(at_most, len(own))]
     tree = edges.filter(pl.col("relation") == "parent_of")
-    kept = pl.concat([said, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))
+    kept = pl.concat([stated, tree]).filter(pl.col("source_id").is_in(shown), pl.col("target_id").is_in(shown))
     ends_kept = {*kept["source_id"], *kept["target_id"], node_id}
-    return Neighbourhood(
+    return Neighborhood(
         node_id=node_id,
         own=frozenset(own),
         nodes=nodes.filter(pl.col("node_id").is_in(sorted(ends_kept))).sort("node_id"),
@@ -55,7 +71,7 @@ def find_neighbourhood(
 
 
 def _find_own(nodes: pl.DataFrame, edges: pl.DataFrame, *, node_id: str) -> set[str]:
-    """Collect the places of a node, and what hangs below them but has no key of its own; of a document itself only."""
+    """Collect the places of a node, and what is below them without a key of its own; of a document itself only."""
     touches = (pl.col("source_id") == node_id) | (pl.col("target_id") == node_id)
     same = edges.filter(pl.col("relation").is_in(_SAME), touches)
     own = {node_id, *same["source_id"], *same["target_id"]}

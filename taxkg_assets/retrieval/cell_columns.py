@@ -1,0 +1,63 @@
+"""Columns of a frame that are read cell by cell, and become lists once that is cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+_LIST_AFTER_SHARE = 20
+"""A column becomes a list once one in `_LIST_AFTER_SHARE` of its cells has been read; a read from the frame costs
+about 20 times one from the list."""
+
+
+class CellColumn(Sequence[Any]):
+    """A column that is read cell by cell: from the frame at first, from a list once many cells have been read.
+
+    One question reads some hundred cells of a library, an evaluation most of them.
+    """
+
+    __slots__ = ("_cells", "_columns", "_frame_reads_left")
+
+    def __init__(self, cells: pl.Series, columns: CellColumns) -> None:
+        self._cells = cells
+        self._columns = columns
+        self._frame_reads_left = len(cells) // _LIST_AFTER_SHARE
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __getitem__(self, row: Any) -> Any:
+        if not self._frame_reads_left:
+            return self._columns.make_list(self._cells.name)[row]
+        self._frame_reads_left -= 1
+        cell = self._cells[row]
+        return cell.to_list() if isinstance(cell, pl.Series) else cell
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._columns.make_list(self._cells.name))
+
+
+class CellColumns(dict[str, Sequence[Any]]):
+    """Columns of a frame by name, each made on first access."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, name: str) -> Sequence[Any]:
+        self[name] = CellColumn(self._rows[name], self)
+        return self[name]
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the frame's columns."""
+        return self._rows.columns
+
+    def make_list(self, name: str) -> list[Any]:
+        """Return a column as a list, which replaces it from then on."""
+        found = self[name]
+        if not isinstance(found, list):
+            found = self[name] = self._rows[name].to_list()
+        return found
