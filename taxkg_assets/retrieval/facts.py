@@ -262,12 +262,15 @@ class DocumentFacts:
         """Return the place whose tax law a document states, which most of its passages name; empty for federal ones."""
         least = load_family("ranking")["place_frac"]
         best = [("", 0.0)] * len(self.documents)
-        for rule in load_rules("router", "places"):
-            named = self.rows["text"].str.contains(rule.written) | self.rows["heading_path"].str.contains(rule.written)
-            counts = np.bincount(self.number_of, minlength=len(best))
-            shares = np.bincount(self.number_of, weights=named.to_numpy(), minlength=len(best)) / np.maximum(counts, 1)
-            for number, row in enumerate(self.documents):
-                if not row["irs_name"] and shares[number] >= max(least, best[number][1]):
+        is_other = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
+        # Federal documents state the law of no place, and are nearly all of a library: their text is not searched.
+        rows, owners = self.rows.filter(pl.Series(is_other[self.number_of])), self.number_of[is_other[self.number_of]]
+        counts = np.maximum(np.bincount(owners, minlength=len(best)), 1)
+        for rule in load_rules("router", "places") if rows.height else ():
+            named = rows["text"].str.contains(rule.written) | rows["heading_path"].str.contains(rule.written)
+            shares = np.bincount(owners, weights=named.to_numpy(), minlength=len(best)) / counts
+            for number in np.flatnonzero(is_other).tolist():
+                if shares[number] >= max(least, best[number][1]):
                     best[number] = (rule.id, float(shares[number]))
         return [place for place, _ in best]
 
