@@ -64,6 +64,12 @@ def load_family(name: str) -> dict[str, Any]:
     return loaded
 
 
+def load_usable_rules(name: str, group: str, text: str) -> list[Rule]:
+    """Load the rules of a group that can match at all in a text, in the file's order: cheap words decide."""
+    small = text.lower()
+    return [rule for rule in load_rules(name, group) if rule.may_match(small)]
+
+
 # One rule may be written with the parts of another: `(?&joint)` stands for the pattern of `joint` in key_lists.yaml.
 _PART = re.compile(r"\(\?&(?P<name>\w+)\)")
 
