@@ -1,4 +1,4 @@
-"""Loader of the rule files: YAML beside this module, read once a process; a pattern is compiled when first asked."""
+"""Loader of the rule files: YAML beside this module, read once a process; a pattern is compiled when first used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class Rule:
     """One pattern with the examples that it must and must not match; `written` is the pattern as the file has it.
 
-    It is compiled when it is first asked: one question or one document needs few of the rules of a file.
+    It is compiled when it is first used: one question or one document needs few of the rules of a file.
     """
 
     id: str
