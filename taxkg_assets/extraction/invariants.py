@@ -78,7 +78,7 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
 def find_twin_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     """Find anchors that share form, key, parent, heading, page and number of repetition."""
     same = ["document_id", "form", "key", "parent_anchor_id", "heading", "page", "repeat_ix"]
-    return anchors.filter(pl.len().over(same) > 1).select("anchor_id", *same)
+    return anchors.filter(anchors.select(same).is_duplicated()).select("anchor_id", *same)
 
 
 def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFrame[Sections]) -> pl.DataFrame:

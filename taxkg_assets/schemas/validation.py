@@ -76,8 +76,13 @@ def _rules_of(schema: type[dy.Schema], *, is_whole: bool) -> list[pl.Expr]:
 
 def _is_whole(frame: pl.DataFrame, schema: type[dy.Schema]) -> bool:
     """Return whether every required value is present and every number is finite."""
-    columns = schema.columns()
-    return all(_is_complete(series, may_miss=columns[series.name].nullable) for series in frame.get_columns())
+    optional = _optional_columns(schema)
+    return all(_is_complete(series, may_miss=series.name in optional) for series in frame.get_columns())
+
+
+@cache
+def _optional_columns(schema: type[dy.Schema]) -> frozenset[str]:
+    return frozenset(name for name, column in schema.columns().items() if column.nullable)
 
 
 def _is_complete(series: pl.Series, *, may_miss: bool = False) -> bool:

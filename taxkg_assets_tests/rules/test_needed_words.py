@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules, load_usable_rules
 from taxkg_assets.rules.needed_words import find_needed_words
 
 RULES = [
@@ -17,6 +17,10 @@ RULES = [
         ("references", "mentions"),
         ("references", "named_sections"),
         ("faces", "keys"),
+        ("spoken", "spelled"),
+        ("spoken", "keys"),
+        ("spoken", "formulas"),
+        ("spoken", "noises"),
     )
     for rule in load_rules(family, group)
 ]
@@ -48,3 +52,12 @@ def test_needed_words_of_a_pattern(pattern: str, words: tuple[str, ...]) -> None
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_what_matches_holds_a_needed_word(rule: Rule) -> None:
     assert [text for text in TEXTS if rule.pattern.search(text) and not rule.may_match(text.lower())] == []
+
+
+def test_usable_rules_are_those_that_can_match_in_their_order() -> None:
+    text = "Row: 3. Column: a."
+    usable = load_usable_rules("spoken", "keys", text)
+    matching = [rule for rule in load_rules("spoken", "keys") if rule.pattern.search(text)]
+    assert matching
+    assert [rule for rule in usable if rule in matching] == matching
+    assert len(usable) < len(load_rules("spoken", "keys"))

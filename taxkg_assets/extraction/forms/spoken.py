@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import load_rules, load_usable_rules
 
 _ROMAN = re.compile(r"^[ivx]{1,5}$")
 
@@ -56,7 +56,7 @@ def read_spoken(text: str) -> Spoken:
 
 def join_letters(text: str) -> str:
     """Join the letters of words that are spelled: T I N is TIN."""
-    for rule in load_rules("spoken", "spelled"):
+    for rule in load_usable_rules("spoken", "spelled", text):
         text = rule.pattern.sub(lambda match: match[0].replace(" ", ""), text)
     return text
 
@@ -65,7 +65,7 @@ def find_formula(text: str) -> str:
     """Find the sentences that say how an amount is figured, joined; empty for none."""
     found = {
         match.start("formula"): match["formula"]
-        for rule in load_rules("spoken", "formulas")
+        for rule in load_usable_rules("spoken", "formulas", text)
         for match in rule.pattern.finditer(text)
     }
     return " ".join(found[start] for start in sorted(found))
@@ -98,7 +98,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
     """Find the key; gives what is said before it, what is known by now, and what comes after it."""
     found = [
         (match.start(), order, match)
-        for order, rule in enumerate(load_rules("spoken", "keys"))
+        for order, rule in enumerate(load_usable_rules("spoken", "keys", text))
         if (match := rule.pattern.search(text)) is not None
     ]
     if not found:
@@ -158,7 +158,7 @@ def _read_column(said: dict[str, str], rest: str) -> str:
 
 
 def _without_noise(text: str) -> str:
-    for rule in load_rules("spoken", "noises"):
+    for rule in load_usable_rules("spoken", "noises", text):
         text = rule.pattern.sub("", text).strip()
     return text
 

@@ -27,7 +27,7 @@ _EMPTY = b"\nBT ET\n"
 _LEFT = (b"Tj", b"TJ", b"'", b'"', b"%")
 # By this number a mark's place in the document's structure is looked up; nothing is looked up by its stand-in.
 _NUMBER, _NO_NUMBER = b"/MCID", b"/None"
-_STRINGS = re.compile(_STRING, re.DOTALL)
+_NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOTALL)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def written_as(page: Any, content: bytes) -> Iterator[bytes]:
 
 def find_unnumbered(content: bytes) -> bytes:
     """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one."""
-    if b"(" in content and any(_NUMBER in string for string in _STRINGS.findall(content)):
+    if _NUMBER_IN_STRING.search(content):
         return content
     return content.replace(_NUMBER, _NO_NUMBER)
 

@@ -13,8 +13,15 @@ import pymupdf
 from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
 from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
+from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
-from taxkg_assets.extraction.pdf.render_fast_path import has_drawn_letters, has_named_parts, has_other_words, is_plain
+from taxkg_assets.extraction.pdf.render_fast_path import (
+    has_drawn_letters,
+    has_form_xobjects,
+    has_named_parts,
+    has_other_words,
+    is_plain,
+)
 from taxkg_assets.extraction.pdf.rendered_text import Misprint, are_printed, find_misprints
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
@@ -132,13 +139,33 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
     wordless = find_wordless(content)
     told = content if wordless is None else wordless
     is_sure = not is_told and is_plain(page, told, blocks=blocks)
+    xobjects = None
+    if is_sure and has_form_xobjects(page):
+        xobjects = _read_xobjects(page, wordless)
+        is_sure = xobjects is not None
     if not is_sure or has_drawn_letters(page):
-        wordless = None
+        wordless = xobjects = None
     rules, fills, covers = read_drawings(page, wordless)
+    if xobjects is not None:
+        counted = xobjects.place_covers(covers)
+        if counted is None:
+            wordless = xobjects = None
+            rules, fills, counted = read_drawings(page)
+        covers = counted
     image_count = len(page.get_images()) if has_named_parts(page) else 0
     painters = read_painters(page, told)
-    ground = Ground(fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless)
+    ground = Ground(
+        fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
+    )
     return _Drawn(rules, fills, image_count, ground, is_sure)
+
+
+def _read_xobjects(page: Any, wordless: bytes | None) -> FormXObjects | None:
+    """Read the form XObjects of a page; None where they cannot be separated from its text, or may hide letters."""
+    if wordless is None:
+        return None
+    xobjects = FormXObjects(page, wordless, clip=_AROUND, flags=_TEXT_FLAGS)
+    return xobjects if xobjects.print_what_they_say(flags=_PRINTED_FLAGS) else None
 
 
 def _turn_of(page: Any) -> Turn:

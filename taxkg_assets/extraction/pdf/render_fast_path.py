@@ -38,6 +38,8 @@ _MODE_BYTES = 8
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
     """Decide whether a page surely prints the letters that it says, if the document has no other words for it.
 
+    What its form XObjects print is another question.
+
     Args: content: the page's instructions, its text objects emptied or not.
           blocks: its text as parsed, upright as the page is stored.
     """
@@ -87,19 +89,25 @@ def _clips_text(content: bytes) -> bool:
 
 
 def _has_plain_parts(page: Any) -> bool:
-    """Decide whether neither fields, notes nor named parts can clip or replace text."""
+    """Decide whether neither fields, notes nor named parts can clip or replace a page's own text."""
     inside = inside_of(page)
     if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
         return False
     resources = _resources_of(inside)
     if not _keys(resources) <= _PLAIN_RESOURCES:
         return False
-    pictures = _MUPDF.pdf_dict_gets(resources, "XObject")
-    for ix in range(_MUPDF.pdf_dict_len(pictures)):
-        kind = _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(pictures, ix), "Subtype")
-        if _MUPDF.pdf_to_name(kind) != "Image":
-            return False
-    return True
+    return _kinds_of_parts(resources) <= {"Image", "Form"}
+
+
+def has_form_xobjects(page: Any) -> bool:
+    """Decide whether a page has at hand, under a name, instructions that may print text."""
+    return bool(_kinds_of_parts(_resources_of(inside_of(page))) - {"Image"})
+
+
+def _kinds_of_parts(resources: Any) -> set[str]:
+    parts = _MUPDF.pdf_dict_gets(resources, "XObject")
+    entries = (_MUPDF.pdf_dict_get_val(parts, ix) for ix in range(_MUPDF.pdf_dict_len(parts)))
+    return {_MUPDF.pdf_to_name(_MUPDF.pdf_dict_gets(entry, "Subtype")) for entry in entries}
 
 
 def has_named_parts(page: Any) -> bool:

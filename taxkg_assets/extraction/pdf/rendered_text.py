@@ -67,7 +67,7 @@ def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen
         "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
         for kept in (True, False)
     )
-    return _squeeze(told) == _squeeze(seen) or any(_count(seen) == _count(text) for text in (told, told + beside))
+    return are_same_letters(told, seen) or any(_count(seen) == _count(text) for text in (told, told + beside))
 
 
 def find_misprints(
@@ -107,6 +107,11 @@ def _compare(
         if left[char["c"]] < 0:
             unseen.append(char["c"])
     return Misprint(printed, "".join(unseen), CLIPPED)
+
+
+def are_same_letters(one: str, other: str) -> bool:
+    """Decide whether two texts are the same but for blanks."""
+    return _squeeze(one) == _squeeze(other)
 
 
 def _squeeze(text: str) -> str:

@@ -67,7 +67,8 @@ class _Guard:
                 parts = [at(leaf, part) for part in range(length(leaf))] if is_array(leaf) else [leaf]
                 count = _bounded(count + len(parts), 0)
                 for part in parts:
-                    if is_dict(part):
+                    # An element has several marks: most were measured with the one before.
+                    if number(part) not in self._depths and is_dict(part):
                         self._measure(part)
 
     def _measure(self, element: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ import pymupdf
 
 from taxkg_assets.extraction.pdf.content_stream import written_as
 from taxkg_assets.extraction.pdf.geometry import (
-    CELLS,
     Box,
     Floats,
     are_held,
@@ -32,7 +31,11 @@ from taxkg_assets.extraction.pdf.geometry import (
     holds,
 )
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
+from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.rules.loader import load_family
+
+if TYPE_CHECKING:
+    from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 
 _MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
@@ -51,7 +54,6 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
-_LEAST_AREA = 1e-6
 # Size, colour and manner of painting: a page has a few of each.
 _MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
@@ -82,7 +84,8 @@ class Ground:
     """What a page is painted with beside text.
 
     `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
-    `wordless`: the page's instructions without its text, if covers were counted among what these paint.
+    `wordless`: the page's instructions without its text, if covers were counted among what these paint but text.
+    `xobjects`: its form XObjects, if they are surely all else that prints text.
     """
 
     fills: Sequence[Any]
@@ -90,6 +93,7 @@ class Ground:
     has_pictures: bool
     painters: frozenset[str] = frozenset()
     wordless: bytes | None = None
+    xobjects: FormXObjects | None = None
 
 
 class Sight:
@@ -101,6 +105,7 @@ class Sight:
         self._width, self._height = width, height
         self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
         self._grounds: dict[int, list[Box]] = {}
+        self._boxes: Sequence[Box] = ()
         self._drawn = 0
 
     def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
@@ -109,6 +114,7 @@ class Sight:
             return []
         stored = [raw["bbox"] for raw in raws]
         boxes = np.array(stored, dtype=float)
+        self._boxes = stored
         placed = boxes if stored == shown else np.array(shown, dtype=float)
         reasons = [""] * len(raws)
         for ix in self._find_doubtful(raws, boxes, shown=placed):
@@ -260,30 +266,19 @@ class Sight:
 
     def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
         """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
-        if not len(boxes) or not self._written or not self._painted:
-            return [False] * len(boxes)
-        step = max(1, CELLS // max(len(self._written), len(self._painted)))
-        found: list[bool | None] = []
-        for start in range(0, len(boxes), step):
-            found += self._compare_orders(boxes[start : start + step])
+        share = self._limits["covered_share"]
+        found: list[bool | None] = [False] * len(boxes)
+        is_open = np.ones(len(boxes), dtype=bool)
+        if self._ground.xobjects is not None:
+            # What is not covered after a word of an XObject is not covered after the last word there either.
+            is_written, is_over, _ = self._ground.xobjects.order.compare(boxes, share=share)
+            is_open = ~is_written | is_over
+        if is_open.any():
+            _, is_over, by_picture = self._order.compare(boxes[is_open], share=share)
+            for ix, may_be, is_hid in zip(np.flatnonzero(is_open), is_over, by_picture, strict=True):
+                if may_be:
+                    found[ix] = True if is_hid and not self._has_clear_images else None
         return found
-
-    def _compare_orders(self, boxes: Floats) -> list[bool | None]:
-        texts, over = (np.array([row[1] for row in rows]) for rows in (self._written, self._painted))
-        written, painted = (np.array([row[0] for row in rows])[:, None] for rows in (self._written, self._painted))
-        x0, y0, x1, y1 = boxes.T
-        x, y = (x0 + x1) / 2, (y0 + y1) / 2
-        left, top, right, bottom = texts.T[:, :, None]
-        last = np.where((left <= x) & (x <= right) & (top <= y) & (y <= bottom), written, -1).max(axis=0)
-        shared = find_shared_areas(boxes, over) * (painted > last)
-        share = self._limits["covered_share"] * find_areas(boxes)
-        is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(share, _LEAST_AREA))
-        is_image = np.array([row[2] for row in self._painted])
-        is_hid = shared[is_image].sum(axis=0) >= share
-        return [
-            (True if by_picture and not self._has_clear_images else None) if may_be else False
-            for may_be, by_picture in zip(is_over.tolist(), is_hid.tolist(), strict=True)
-        ]
 
     def _shows_ink(self, shown: Box) -> bool:
         pixels = self._draw(shown)
@@ -318,22 +313,18 @@ class Sight:
         """What was painted beside text, in order; where words can be left out that takes a fraction of the time."""
         if self._ground.wordless is None:
             return [row for row in self._log if not row[0].endswith("-text")]
+        if self._ground.xobjects is not None:
+            return self._ground.xobjects.log
         with written_as(self._page, self._ground.wordless):
             found: list[tuple[str, Box]] = self._page.get_bboxlog()
         return found
 
     @cached_property
-    def _written(self) -> list[tuple[int, Box]]:
-        return [(order, box) for order, (kind, box) in enumerate(self._log) if kind.endswith("-text")]
-
-    @cached_property
-    def _painted(self) -> list[tuple[int, Box, bool]]:
-        """What may lie over text: order, rectangle, whether it is a picture."""
-        images = [(n, box, True) for n, (kind, box) in enumerate(self._log) if kind == "fill-image"]
+    def _order(self) -> PaintOrder:
         if self._ground.wordless is None:
-            return [*images, *((cover.order, cover.box, False) for cover in self._covers)]
+            return PaintOrder.read(self._log, [(cover.order, cover.box) for cover in self._covers])
         drawn = [order for order, (kind, _) in enumerate(self._log) if not kind.endswith("-text")]
-        return [*images, *((drawn[cover.order], cover.box, False) for cover in self._covers)]
+        return PaintOrder.read(self._log, [(drawn[cover.order], cover.box) for cover in self._covers])
 
     @cached_property
     def _has_clear_images(self) -> bool:
@@ -348,7 +339,7 @@ class Sight:
         self._drawn += 1
         if self._drawn <= self._limits["drawn_alone"]:
             zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
-            return _grey(self._drawing, zoom=zoom, clip=(x0, y0, x1, y1))[0]
+            return _grey(self._find_drawing(shown), zoom=zoom, clip=(x0, y0, x1, y1))[0]
         samples, width, zoom = self._whole
         left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
@@ -359,6 +350,20 @@ class Sight:
         zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, self._width * self._height)) ** 0.5)
         samples, width = _grey(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
+
+    def _find_drawing(self, shown: Box) -> Any:
+        """Find what has to be drawn to see a rectangle: for a word of an XObject the page without its own words."""
+        xobjects = self._ground.xobjects
+        if xobjects is None or shown not in xobjects.boxes or self._boxes.count(shown) > 1:
+            return self._drawing
+        has_others = find_shared_areas(self._own_boxes, np.array([shown])).any()
+        return self._drawing if has_others else xobjects.display_list
+
+    @cached_property
+    def _own_boxes(self) -> Floats:
+        """The rectangles of the page's own words, as far as its XObjects have words of their own."""
+        others = self._ground.xobjects.boxes if self._ground.xobjects is not None else frozenset()
+        return np.array([box for box in self._boxes if box not in others], dtype=float).reshape(-1, 4)
 
     @cached_property
     def _drawing(self) -> Any:

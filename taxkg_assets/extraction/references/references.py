@@ -28,7 +28,8 @@ from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, v
 _AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
 # Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
-_TURNS_PAGE = pl.col("pieces").list.eval(pl.element().struct.field("page")).list.n_unique() > 1
+_FIRST, _LAST = (pl.col("pieces").list.get(ix, null_on_oob=True).struct.field("page") for ix in (0, -1))
+_TURNS_PAGE = _FIRST != _LAST
 _COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", pl.when(_TURNS_PAGE).then("pieces")]
 _KEY = ["element_id", "start", "mention_start", "kind", "target"]
 

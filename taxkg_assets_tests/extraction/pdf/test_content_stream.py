@@ -64,6 +64,8 @@ def test_marks_lose_their_numbers_unless_a_text_holds_what_looks_like_one() -> N
     assert find_unnumbered(marked) == marked.replace(b"/MCID", b"/None")
     written = marked.replace(b"rent", b"/MCID")
     assert find_unnumbered(written) == written
+    escaped = marked.replace(b"rent", rb"and/or \) /MC 5/MCID")
+    assert find_unnumbered(escaped) == escaped
 
 
 def test_an_encrypted_file_that_needs_no_password_reads_like_a_plain_one() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.pdf.render_fast_path import has_other_words, is_plain
+from taxkg_assets.extraction.pdf.render_fast_path import has_form_xobjects, has_other_words, is_plain
 from taxkg_assets_tests.extraction.pdf.test_visibility import say, write_operators
 
 WORDS = "Report the rent here."
@@ -93,12 +93,13 @@ def test_a_page_with_a_text_field_is_not_plain() -> None:
     assert not _is_plain(page)
 
 
-def test_a_named_part_of_the_page_is_not_plain() -> None:
+def test_a_form_xobject_of_the_page_may_print_text() -> None:
     document: Any = pymupdf.open()
     document.new_page(width=612, height=792).show_pdf_page(
         pymupdf.Rect(0, 0, 612, 792), write_page(say(WORDS)).parent, 0
     )
-    assert not _is_plain(document[0])
+    assert has_form_xobjects(document[0])
+    assert not has_form_xobjects(write_page(say(WORDS)))
 
 
 @pytest.mark.parametrize(("corner", "plain"), [((72, 100), True), ((585, 100), False), ((700, 400), True)])

@@ -1,0 +1,57 @@
+"""Form XObjects of a page, such as icons with a word in them: what they print is read without the page's own words.
+
+A page is mostly its own words. Without these it is carried out in a fraction of the time, and shows its XObjects as
+they are: over what they are printed, and whether all their letters can be seen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
+from taxkg_assets.extraction.pdf.paint_order import PaintOrder
+from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
+from taxkg_assets.extraction.pdf.visibility import Cover
+
+
+class FormXObjects:
+    """The form XObjects of a page, printed without the page's own words."""
+
+    def __init__(self, page: Any, wordless: bytes, *, clip: Any, flags: int) -> None:
+        """Print them.
+
+        Args: wordless: the page's instructions without its text. clip, flags: how the text of the page is read.
+        """
+        with written_as(page, wordless):
+            self._said = page.get_textpage(clip=clip, flags=flags)
+            self.display_list = page.get_displaylist()
+        self.log = read_paint_log(self.display_list)
+        self.order = PaintOrder((), ())
+
+    def print_what_they_say(self, *, flags: int) -> bool:
+        """Decide whether all of their letters can be seen. flags: how printed text is read."""
+        return are_same_letters(self._said.extractText(), read_printed_text(self.display_list, flags=flags))
+
+    @cached_property
+    def boxes(self) -> frozenset[Box]:
+        """The rectangles of their spans, as they are among the spans of the page."""
+        blocks = self._said.extractDICT()["blocks"]
+        return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
+
+    def place_covers(self, covers: Sequence[Cover]) -> tuple[Cover, ...] | None:
+        """Keep the covers of the page in their order among all that is painted but its own words.
+
+        Returns: the covers in their order among all that is painted but text; None where the log lacks something, such
+                 as a path without area.
+        """
+        if not all(cover.order < len(self.log) and self.log[cover.order][0].endswith("-path") for cover in covers):
+            return None
+        self.order = PaintOrder.read(self.log, [(cover.order, cover.box) for cover in covers])
+        texts = [order for order, _ in self.order.written]
+        return tuple(replace(cover, order=cover.order - bisect_left(texts, cover.order)) for cover in covers)

@@ -1,0 +1,54 @@
+"""What of a page was painted over its text, by the order of painting and by rectangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.extraction.pdf.geometry import CELLS, Box, Floats, find_areas, find_shared_areas
+
+_LEAST_AREA = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class PaintOrder:
+    """The texts of a page, and what may lie over them: place in the order of painting, rectangle, is it a picture."""
+
+    written: Sequence[tuple[int, Box]]
+    painted: Sequence[tuple[int, Box, bool]]
+
+    @classmethod
+    def read(cls, log: Sequence[tuple[str, Box]], covers: Sequence[tuple[int, Box]]) -> PaintOrder:
+        """Take a log of painting, and solid paths with their places in it."""
+        written = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
+        images = [(order, box, True) for order, (kind, box) in enumerate(log) if kind == "fill-image"]
+        return cls(written, [*images, *((order, box, False) for order, box in covers)])
+
+    def compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
+        """Decide for each rectangle of text what happened there.
+
+        Args:    share: the least share of a rectangle that what is painted over it takes up.
+        Returns: three rows: whether text was written there, whether something solid was painted over it later, and
+                 whether pictures alone take up the share.
+        """
+        if not len(boxes) or not self.written or not self.painted:
+            return np.zeros((3, len(boxes)), dtype=bool)
+        step = max(1, CELLS // max(len(self.written), len(self.painted)))
+        parts = [self._compare(boxes[at : at + step], share=share) for at in range(0, len(boxes), step)]
+        return np.concatenate(parts, axis=1)
+
+    def _compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
+        texts, over = (np.array([row[1] for row in rows]) for rows in (self.written, self.painted))
+        written, painted = (np.array([row[0] for row in rows])[:, None] for rows in (self.written, self.painted))
+        x0, y0, x1, y1 = boxes.T
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        left, top, right, bottom = texts.T[:, :, None]
+        last = np.where((left <= x) & (x <= right) & (top <= y) & (y <= bottom), written, -1).max(axis=0)
+        shared = find_shared_areas(boxes, over) * (painted > last)
+        least = share * find_areas(boxes)
+        is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(least, _LEAST_AREA))
+        is_image = np.array([row[2] for row in self.painted])
+        return np.stack([last >= 0, is_over, shared[is_image].sum(axis=0) >= least])
