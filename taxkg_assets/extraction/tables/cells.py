@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, is_filing_note, is_note, is_numbered, join_text
+from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row
-from taxkg_assets.extraction.tables.headers import Part, group_columns, is_group_row
+from taxkg_assets.extraction.tables.headers import group_columns, is_group_row
+from taxkg_assets.extraction.tables.parts import Part
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
@@ -134,7 +135,7 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
     for part in parts:
         for column in range(part.first, part.first + part.stub_count):
             centre = sum(grid.columns[column]) / 2
-            for rows in _merged_rows(grid, body, centre):
+            for rows in _merged_rows(grid, body, centre, stubs=range(part.first, column + 1)):
                 own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
                 shared = [text for text in own.values() if text]
                 for i in rows:
@@ -142,22 +143,33 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
     return texts
 
 
-def _merged_rows(grid: Grid, body: range, x: float) -> list[list[int]]:
-    """Group body rows that no drawn line parts at x, where lines part them elsewhere."""
+def _merged_rows(grid: Grid, body: range, x: float, *, stubs: range) -> list[list[int]]:
+    """Group body rows that no drawn line parts at x, where lines part them elsewhere; or that lack a name."""
     groups: list[list[int]] = []
     for i in body:
-        if groups and not _is_parted(grid, i, x):
+        if groups and not _is_parted(grid, i, x, stubs=stubs):
             groups[-1].append(i)
         else:
             groups.append([i])
     return groups
 
 
-def _is_parted(grid: Grid, row_ix: int, x: float) -> bool:
-    at = grid.rows[row_ix].y0
-    beside = [line for line in grid.drawing.ruling.horizontals if abs(line.at - at) <= 2.5]
-    filled = any(abs(edge - at) <= 2.5 for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
-    return filled or not beside or any(line.covers(x) for line in beside)
+def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
+    above, row = grid.rows[row_ix - 1], grid.rows[row_ix]
+    low, high = min(above.y1, row.y0) - 2.5, row.y0 + 2.5
+    drawn = [line for line in grid.drawing.ruling.horizontals if low <= line.at <= high]
+    filled = any(low <= edge <= high for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
+    if filled or drawn:
+        return filled or any(line.covers(x) for line in drawn)
+    return not _continues_name(grid, row_ix, stubs=stubs)
+
+
+def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
+    """Decide whether a row without a name has more words for the row above it; amounts alone are a total."""
+    row = grid.rows[row_ix]
+    texts = [join_text(cell) for cell in row.cells.values()]
+    is_unnamed = bool(row.groups) and not any(column in row.cells for column in stubs)
+    return is_unnamed and not all(map(is_amount, texts)) and not is_group_row(grid, grid.rows[row_ix - 1])
 
 
 def _cell_box(runs: Sequence[Run]) -> Box:

@@ -20,9 +20,9 @@ from taxkg_assets.extraction.tables.headers import (
     count_header_rows,
     find_header_blocks,
     find_later_headers,
-    find_parts,
     is_worksheet,
 )
+from taxkg_assets.extraction.tables.parts import find_parts
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, find_worksheet_rows, read_worksheet
@@ -135,7 +135,9 @@ def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
     rest = [block for block in blocks if block not in subtitle]
     paths = [
         PATH_SEPARATOR.join(
-            block.text for block in sorted(rest, key=lambda block: block.y0) if block.first <= i <= block.last
+            block.text
+            for block in sorted(rest, key=lambda block: block.y0)
+            if block.first <= i <= block.last and any(letter.isalnum() for letter in block.text)
         )
         for i in range(len(grid.columns))
     ]
@@ -203,9 +205,17 @@ def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
         before = carried[-1] if carried else None
         if before is not None and _goes_on(before, table):
             cells = tuple(_with_header(cell, before.headers) for cell in table.cells)
-            table = replace(table, headers=before.headers, cells=cells, title=table.title or before.title)
+            title = before.title if _repeats_headers(table.title, before.headers) else table.title
+            table = replace(table, headers=before.headers, cells=cells, title=title)
+        elif before is not None and before.path and before.path == table.path:
+            table = replace(table, title=table.title or before.title)
         carried.append(table)
     return carried
+
+
+def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
+    """Decide whether the title above a continued table only repeats its headers."""
+    return set(title.split()) <= set(" ".join(headers).split())
 
 
 def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
@@ -279,7 +289,7 @@ def _markdown(table: FoundTable) -> str:
             leading = cells[min(cells)]
             group = leading.row_path
             if group and group != leading.text:
-                texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
+                texts[0] = group if group.endswith(texts[0]) else f"{group}{PATH_SEPARATOR}{texts[0]}"
             lines.append(_markdown_line(texts))
         written.append("\n".join(lines))
     written += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]
