@@ -74,7 +74,7 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     while count < min(2, most) and (
         not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
     ):
-        if amount_frac([join_text(row.cells[first + count]) for row in grid.rows if first + count in row.cells]) > 0.5:
+        if _holds_amounts(grid, first + count) and not _holds_amounts(grid, first):
             break
         count += 1
     return min(count, max(most, 1))
@@ -93,6 +93,11 @@ def _is_shared(grid: Grid, column: int, last: int) -> bool:
     unnamed = sum(column not in row.cells for row in rows)
     is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
     return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
+
+
+def _holds_amounts(grid: Grid, column: int) -> bool:
+    """Decide whether most cells of a column are amounts: after names values, after amounts the upper ends of ranges."""
+    return amount_frac([join_text(row.cells[column]) for row in grid.rows if column in row.cells]) > 0.5
 
 
 def _is_bold_column(grid: Grid, column: int) -> bool:
