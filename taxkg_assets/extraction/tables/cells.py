@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row
-from taxkg_assets.extraction.tables.headers import group_columns, is_group_row
+from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
 from taxkg_assets.extraction.tables.parts import Part
 
 PATH_SEPARATOR = " > "
@@ -91,6 +91,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
     groups = _Groups([""] * len(grid.columns))
     paths = headers[header_count]
     cells: list[Cell] = []
+    banners, banner = find_banners(grid), dict[int, str]()
     for row_ix in range(header_count, len(grid.rows)):
         row = grid.rows[row_ix]
         if row_ix in headers and row_ix > header_count:
@@ -98,7 +99,9 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
             continue
         if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
             continue
-        if is_filing_note(join_text(row.runs)):
+        if row_ix in banners:
+            banner = find_banner(grid, row)
+        if row_ix in banners or is_filing_note(join_text(row.runs)):
             continue
         if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
             cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, _cell_box(row.runs)))
@@ -114,6 +117,8 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 before = named[: column - part.first] if column - part.first < part.stub_count else named
                 path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *before) if piece)
                 header = paths[column] or ("" if path else _nearest_header(paths, column, part))
+                if column >= part.first + part.stub_count:
+                    header = PATH_SEPARATOR.join(filter(None, (header, banner.get(column))))
                 if not path and not header:
                     path = text
                 box = _cell_box(row.cells[column])

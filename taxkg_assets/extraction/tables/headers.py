@@ -33,11 +33,14 @@ def count_header_rows(grid: Grid) -> int:
     count = 0
     if _begins_with_group(grid):
         return 0
-    for row in rows[:-1]:
+    banners = find_banners(grid)
+    for ix, row in enumerate(rows[:-1]):
         beside = _beside_stub(row)
         if count and not is_worded(row):
             count += 1
             continue
+        if ix in banners or (is_numeric and _is_body(grid, row)):
+            break
         stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
         stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
         is_words = (
@@ -58,6 +61,39 @@ def _begins_with_group(grid: Grid) -> bool:
     if not grid.has_plain_names or not first or _is_bold(rows[first]):
         return False
     return all(_is_group(grid, row) for row in rows[:first]) and any(_is_group(grid, row) for row in rows[first:])
+
+
+def _is_body(grid: Grid, row: Row) -> bool:
+    """Decide whether a row is filled with amounts, its name included: shaded or not, it is no header."""
+    texts = [join_text(cell) for cell in row.cells.values()]
+    is_filled = 0 in row.cells and len(texts) >= 0.7 * len(grid.columns)
+    return is_filled and all(is_amount(text) and not is_year(text) for text in texts)
+
+
+def find_banners(grid: Grid) -> set[int]:
+    """Find the bold rows that name the blocks of columns below them, each with a figure, as a state with its rate.
+
+    There are several of them: one alone is a header.
+    """
+    if len(grid.slabs) < 3:
+        return set()
+    found = {ix for ix, row in enumerate(grid.rows) if row.runs and _is_bold(row) and _names_blocks(grid, row)}
+    return found if len(found) > 1 else set()
+
+
+def _names_blocks(grid: Grid, row: Row) -> bool:
+    named = {text for text in find_banner(grid, row).values() if text[:1].isalpha() and any(map(str.isdigit, text))}
+    return len(named) > 1 and any(is_amount(run.text) for run in row.runs)
+
+
+def find_banner(grid: Grid, row: Row) -> dict[int, str]:
+    """Find what a row says of each column: the words between the drawn verticals next to it."""
+    found: dict[int, str] = {}
+    for low, high in grid.slabs:
+        text = join_text(run for run in row.runs if low <= run.centre <= high)
+        columns = [ix for ix, (left, right) in enumerate(grid.columns) if low <= (left + right) / 2 <= high]
+        found |= dict.fromkeys(columns if text else (), text)
+    return found
 
 
 def is_worded(row: Row) -> bool:

@@ -63,7 +63,8 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
     while count < most and any(
-        rule.pattern.search(paths[first + count]) for rule in load_rules("tables", "second_stub")
+        rule.pattern.search(" > ".join(paths[first + count].split(" > ")[-2:]))
+        for rule in load_rules("tables", "second_stub")
     ):
         count += 1
     if count > 1:

@@ -165,7 +165,8 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] 
         if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip():
             continue
         if span.span_ix in furniture:
-            apart.append((place, span))
+            if not matches("icons", span.text.strip()):
+                apart.append((place, span))
             continue
         row = found[place.table_ix].setdefault(place.row_ix, {})
         number = page.tags[place.cell_ix].path[-1]
