@@ -171,11 +171,13 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] 
         row = found[place.table_ix].setdefault(place.row_ix, {})
         number = page.tags[place.cell_ix].path[-1]
         row.setdefault(place.cell_ix, RowCell(number, place.is_header)).spans.append(span)
-    for place, span in apart:
+    # From the nearest line of the cell outwards: an address of three lines has two that look like a running head.
+    for place, span in [*apart, *reversed(apart)]:
         row = found[place.table_ix].get(place.row_ix, {})
-        if _shares_line(span, [cell for ix, cell in row.items() if ix != place.cell_ix]):
-            number = page.tags[place.cell_ix].path[-1]
-            row.setdefault(place.cell_ix, RowCell(number, place.is_header)).spans.append(span)
+        cell = row.get(place.cell_ix, RowCell(page.tags[place.cell_ix].path[-1], place.is_header))
+        others = [other for ix, other in row.items() if ix != place.cell_ix]
+        if span not in cell.spans and (_shares_line(span, others) or _is_next_line(span, cell)):
+            row.setdefault(place.cell_ix, cell).spans.append(span)
     tables: dict[int, list[CellRow]] = {}
     for table_ix, rows in found.items():
         for row in rows.values():
@@ -189,3 +191,9 @@ def _shares_line(span: Span, cells: Iterable[RowCell]) -> bool:
     """Decide whether a number at the edge of the page shares a line with its row: it is no page number."""
     middle = (span.y0 + span.y1) / 2
     return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.0 for cell in cells for other in cell.spans)
+
+
+def _is_next_line(span: Span, cell: RowCell) -> bool:
+    """Decide whether a span is set right above or below words of its own cell, as a line of an address is."""
+    middle = (span.y0 + span.y1) / 2
+    return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.3 * span.size_pt for other in cell.spans)
