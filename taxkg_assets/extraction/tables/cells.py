@@ -164,8 +164,12 @@ def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
     low, high = min(above.y1, row.y0) - 2.5, row.y0 + 2.5
     drawn = [line for line in grid.drawing.ruling.horizontals if low <= line.at <= high]
     filled = any(low <= edge <= high for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
-    if filled or drawn:
-        return filled or any(line.covers(x) for line in drawn)
+    if filled or any(line.covers(x) for line in drawn):
+        return True
+    # A line under an amount alone begins a total; one under all values leaves the name to both rows.
+    values = [sum(edges) / 2 for edges in grid.columns[stubs.stop :]]
+    if drawn and all(any(line.covers(value) for line in drawn) for value in values):
+        return False
     return not _continues_name(grid, row_ix, stubs=stubs)
 
 
