@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import is_amount, join_text
 from taxkg_assets.extraction.tables.grid import Grid
-from taxkg_assets.extraction.tables.headers import amount_frac, is_group_row, is_worksheet
+from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is_group_row, is_worksheet
 from taxkg_assets.rules.loader import load_rules
 
 
@@ -109,8 +109,9 @@ def _is_bold_column(grid: Grid, column: int) -> bool:
 def _tells_apart(grid: Grid, first: int, count: int) -> bool:
     """Decide whether the leading columns name (nearly) every row differently."""
     group, names = "", []
-    for row in grid.rows:
-        if is_group_row(grid, row):
+    banners = find_banners(grid)
+    for ix, row in enumerate(grid.rows):
+        if ix in banners or is_group_row(grid, row):
             group = join_text(row.runs)
             continue
         name = tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count))
