@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, is_filing_note, is_note, is_numbered, join_text
+from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row
-from taxkg_assets.extraction.tables.headers import Part, group_columns, is_group_row
+from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
+from taxkg_assets.extraction.tables.parts import Part
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
@@ -90,6 +91,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
     groups = _Groups([""] * len(grid.columns))
     paths = headers[header_count]
     cells: list[Cell] = []
+    banners, banner = find_banners(grid), dict[int, str]()
     for row_ix in range(header_count, len(grid.rows)):
         row = grid.rows[row_ix]
         if row_ix in headers and row_ix > header_count:
@@ -97,7 +99,9 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
             continue
         if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
             continue
-        if is_filing_note(join_text(row.runs)):
+        if row_ix in banners:
+            banner = find_banner(grid, row)
+        if row_ix in banners or is_filing_note(join_text(row.runs)):
             continue
         if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
             cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, _cell_box(row.runs)))
@@ -113,6 +117,8 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 before = named[: column - part.first] if column - part.first < part.stub_count else named
                 path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *before) if piece)
                 header = paths[column] or ("" if path else _nearest_header(paths, column, part))
+                if column >= part.first + part.stub_count:
+                    header = PATH_SEPARATOR.join(filter(None, (header, banner.get(column))))
                 if not path and not header:
                     path = text
                 box = _cell_box(row.cells[column])
@@ -134,7 +140,7 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
     for part in parts:
         for column in range(part.first, part.first + part.stub_count):
             centre = sum(grid.columns[column]) / 2
-            for rows in _merged_rows(grid, body, centre):
+            for rows in _merged_rows(grid, body, centre, stubs=range(part.first, column + 1)):
                 own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
                 shared = [text for text in own.values() if text]
                 for i in rows:
@@ -142,22 +148,37 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
     return texts
 
 
-def _merged_rows(grid: Grid, body: range, x: float) -> list[list[int]]:
-    """Group body rows that no drawn line parts at x, where lines part them elsewhere."""
+def _merged_rows(grid: Grid, body: range, x: float, *, stubs: range) -> list[list[int]]:
+    """Group body rows that no drawn line parts at x, where lines part them elsewhere; or that lack a name."""
     groups: list[list[int]] = []
     for i in body:
-        if groups and not _is_parted(grid, i, x):
+        if groups and not _is_parted(grid, i, x, stubs=stubs):
             groups[-1].append(i)
         else:
             groups.append([i])
     return groups
 
 
-def _is_parted(grid: Grid, row_ix: int, x: float) -> bool:
-    at = grid.rows[row_ix].y0
-    beside = [line for line in grid.drawing.ruling.horizontals if abs(line.at - at) <= 2.5]
-    filled = any(abs(edge - at) <= 2.5 for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
-    return filled or not beside or any(line.covers(x) for line in beside)
+def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
+    above, row = grid.rows[row_ix - 1], grid.rows[row_ix]
+    low, high = min(above.y1, row.y0) - 2.5, row.y0 + 2.5
+    drawn = [line for line in grid.drawing.ruling.horizontals if low <= line.at <= high]
+    filled = any(low <= edge <= high for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
+    if filled or any(line.covers(x) for line in drawn):
+        return True
+    # A line under an amount alone begins a total; one under all values leaves the name to both rows.
+    values = [sum(edges) / 2 for edges in grid.columns[stubs.stop :]]
+    if drawn and all(any(line.covers(value) for line in drawn) for value in values):
+        return False
+    return not _continues_name(grid, row_ix, stubs=stubs)
+
+
+def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
+    """Decide whether a row without a name has more words for the row above it; amounts alone are a total."""
+    row = grid.rows[row_ix]
+    texts = [join_text(cell) for cell in row.cells.values()]
+    is_unnamed = bool(row.groups) and not any(column in row.cells for column in stubs)
+    return is_unnamed and not all(map(is_amount, texts)) and not is_group_row(grid, grid.rows[row_ix - 1])
 
 
 def _cell_box(runs: Sequence[Run]) -> Box:

@@ -20,7 +20,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
-from taxkg_assets.extraction.tables.headers import Part
+from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import find_tables, find_title, find_unread_boxes
 from taxkg_assets.extraction.tables.tagged import read_tagged_page

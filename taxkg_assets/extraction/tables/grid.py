@@ -68,12 +68,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Columns (left and right edge each), slabs between drawn verticals, and rows of one table."""
+    """Columns (left and right edge each), slabs between drawn verticals, and rows of one table.
+
+    has_plain_names: the first of two columns is set plain, so that a bold cell by itself names the rows below it.
+    """
 
     drawing: Drawing
     columns: tuple[tuple[float, float], ...]
     slabs: tuple[tuple[float, float], ...]
     rows: tuple[Row, ...]
+    has_plain_names: bool = False
 
 
 def find_grid(drawing: Drawing) -> Grid:
@@ -87,7 +91,14 @@ def find_grid(drawing: Drawing) -> Grid:
         band = [run for run in drawing.runs if top <= run.middle < bottom]
         if band:
             rows.extend(_split_band(band, columns, (top, bottom), is_spaced=is_spaced))
-    return Grid(drawing, columns, slabs, tuple(rows))
+    return Grid(drawing, columns, slabs, tuple(rows), has_plain_names(rows, column_count=len(columns)))
+
+
+def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
+    """Decide whether hardly any row of a table of two columns has a bold name, its header aside."""
+    pairs = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
+    bold = sum(all(run.is_bold for run in name) for name in pairs)
+    return len(pairs) > 2 and bold <= max(1, load_family("tables")["grid"]["bold_names_frac"] * len(pairs))
 
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:

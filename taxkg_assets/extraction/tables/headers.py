@@ -1,4 +1,4 @@
-"""Which rows of a grid are headers, which columns each header speaks for, and which columns name the rows."""
+"""Which rows of a grid are headers, and which columns each header speaks for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row, column_of
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,28 +20,27 @@ class HeaderBlock:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Columns that belong together; tables set side by side have several parts. `stubs` name the rows."""
-
-    first: int
-    last: int
-    stub_count: int
-
-
 def count_header_rows(grid: Grid) -> int:
     """Decide how many rows at the top are headers."""
     rows = grid.rows
     if is_worksheet(grid):
         return 0
     body = rows[len(rows) // 3 :]
-    is_numeric = _amount_frac([text for row in body for text in _beside_stub(row)]) >= _limit("amount_frac")
+    is_numeric = amount_frac([text for row in body for text in _beside_stub(row)]) >= _limit("amount_frac")
     has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
     has_bold_cells = _share([_is_bold_beside(row) for row in body]) > 0.3
     has_filled_body = _share([_is_filled(grid, row) for row in body]) > 0.6
     count = 0
-    for row in rows[:-1]:
+    if _begins_with_group(grid):
+        return 0
+    banners = find_banners(grid)
+    for ix, row in enumerate(rows[:-1]):
         beside = _beside_stub(row)
+        if count and not is_worded(row):
+            count += 1
+            continue
+        if ix in banners or (is_numeric and _is_body(grid, row)):
+            break
         stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
         stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
         is_words = (
@@ -53,6 +52,53 @@ def count_header_rows(grid: Grid) -> int:
             break
         count += 1
     return count
+
+
+def _begins_with_group(grid: Grid) -> bool:
+    """Decide whether a table of two columns has no header, but names of groups, with which it begins."""
+    rows = grid.rows
+    first = next((ix for ix, row in enumerate(rows) if len(row.cells) > 1), 0)
+    if not grid.has_plain_names or not first or _is_bold(rows[first]):
+        return False
+    return all(_is_group(grid, row) for row in rows[:first]) and any(_is_group(grid, row) for row in rows[first:])
+
+
+def _is_body(grid: Grid, row: Row) -> bool:
+    """Decide whether a row is filled with amounts, its name included: shaded or not, it is no header."""
+    texts = [join_text(cell) for cell in row.cells.values()]
+    is_filled = 0 in row.cells and len(texts) >= 0.7 * len(grid.columns)
+    return is_filled and all(is_amount(text) and not is_year(text) for text in texts)
+
+
+def find_banners(grid: Grid) -> set[int]:
+    """Find the bold rows that name the blocks of columns below them, each with a figure, as a state with its rate.
+
+    There are several of them: one alone is a header.
+    """
+    if len(grid.slabs) < 3:
+        return set()
+    found = {ix for ix, row in enumerate(grid.rows) if row.runs and _is_bold(row) and _names_blocks(grid, row)}
+    return found if len(found) > 1 else set()
+
+
+def _names_blocks(grid: Grid, row: Row) -> bool:
+    named = {text for text in find_banner(grid, row).values() if text[:1].isalpha() and any(map(str.isdigit, text))}
+    return len(named) > 1 and any(is_amount(run.text) for run in row.runs)
+
+
+def find_banner(grid: Grid, row: Row) -> dict[int, str]:
+    """Find what a row says of each column: the words between the drawn verticals next to it."""
+    found: dict[int, str] = {}
+    for low, high in grid.slabs:
+        text = join_text(run for run in row.runs if low <= run.centre <= high)
+        columns = [ix for ix, (left, right) in enumerate(grid.columns) if low <= (left + right) / 2 <= high]
+        found |= dict.fromkeys(columns if text else (), text)
+    return found
+
+
+def is_worded(row: Row) -> bool:
+    """Decide whether a row prints letters or digits; a dash alone continues a wrapped header."""
+    return any(letter.isalnum() for run in row.runs for letter in run.text)
 
 
 def is_worksheet(grid: Grid) -> bool:
@@ -93,7 +139,7 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
     found: dict[int, list[str]] = {}
     rows = grid.rows
     body = [text for row in rows[header_count:] for text in _beside_stub(row)]
-    if _amount_frac(body) < _limit("amount_frac") or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4:
+    if amount_frac(body) < _limit("amount_frac") or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4:
         return found
     for i in range(header_count, len(rows) - 1):
         row = rows[i]
@@ -119,16 +165,6 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
     return found
 
 
-def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
-    """Divide the columns of tables set side by side, and count the columns that name the rows of each part."""
-    width = _period(grid, [path.split(" > ")[-1] for path in paths])
-    parts = []
-    for first in range(0, len(grid.columns), width):
-        last = min(first + width, len(grid.columns)) - 1
-        parts.append(Part(first, last, _count_stubs(grid, paths, first, last)))
-    return parts
-
-
 def is_group_row(grid: Grid, row: Row) -> bool:
     """Decide whether a body row is a heading over the rows after it."""
     return _is_group(grid, row)
@@ -136,12 +172,14 @@ def is_group_row(grid: Grid, row: Row) -> bool:
 
 def _is_group(grid: Grid, row: Row) -> bool:
     runs = row.runs
-    if not runs or any(is_amount(run.text) for run in runs):
+    if not runs or not is_worded(row) or any(is_amount(run.text) for run in runs):
         return False
     if not (_is_bold(row) or _is_filled(grid, row)) or is_note(runs[0].text):
         return False
     if len(row.cells) == 1:
-        return len(grid.columns) >= 3 or abs(_middle(grid) - runs[0].centre) < 0.1 * grid.drawing.box.width
+        if len(grid.columns) >= 3 or (grid.has_plain_names and 0 in row.cells and _is_bold(row)):
+            return True
+        return abs(_middle(grid) - runs[0].centre) < 0.1 * grid.drawing.box.width
     centred = [run for run in runs if _slab_span(grid, run) is not None]
     return len(centred) == len(runs) and len(runs) <= max(1, len(grid.columns) // 2)
 
@@ -260,87 +298,6 @@ def _continues(grid: Grid, stack: list[Run], run: Run) -> bool:
     return wall is None or wall.at >= max(last.centre, run.centre) or last.centre == run.centre
 
 
-def _period(grid: Grid, leaves: Sequence[str]) -> int:
-    """Find the width after which the columns repeat; the whole width where they do not."""
-    total = len(grid.columns)
-    if any(leaves):
-        signs: list[object] = [leaf.casefold() for leaf in leaves]
-        least = 2
-    else:
-        signs = [_column_sign(grid, column) for column in range(total)]
-        least = 2
-    for width in range(least, total // 2 + 1):
-        if total % width == 0 and len(set(signs[:width])) > 1 and signs[:width] * (total // width) == signs:
-            return width
-    return total
-
-
-def _column_sign(grid: Grid, column: int) -> tuple[bool, bool]:
-    """Describe a column without header: codes or text, bold or not."""
-    texts = [run for row in grid.rows for run in row.cells.get(column, ())]
-    short = sum(len(run.text) <= 4 for run in texts) >= 0.7 * len(texts)
-    bold = sum(run.is_bold for run in texts) >= 0.7 * len(texts)
-    return short, bold
-
-
-def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int:
-    """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
-    most = last - first
-    count = 1
-    if _is_single_row(grid, paths, first, last):
-        return 0
-    marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
-    if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
-        return 2
-    while count < most and any(
-        rule.pattern.search(paths[first + count]) for rule in load_rules("tables", "second_stub")
-    ):
-        count += 1
-    if count > 1:
-        return count
-    bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
-    while count < most and all(bold[: count + 1]) and not bold[-1]:
-        count += 1
-    while count < min(2, most) and (
-        not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
-    ):
-        count += 1
-    return min(count, max(most, 1))
-
-
-def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
-    """Decide whether a table is one row of amounts, each under its own header: then none of them names the others."""
-    texts = [join_text(grid.rows[-1].cells.get(column, ())) for column in range(first, last + 1)]
-    return len(grid.rows) == 2 and all(map(is_amount, texts)) and all(paths[first : last + 1])
-
-
-def _is_shared(grid: Grid, column: int, last: int) -> bool:
-    """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
-    rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
-    beside = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
-    unnamed = sum(column not in row.cells for row in rows)
-    is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
-    return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
-
-
-def _is_bold_column(grid: Grid, column: int) -> bool:
-    runs = [run for row in grid.rows[len(grid.rows) // 4 :] for run in row.cells.get(column, ())]
-    return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
-
-
-def _tells_apart(grid: Grid, first: int, count: int) -> bool:
-    """Decide whether the leading columns name (nearly) every row differently."""
-    group, names = "", []
-    for row in grid.rows:
-        if _is_group(grid, row):
-            group = join_text(row.runs)
-            continue
-        name = tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count))
-        if any(name):
-            names.append((group, *name))
-    return len(set(names)) >= 0.75 * len(names)
-
-
 def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
     """Decide whether header rows already name most columns."""
     named = {column for row in rows for column in row.cells}
@@ -374,7 +331,7 @@ def _is_filled(grid: Grid, row: Row) -> bool:
     return bool(runs) and filled >= 0.8 * len(runs)
 
 
-def _amount_frac(texts: Sequence[str]) -> float:
+def amount_frac(texts: Sequence[str]) -> float:
     return sum(is_amount(text) for text in texts) / len(texts) if texts else 0.0
 
 

@@ -20,9 +20,9 @@ from taxkg_assets.extraction.tables.headers import (
     count_header_rows,
     find_header_blocks,
     find_later_headers,
-    find_parts,
     is_worksheet,
 )
+from taxkg_assets.extraction.tables.parts import find_parts
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, find_worksheet_rows, read_worksheet
@@ -135,7 +135,9 @@ def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
     rest = [block for block in blocks if block not in subtitle]
     paths = [
         PATH_SEPARATOR.join(
-            block.text for block in sorted(rest, key=lambda block: block.y0) if block.first <= i <= block.last
+            block.text
+            for block in sorted(rest, key=lambda block: block.y0)
+            if block.first <= i <= block.last and any(letter.isalnum() for letter in block.text)
         )
         for i in range(len(grid.columns))
     ]
@@ -202,17 +204,35 @@ def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
     for table in tables:
         before = carried[-1] if carried else None
         if before is not None and _goes_on(before, table):
-            cells = tuple(_with_header(cell, before.headers) for cell in table.cells)
-            table = replace(table, headers=before.headers, cells=cells, title=table.title or before.title)
+            cells = tuple(_with_header(cell, before.headers) for cell in _without_headers(table, before.headers))
+            title = before.title if _repeats_headers(table.title, before.headers) else table.title
+            table = replace(table, headers=before.headers, cells=cells, title=title)
+        elif before is not None and before.path and before.path == table.path:
+            table = replace(table, title=table.title or before.title)
         carried.append(table)
     return carried
+
+
+def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
+    """Decide whether the title above a continued table only repeats its headers."""
+    return set(title.split()) <= set(" ".join(headers).split())
+
+
+def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
+    """Leave out the first row of a continued table where it only repeats the headers."""
+    first = [cell for cell in table.cells if cell.row_ix == 0 and cell.col_ix != NOTE_COLUMN]
+    is_repeated = len(first) > 1 and all(
+        _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first
+    )
+    return [cell for cell in table.cells if not (is_repeated and cell in first)]
 
 
 def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
     """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
     if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
         return cell
-    return replace(cell, col_path=headers[cell.col_ix], row_path="" if cell.row_path == cell.text else cell.row_path)
+    path = PATH_SEPARATOR.join(filter(None, (headers[cell.col_ix], cell.col_path)))
+    return replace(cell, col_path=path, row_path="" if cell.row_path == cell.text else cell.row_path)
 
 
 def _goes_on(before: FoundTable, table: FoundTable) -> bool:
@@ -273,13 +293,16 @@ def _markdown(table: FoundTable) -> str:
             texts = [cells[i].text if i in cells else "" for i in columns]
             headers = [cells[i].col_path if i in cells else shown[i - part.first] for i in columns]
             if headers != shown:
-                refined = [new if new != old else "" for old, new in zip(shown, headers, strict=True)]
+                refined = [
+                    new.removeprefix(f"{table.headers[i]}{PATH_SEPARATOR}") if new != old else ""
+                    for i, old, new in zip(columns, shown, headers, strict=True)
+                ]
                 lines.append(_markdown_line([f"**{text}**" if text else "" for text in refined]))
                 shown = headers
             leading = cells[min(cells)]
             group = leading.row_path
             if group and group != leading.text:
-                texts[0] = PATH_SEPARATOR.join(piece for piece in (group, texts[0]) if piece)
+                texts[0] = group if group.endswith(texts[0]) else f"{group}{PATH_SEPARATOR}{texts[0]}"
             lines.append(_markdown_line(texts))
         written.append("\n".join(lines))
     written += [cell.text for cell in table.cells if cell.col_ix == NOTE_COLUMN]

@@ -14,7 +14,7 @@ from statistics import median
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs
+from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs, has_plain_names
 from taxkg_assets.extraction.tables.worksheets import CellRow, hull_of
 from taxkg_assets.rules.loader import load_family
 
@@ -32,12 +32,15 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
         return None
     runs = tuple(run for row in rows for cell in row for run in cell.runs)
     box = hull_of(runs)
+    flows = any(below[0].runs[0].y1 < above[0].runs[0].y0 - 1 for above, below in pairwise(rows))
     inner = [(left[1] + right[0]) / 2 for left, right in pairwise(extents)]
     columns = tuple(pairwise([min(box.x0, extents[0][0]), *inner, max(box.x1, extents[-1][1])]))
     fills = tuple(fill for fill in page.fills if fill.y0 < box.y1 + 2 and fill.y1 > box.y0 - 2)
     drawing = Drawing(box, runs, _cut(ruling, box), fills)
-    placed = [_place_row(row, columns, is_full=any(row is other for other in full)) for row in rows]
-    return Grid(drawing, columns, find_slabs(drawing), tuple(placed))
+    whole = {id(row) for row in full}
+    placed = [_place_row(row, columns, is_full=id(row) in whole, by_number=flows) for row in rows]
+    plain = has_plain_names(placed, column_count=len(columns))
+    return Grid(drawing, columns, find_slabs(drawing), tuple(placed), plain)
 
 
 def _count_columns(rows: Sequence[CellRow]) -> int:
@@ -81,11 +84,15 @@ def _cluster(rows: Sequence[CellRow]) -> list[tuple[float, float]]:
     return extents
 
 
-def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full: bool) -> Row:
-    """Put the cells of a row into columns: by number in a full row, else by place."""
+def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full: bool, by_number: bool) -> Row:
+    """Put the cells of a row into columns: by number in a full row, else by place.
+
+    by_number: the table continues in further columns of print, so that places say nothing.
+    """
     cells: dict[int, list[Run]] = {}
     for cell in row:
-        column = cell.number if is_full else _nearest(hull_of(cell.runs), columns)
+        is_known = is_full or (by_number and cell.number < len(columns))
+        column = cell.number if is_known else _nearest(hull_of(cell.runs), columns)
         cells.setdefault(column, []).extend(cell.runs)
     box = hull_of([run for runs in cells.values() for run in runs])
     return Row(box.y0, box.y1, dict(sorted(cells.items())), tuple(cell.runs for cell in row), is_full)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
-from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
@@ -50,7 +51,8 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     needed = score_headers([table]) - (0.0 if table.has_header_tags else limits["header_slack"])
     if is_smaller or agreed < limits["agreement_frac"] or score_headers(others) < needed:
         return [table]
-    return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix)) for other in others]
+    path = table.path if len(others) == 1 else ()
+    return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
@@ -105,14 +107,20 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
 def _count_lead_rows(rows: Sequence[CellRow]) -> int:
     """Count the rows of one cell that a table begins with: its title, or notes on how to use it.
 
-    Where more such rows follow, they head groups of rows, and so does the first one.
+    Where more such rows follow, they head groups of rows, and so do as many of the last ones as ever follow each other.
     """
     single = [len(row) == 1 and not row[0].is_numbered for row in rows]
     lead = next((ix for ix, is_single in enumerate(single) if not is_single), len(rows))
     if lead == len(rows):
         return 0
-    heads_group = lead == 1 and rows[0][0].is_bold and not rows[0][0].is_header and any(single[lead:])
-    return 0 if heads_group and not all(cell.is_bold for cell in rows[lead]) else lead
+    last = rows[lead - 1][0] if lead else None
+    if last is None or not last.is_bold or last.is_header or all(cell.is_bold for cell in rows[lead]):
+        return lead
+    if lead == 1:
+        return 0 if any(single[lead:]) else lead
+    heads = [is_single and row[0].is_bold for row, is_single in zip(rows, single, strict=True)]
+    runs = [sum(1 for _ in run) for is_head, run in groupby(heads[lead:]) if is_head]
+    return max(lead - max(runs, default=0), 0)
 
 
 def _has_columns(rows: Sequence[CellRow]) -> bool:
@@ -151,13 +159,25 @@ def _filled(cells: Iterable[RowCell]) -> CellRow:
 def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] = ()) -> dict[int, list[CellRow]]:
     """Collect the cells of each table by row, both in the order of their tags."""
     found: dict[int, dict[int, dict[int, RowCell]]] = defaultdict(dict)
+    apart: list[tuple[TagPlace, Span]] = []
     for span in page.spans:
         place = places[span.tag_ix] if span.tag_ix >= 0 else None
-        if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip() or span.span_ix in furniture:
+        if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip():
+            continue
+        if span.span_ix in furniture:
+            if not matches("icons", span.text.strip()):
+                apart.append((place, span))
             continue
         row = found[place.table_ix].setdefault(place.row_ix, {})
         number = page.tags[place.cell_ix].path[-1]
         row.setdefault(place.cell_ix, RowCell(number, place.is_header)).spans.append(span)
+    # From the nearest line of the cell outwards: an address of three lines has two that look like a running head.
+    for place, span in [*apart, *reversed(apart)]:
+        row = found[place.table_ix].get(place.row_ix, {})
+        cell = row.get(place.cell_ix, RowCell(page.tags[place.cell_ix].path[-1], place.is_header))
+        others = [other for ix, other in row.items() if ix != place.cell_ix]
+        if span not in cell.spans and (_shares_line(span, others) or _is_next_line(span, cell)):
+            row.setdefault(place.cell_ix, cell).spans.append(span)
     tables: dict[int, list[CellRow]] = {}
     for table_ix, rows in found.items():
         for row in rows.values():
@@ -165,3 +185,15 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] 
                 cell.runs = find_runs(split_leaders(cell.spans), ruling=_NO_RULING)
         tables[table_ix] = [kept for row in rows.values() if (kept := _filled(row.values()))]
     return tables
+
+
+def _shares_line(span: Span, cells: Iterable[RowCell]) -> bool:
+    """Decide whether a number at the edge of the page shares a line with its row: it is no page number."""
+    middle = (span.y0 + span.y1) / 2
+    return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.0 for cell in cells for other in cell.spans)
+
+
+def _is_next_line(span: Span, cell: RowCell) -> bool:
+    """Decide whether a span is set right above or below words of its own cell, as a line of an address is."""
+    middle = (span.y0 + span.y1) / 2
+    return any(abs((other.y0 + other.y1) / 2 - middle) <= 1.3 * span.size_pt for other in cell.spans)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from string import ascii_lowercase
 
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number, join_text
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box, Drawing
-from taxkg_assets.extraction.tables.headers import Part
+from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.rules.loader import load_family, load_rules
 
 
@@ -62,35 +63,96 @@ def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
     return bool(len(numbered) >= limits["worksheet_lines"] and worded >= limits["worksheet_frac"] * len(numbered))
 
 
+@dataclass(slots=True)
+class _LinePath:
+    """Position in a worksheet: the number of the line, its letter, and the question that it asks.
+
+    x0: left edge of the last number; None before the first one. is_echoed: amounts have the bare number of their line.
+    """
+
+    is_echoed: bool
+
+    number: str = ""
+    letter: str = ""
+    question: str = ""
+    x0: float | None = None
+
+    @property
+    def path(self) -> str:
+        return PATH_SEPARATOR.join(part for part in (self.number, self.letter) if part)
+
+    def begins(self, row: CellRow) -> bool:
+        """Decide whether a row begins a line: with a number, or a bare one that follows the last one."""
+        if row[0].is_numbered:
+            return True
+        digits = _bare(self.number).rstrip(ascii_lowercase)
+        return len(row) > 1 and digits.isdigit() and row[0].text == str(int(digits) + 1)
+
+    def take(self, cell: RowCell) -> None:
+        """Begin a line; a small letter belongs to the number before it, as "b." after "2a." is "2b."."""
+        bare, text = _bare(self.number), cell.text
+        is_letter = (
+            _bare(text).isalpha() and _bare(text).islower() and bool(bare) and not (bare.isalpha() and bare.islower())
+        )
+        self.question, self.x0 = "", hull_of(cell.runs).x0
+        if not is_letter:
+            self.number, self.letter = text, ""
+        elif bare[-1:].islower():
+            self.number, self.letter = f"{bare.rstrip(ascii_lowercase)}{text}", ""
+        else:
+            self.letter = text
+
+    def ends_at(self, row: CellRow) -> bool:
+        """Decide whether a row without number begins as far to the left as the numbers: it is of no line."""
+        return self.x0 is not None and hull_of(row[0].runs).x0 <= self.x0 + 2.0 and not _is_answer(row[0].text)
+
+    def end(self) -> None:
+        self.number = self.letter = self.question = ""
+
+    def repeats(self, cell: RowCell) -> bool:
+        """Decide whether a cell repeats the number of the line, as the amount's column does."""
+        return cell.is_numbered or ((self.is_echoed or self.number.isdigit()) and cell.text == _bare(self.number))
+
+
 def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
     """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
 
-    The number that is repeated at the amount is left out. Rows without a number go on under the one before them; before
-    the first they are notes. Answers stand under their question.
+    The number that is repeated at the amount is left out. Rows without a number go on under the one before them, unless
+    they begin where the numbers do; before the first they are notes. Answers stand under their question.
     """
     cells: list[Cell] = []
-    number, letter, question = "", "", ""
+    line = _LinePath(_echoes_numbers(rows))
     for row_ix, row in enumerate(rows):
         rest = list(row)
-        if rest[0].is_numbered:
-            number, letter, question = rest.pop(0).text, "", ""
-            cells.append(Cell(row_ix, 0, number, "", number, hull_of(row[0].runs)))
-        if rest and number and rest[0].is_numbered and len(rest) > 1:
-            letter, question = rest.pop(0).text, ""
-        is_answer = bool(question and rest) and _is_answer(rest[0].text)
-        path = PATH_SEPARATOR.join(part for part in (number, letter, question if is_answer else "") if part)
-        if rest and number and not is_answer:
-            question = rest[0].text if rest[0].text.endswith("?") else ""
+        if line.begins(row):
+            line.take(rest.pop(0))
+            cells.append(Cell(row_ix, 0, line.path, "", row[0].text, hull_of(row[0].runs)))
+        elif line.ends_at(row):
+            line.end()
+        if rest and line.number and rest[0].is_numbered and len(rest) > 1:
+            line.letter, line.question = rest.pop(0).text, ""
+        is_answer = bool(line.question and rest) and _is_answer(rest[0].text)
+        path = PATH_SEPARATOR.join(part for part in (line.path, line.question if is_answer else "") if part)
+        if rest and line.number and not is_answer:
+            line.question = rest[0].text if rest[0].text.endswith("?") else ""
         for cell in rest:
-            if cell.is_numbered and cell is not rest[0]:
-                continue
             is_first = cell is rest[0]
-            column = (1 if is_first else 2) if path else NOTE_COLUMN
-            words = path if is_first or not path else f"{path}{PATH_SEPARATOR}{rest[0].text}"
+            if not is_first and line.repeats(cell):
+                continue
+            column = (1 if is_first else 2) if line.x0 is not None else NOTE_COLUMN
+            above = (path,) if is_first else (path, rest[0].text)
+            words = PATH_SEPARATOR.join(part for part in above if part) if line.x0 is not None else ""
             cells.append(Cell(row_ix, column, words or cell.text, "", cell.text, hull_of(cell.runs)))
     box = hull_of([run for row in rows for cell in row for run in cell.runs])
     region = TableRegion(page, box.x0, box.y0, box.x1, box.y1, "worksheet")
     return FoundTable(region, "", ("", "", ""), (Part(0, 2, 2),), tuple(cells))
+
+
+def _echoes_numbers(rows: Sequence[CellRow]) -> bool:
+    """Decide whether most lines repeat their number bare at the amount; a single one may be an amount."""
+    numbered = [row for row in rows if row[0].is_numbered and _bare(row[0].text).isdigit()]
+    echoed = sum(any(cell.text == _bare(row[0].text) for cell in row[1:]) for row in numbered)
+    return echoed >= max(2, 0.5 * len(numbered))
 
 
 def _is_answer(text: str) -> bool:

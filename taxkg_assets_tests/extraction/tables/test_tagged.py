@@ -179,3 +179,88 @@ def test_a_caption_whose_number_is_tagged_behind_its_title_is_no_heading() -> No
         pdf.row(*zip(COLUMNS[:3], ("Yellow", "4.50", "5.50"), strict=True))
     pdf.to(LEFT, pdf.y).put("P", "Wax that is burnt counts in no month.", gap=14)
     assert pdf.extract().frames["anchors"]["heading"].to_list() == ["Sale of Wax"]
+
+
+def _row_paths(pdf: TaggedPdf) -> dict[str, str]:
+    cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
+    return {cell["text"]: cell["row_path"] for cell in cells}
+
+
+def test_letters_of_a_worksheet_belong_to_the_number_before_them() -> None:
+    pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        pdf.row((60, "1."), (80, "a."), (100, "Enter the swarms of spring"), (430, "1a."), (450, "_______"))
+        pdf.row((80, "b."), (100, "Enter the swarms of summer"), (430, "1b."), (450, "_______"))
+        pdf.row((60, "2a."), (100, "Enter the queens of spring"), (430, "2a."), (450, "_______"))
+        pdf.row((80, "b."), (100, "Enter the queens of summer"), (430, "2b."), (450, "_______"))
+        pdf.row((60, "3"), (100, "Add lines 1a and 2a"), (450, "_______"))
+        pdf.row((60, "Keep the swarms and the queens apart."))
+    paths = _row_paths(pdf)
+    assert [paths[f"Enter the {what} of {when}"] for what in ("swarms", "queens") for when in ("spring", "summer")] == [
+        "1. > a.",
+        "1. > b.",
+        "2a.",
+        "2b.",
+    ]
+    assert paths["Add lines 1a and 2a"] == "3"
+    assert paths["Keep the swarms and the queens apart."] == "Keep the swarms and the queens apart."
+
+
+def test_an_amount_equal_to_its_line_is_kept_where_lines_do_not_repeat_their_numbers() -> None:
+    pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        for number, amount in (("1.", "7"), ("2.", "2"), ("3.", "9")):
+            pdf.row((60, number), (80, f"Enter the swarms of year {number}"), (450, amount))
+    assert _row_paths(pdf)["2"] == "2. > Enter the swarms of year 2."
+
+
+def _coded() -> TaggedPdf:
+    """Codes in two printed columns of one table, under bold names of groups."""
+    pdf = TaggedPdf().put("H2", "Codes of Trades", face="b", size=14).put("P", *fill(3))
+    top = pdf.y
+    with pdf.tag("Table"):
+        pdf.row((60, "Beekeeping"), face="b").row((60, "Hives"), face="b")
+        pdf.row((60, "1110"), (100, "Hive makers")).row((60, "1120"), (100, "Hive menders"))
+        pdf.row((60, "Honey"), face="b").row((60, "1210"), (100, "Honey presses"))
+        pdf.to(330, top).row((330, "1220"), (370, "Honey shops"))
+        pdf.row((330, "Candles"), face="b").row((330, "Wax"), face="b").row((330, "2110"), (370, "Wax bleachers"))
+    return pdf.to(LEFT, pdf.y + 60).put("P", *fill(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "row_path"),
+    [
+        ("Hive menders", "Beekeeping > Hives > 1120"),
+        ("Honey presses", "Honey > 1210"),
+        ("Honey shops", "Honey > 1220"),
+        ("Wax bleachers", "Candles > Wax > 2110"),
+    ],
+)
+def test_bold_names_in_two_columns_head_the_rows_below_them(text: str, row_path: str) -> None:
+    assert _row_paths(_coded())[text] == row_path
+
+
+def test_a_group_right_below_the_header_is_no_header() -> None:
+    pdf = TaggedPdf().put("H2", "Leases of Hives", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "The lease began:"), (300, "And the hive was worth:"), face="b")
+        for kind, base in (("Straw hives", 10), ("Wooden hives", 20)):
+            pdf.row((60, kind), face="b")
+            for ix in range(3):
+                pdf.row((60, f"In year {ix}"), (300, f"${base + ix}"))
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    found = {cell["text"]: (cell["row_path"], cell["col_path"]) for cell in cells}
+    assert found["$11"] == ("Straw hives > In year 1", "And the hive was worth:")
+    assert found["$22"] == ("Wooden hives > In year 2", "And the hive was worth:")
+
+
+def test_rows_without_a_name_continue_the_row_above() -> None:
+    pdf = TaggedPdf().put("H2", "Feeding", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "Month"), (200, "Feed"), (400, "Amount"), face="b")
+        pdf.row((60, "January"), (200, "Sugar"), (400, "$4"))
+        pdf.row((60, ""), (200, "Syrup"), (400, "$5"))
+        pdf.row((60, "June"), (200, "Pollen"), (400, "$6"))
+        pdf.row((60, ""), (200, ""), (400, "$15"))
+    paths = _row_paths(pdf)
+    assert (paths["Syrup"], paths["$6"], paths["$15"]) == ("January", "June", "")

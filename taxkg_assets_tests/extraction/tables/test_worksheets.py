@@ -37,8 +37,8 @@ def test_rows_of_an_unframed_worksheet_are_found_by_their_repeated_numbers() -> 
     assert [(cell.row_path, cell.text) for cell in table.cells if cell.col_ix > 0] == [
         ("1.", "Enter the fees"),
         ("2a.", "Enter the length of the ship"),
-        ("b.", "Enter its width"),
-        ("b.", "If line 2b is blank, go to line 3."),
+        ("2b.", "Enter its width"),
+        ("2b.", "If line 2b is blank, go to line 3."),
         ("3.", "Add lines 1 and 2a"),
     ]
 

@@ -1,0 +1,120 @@
+"""Tables set side by side in one grid, and which columns of each name its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.layout.text_runs import is_amount, join_text
+from taxkg_assets.extraction.tables.grid import Grid
+from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is_group_row, is_worksheet
+from taxkg_assets.rules.loader import load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Columns that belong together; tables set side by side have several parts. `stubs` name the rows."""
+
+    first: int
+    last: int
+    stub_count: int
+
+
+def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
+    """Divide the columns of tables set side by side, and count the columns that name the rows of each part."""
+    width = _period(grid, [path.split(" > ")[-1] for path in paths])
+    parts = []
+    for first in range(0, len(grid.columns), width):
+        last = min(first + width, len(grid.columns)) - 1
+        parts.append(Part(first, last, _count_stubs(grid, paths, first, last)))
+    return parts
+
+
+def _period(grid: Grid, leaves: Sequence[str]) -> int:
+    """Find the width after which the columns repeat; the whole width where they do not."""
+    total = len(grid.columns)
+    if any(leaves):
+        signs: list[object] = [leaf.casefold() for leaf in leaves]
+        least = 2
+    else:
+        signs = [_column_sign(grid, column) for column in range(total)]
+        least = 2
+    for width in range(least, total // 2 + 1):
+        if total % width == 0 and len(set(signs[:width])) > 1 and signs[:width] * (total // width) == signs:
+            return width
+    return total
+
+
+def _column_sign(grid: Grid, column: int) -> tuple[bool, bool]:
+    """Describe a column without header: codes or text, bold or not."""
+    texts = [run for row in grid.rows for run in row.cells.get(column, ())]
+    short = sum(len(run.text) <= 4 for run in texts) >= 0.7 * len(texts)
+    bold = sum(run.is_bold for run in texts) >= 0.7 * len(texts)
+    return short, bold
+
+
+def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int:
+    """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
+    most = last - first
+    count = 1
+    if _is_single_row(grid, paths, first, last):
+        return 0
+    marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
+    if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
+        return 2
+    while count < most and any(
+        rule.pattern.search(" > ".join(paths[first + count].split(" > ")[-2:]))
+        for rule in load_rules("tables", "second_stub")
+    ):
+        count += 1
+    if count > 1:
+        return count
+    bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
+    while count < most and all(bold[: count + 1]) and not bold[-1]:
+        count += 1
+    while count < min(2, most) and (
+        not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
+    ):
+        if _holds_amounts(grid, first + count) and not _holds_amounts(grid, first):
+            break
+        count += 1
+    return min(count, max(most, 1))
+
+
+def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
+    """Decide whether a table is one row of amounts, each under its own header: then none of them names the others."""
+    texts = [join_text(grid.rows[-1].cells.get(column, ())) for column in range(first, last + 1)]
+    return len(grid.rows) == 2 and all(map(is_amount, texts)) and all(paths[first : last + 1])
+
+
+def _is_shared(grid: Grid, column: int, last: int) -> bool:
+    """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
+    rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
+    beside = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
+    unnamed = sum(column not in row.cells for row in rows)
+    is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
+    return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
+
+
+def _holds_amounts(grid: Grid, column: int) -> bool:
+    """Decide whether most cells of a column are amounts: after names values, after amounts the upper ends of ranges."""
+    return amount_frac([join_text(row.cells[column]) for row in grid.rows if column in row.cells]) > 0.5
+
+
+def _is_bold_column(grid: Grid, column: int) -> bool:
+    runs = [run for row in grid.rows[len(grid.rows) // 4 :] for run in row.cells.get(column, ())]
+    return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
+
+
+def _tells_apart(grid: Grid, first: int, count: int) -> bool:
+    """Decide whether the leading columns name (nearly) every row differently."""
+    group, names = "", []
+    banners = find_banners(grid)
+    for ix, row in enumerate(grid.rows):
+        if ix in banners or is_group_row(grid, row):
+            group = join_text(row.runs)
+            continue
+        name = tuple(join_text(row.cells.get(column, ())) for column in range(first, first + count))
+        if any(name):
+            names.append((group, *name))
+    return len(set(names)) >= 0.75 * len(names)
