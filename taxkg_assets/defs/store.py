@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from cachetools import LRUCache
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -38,7 +39,7 @@ from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.place import atomic_write as atomic_write
 from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
-from taxkg_assets.settings import Settings
+from taxkg_assets.settings import settings_of
 
 BUILD, TRAINING = "build", "training"
 """What a home is held for: one of each at a time, so that a new document never waits for training."""
@@ -52,6 +53,9 @@ LEDGER = "sources.json"
 NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
+
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)
+"""Rows of versions of tables, by the table's name, its identity and the version's number."""
 
 _held: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
@@ -101,7 +105,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
 def work_folder(uri: str) -> Path:
     """The folder of this machine that goes with a home in a bucket."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
-    return (Path(Settings().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
+    return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
 class Store:
@@ -247,8 +251,12 @@ class Store:
         return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
-        """Rows of a table."""
-        return int(self._scan(name).select(pl.len()).collect().item())
+        """Rows of a table; a version never changes, so its rows are counted once."""
+        table = self.open_table(name)
+        key = (name, "", "") if table is None else (name, str(table.metadata().id), str(table.version()))
+        if table is None or key not in _counted:
+            _counted[key] = int(self._scan(name).select(pl.len()).collect().item())
+        return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
         """A few rows of a table, in no promised order."""
