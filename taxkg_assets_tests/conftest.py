@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -13,8 +13,10 @@ import pytest
 
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 
-SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
+SLOW_FIXTURES = frozenset({"built_samples", "built_small", "corpus", "object_store"})
 """A test that needs a built home, real documents or a server is slow; others are marked."""
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 
 IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 10 * 2**30
@@ -72,21 +74,54 @@ def corpus() -> Path:
     return folder
 
 
+def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that one worker makes, once for all workers of this run; never change it, copy it."""
+    base = factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = root / name
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            make(folder)
+            (folder / "done").touch()
+    return folder
+
+
+def _build(home: Path, root: Path) -> None:
+    from taxkg_assets.serving.build import build
+
+    result = build(str(home), roots=[root])
+    assert result.is_done, result
+
+
 @pytest.fixture(scope="session")
 def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home built from the bundled samples, once for all workers; never change it, copy it."""
-    from taxkg_assets.serving.build import SAMPLES, build
+    return make_once(tmp_path_factory, "built-samples", lambda home: _build(home, SAMPLES))
 
-    base = tmp_path_factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    home = root / "built-samples"
-    with (root / "built-samples.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "done").exists():
-            result = build(str(home), roots=[SAMPLES])
-            assert result.is_done, result
-            (home / "done").touch()
-    return home
+
+@pytest.fixture(scope="session")
+def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample booklet and town code under other names: without labels, and with few of the questions."""
+
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        for path in (SAMPLES / "sample-i1099div--2024-01.pdf", *SAMPLES.glob("*.txt")):
+            shutil.copy(path, folder / path.name.replace("sample-", "small-"))
+
+    return make_once(tmp_path_factory, "small", write)
+
+
+@pytest.fixture(scope="session")
+def built_small(small_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home built from two samples, which is quick to bring up to date; never change it, copy it."""
+    return make_once(tmp_path_factory, "built-small", lambda home: _build(home, small_corpus))
+
+
+@pytest.fixture
+def small_home(built_small: Path, tmp_path: Path) -> Path:
+    """A copy of the home built from two samples, free to be broken."""
+    return Path(shutil.copytree(built_small, tmp_path / "home"))
 
 
 @pytest.fixture
