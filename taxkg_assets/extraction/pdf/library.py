@@ -1,6 +1,6 @@
 """PyMuPDF without the layout model and the Markdown writer that it loads with itself: a second in each process.
 
-Only one optional engine of tables asks the layout model. Whoever imports these modules has them as before.
+Only one optional engine of tables asks the layout model. Code that imports these modules has them as before.
 """
 
 from __future__ import annotations
