@@ -24,7 +24,7 @@ from taxkg_assets_tests.defs.test_gates import materialize_one
 pytestmark = pytest.mark.slow
 
 ALL, FEW, MANY, ORDERS = 60, 5, 9, 9
-"""As many as are always admitted are no share of the corpus that blocks it, and a few more are."""
+"""Five of sixty are too small a share to block a corpus, nine are not; neither is so few that it never blocks."""
 DAEMON_SECONDS = 400.0
 
 
