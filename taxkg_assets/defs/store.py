@@ -35,7 +35,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 
 from taxkg_assets.defs.bucket import BucketPlace
 from taxkg_assets.defs.contracts import empty_frame, enforce_contract, schema_of
-from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
+from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote, newest_commit
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.place import atomic_write as atomic_write
 from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
@@ -46,7 +46,6 @@ BUILD, TRAINING = "build", "training"
 POLL_SECONDS = 0.5
 
 _HASH_SEED = 7
-
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
 LEDGER = "sources.json"
@@ -54,9 +53,7 @@ NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
-_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)
-"""Rows of versions of tables, by the table's name, its identity and the version's number."""
-
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by table, its identity, its version
 _held: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
@@ -247,6 +244,8 @@ class Store:
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
+        if isinstance(self.place, LocalPlace):
+            return newest_commit(Path(self.table_uri(name)))
         table = self.open_table(name)
         return -1 if table is None else table.version()
 
