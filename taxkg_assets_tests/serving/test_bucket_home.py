@@ -15,18 +15,18 @@ QUESTION = "What does box 1b of Form 1099-DIV show?"
 
 
 def test_a_home_in_a_bucket_equals_one_in_a_folder(
-    small_corpus: Path, built_small: Path, object_store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built_samples: Path, object_store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = {**object_store.environment, "TAXKG_WORK": str(tmp_path / "work")}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     object_store.empty_bucket("library")
     object_store.fail(match=".", every=60)
-    built = run_cli("build", "--corpus", str(small_corpus), "--home", HOME, environment=environment)
+    built = run_cli("build", "--home", HOME, environment=environment)
     failed = object_store.fail()
     assert built.returncode == 0, built.stdout + built.stderr
     assert failed > 3
-    assert_same_tables(built_small, HOME)
+    assert_same_tables(built_samples, HOME)
 
     store = Store(HOME)
     here = {
@@ -37,7 +37,7 @@ def test_a_home_in_a_bucket_equals_one_in_a_folder(
     assert here <= {".lock", ".remote", ".sources.lock", "cache", "copies", "dagster", "index", "tables"}
     assert {"changes", "evaluation.html", "evaluation.md"} <= set(store.place.children("reports"))
 
-    asked = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_small))]
+    asked = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_samples))]
     assert asked[0].returncode == 0, asked[0].stderr
     assert asked[0].stdout == asked[1].stdout
 
