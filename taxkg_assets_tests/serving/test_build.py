@@ -84,7 +84,7 @@ def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) 
     assert build(str(home), roots=[folder]).is_done
     before = readings(home)
     assert LAW in cited_laws(home)
-    arrived = set(SAMPLES.glob("sample-f*.pdf")) - {SAMPLES / f"{FORM}.pdf"}
+    arrived = {*SAMPLES.glob("sample-i*.pdf"), *SAMPLES.glob("sample-f*.pdf")} - {SAMPLES / f"{FORM}.pdf"}
     for path in arrived:
         shutil.copy(path, folder)
     (folder / "usc-26.txt").write_text(CODE, encoding="utf8")
