@@ -18,9 +18,11 @@ import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
 import taxkg_assets.defs.training as training
 import taxkg_assets.defs.training_models as training_models
+from taxkg_assets.defs.compat import reuse_engines
 from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.resources import Home
 
+reuse_engines()
 _stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]
 
 defs = dg.Definitions(

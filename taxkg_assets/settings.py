@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+_PREFIX = "TAXKG_"
 MOST_SECONDS = 1_000_000.0
 """Longer waits are none that a clock of this machine can keep."""
 MOST_DAYS = 36_500
@@ -35,7 +38,7 @@ class Settings(BaseSettings):
     """Settings of one process; every field can be set by an environment variable `TAXKG_<FIELD>`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TAXKG_", extra="ignore", frozen=True, env_ignore_empty=True, allow_inf_nan=False
+        env_prefix=_PREFIX, extra="ignore", frozen=True, env_ignore_empty=True, allow_inf_nan=False
     )
 
     home: str = Field(
@@ -193,6 +196,24 @@ class Settings(BaseSettings):
         """The settings that decide which models are used, and how many items per call, as JSON."""
         shaping = {"llm_provider", "llm_model", "llm_models", "llm_batch"}
         return self.model_dump_json(include=shaping)
+
+
+def settings_of(home: str = "") -> Settings:
+    """Return the settings of this process; they are read again once a variable has changed.
+
+    Args:
+        home: Home that they are for; empty means the setting `home`.
+
+    Raises:
+        SettingError: A setting is wrong.
+    """
+    named = tuple(sorted(one for one in os.environ.items() if one[0].upper().startswith(_PREFIX)))
+    return _read_settings(home, named)
+
+
+@lru_cache(maxsize=64)
+def _read_settings(home: str, _named: tuple[tuple[str, str], ...]) -> Settings:
+    return Settings(home=home) if home else Settings()
 
 
 def _say_wrong(error: ValidationError) -> str:

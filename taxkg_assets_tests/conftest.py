@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import psutil
@@ -13,12 +14,26 @@ import pytest
 
 from taxkg_assets_tests.object_store import ObjectStore, start_object_store
 
-SLOW_FIXTURES = frozenset({"built_samples", "corpus", "object_store"})
+SLOW_FIXTURES = frozenset({"built_samples", "built_small", "corpus", "object_store"})
 """A test that needs a built home, real documents or a server is slow; others are marked."""
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 
 IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 10 * 2**30
 """Free memory that is enough for the homes of a run and for the processes that read and build."""
+
+LONGEST = (
+    "corpus/test_corpus.py",
+    "defs/test_daemon.py",
+    "serving/test_build.py",
+    "serving/test_bucket_home.py",
+    "defs/test_quality.py",
+    "defs/test_retention.py",
+    "defs/test_damaged.py",
+    "defs/test_training_models.py",
+)
+"""Modules that take longest: they begin first, so that the workers end together."""
 
 ALL_SLOW = "pytestmark = pytest.mark.slow"
 """The line of a module whose tests are all slow."""
@@ -48,11 +63,38 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests where only quick ones are wanted."""
+    """Leave out slow tests where only quick ones are wanted; else begin with the longest modules in each worker."""
     if not config.getoption("--quick"):
+        workers = getattr(config, "workerinput", {}).get("workercount", 1)
+        order = order_for_workers([item.nodeid.partition("::")[0] for item in items], workers=workers)
+        items[:] = [items[place] for place in order]
         return
     config.hook.pytest_deselected(items=[item for item in items if _is_slow(item)])
     items[:] = [item for item in items if not _is_slow(item)]
+
+
+def order_for_workers(modules: Sequence[str], *, workers: int) -> list[int]:
+    """Find an order of tests in which the longest modules come first in each worker's share.
+
+    Each of so many workers is given an equal number of neighboring tests, and steals from the end of another's later.
+
+    Args:
+        modules: The module of each test.
+        workers: Number of workers.
+    """
+    ranked = {name: rank for rank, name in enumerate(LONGEST)}
+    by_module: dict[str, list[int]] = {}
+    for place, module in enumerate(modules):
+        by_module.setdefault(module, []).append(place)
+    rank_of = {module: rank for module in by_module for name, rank in ranked.items() if module.endswith(f"/{name}")}
+    shares: list[list[int]] = [[] for _ in range(workers)]
+    for number, module in enumerate(sorted(rank_of, key=rank_of.__getitem__)):
+        shares[number % workers] += by_module[module]
+    others = iter([place for place, module in enumerate(modules) if module not in rank_of])
+    for number, share in enumerate(shares):
+        end = (number + 1) * len(modules) // workers - number * len(modules) // workers
+        share += islice(others, max(0, end - len(share)))
+    return [*(place for share in shares for place in share), *others]
 
 
 def _is_slow(item: pytest.Item) -> bool:
@@ -72,21 +114,54 @@ def corpus() -> Path:
     return folder
 
 
+def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that one worker makes, once for all workers of this run; never change it, copy it."""
+    base = factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = root / name
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            make(folder)
+            (folder / "done").touch()
+    return folder
+
+
+def _build(home: Path, root: Path) -> None:
+    from taxkg_assets.serving.build import build
+
+    result = build(str(home), roots=[root])
+    assert result.is_done, result
+
+
 @pytest.fixture(scope="session")
 def built_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home built from the bundled samples, once for all workers; never change it, copy it."""
-    from taxkg_assets.serving.build import SAMPLES, build
+    return make_once(tmp_path_factory, "built-samples", lambda home: _build(home, SAMPLES))
 
-    base = tmp_path_factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    home = root / "built-samples"
-    with (root / "built-samples.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "done").exists():
-            result = build(str(home), roots=[SAMPLES])
-            assert result.is_done, result
-            (home / "done").touch()
-    return home
+
+@pytest.fixture(scope="session")
+def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample booklet and town code under other names: without labels, and with few of the questions."""
+
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        for path in (SAMPLES / "sample-i1099div--2024-01.pdf", *SAMPLES.glob("*.txt")):
+            shutil.copy(path, folder / path.name.replace("sample-", "small-"))
+
+    return make_once(tmp_path_factory, "small", write)
+
+
+@pytest.fixture(scope="session")
+def built_small(small_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home built from two samples, which is quick to bring up to date; never change it, copy it."""
+    return make_once(tmp_path_factory, "built-small", lambda home: _build(home, small_corpus))
+
+
+@pytest.fixture
+def small_home(built_small: Path, tmp_path: Path) -> Path:
+    """A copy of the home built from two samples, free to be broken."""
+    return Path(shutil.copytree(built_small, tmp_path / "home"))
 
 
 @pytest.fixture

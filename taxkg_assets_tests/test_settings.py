@@ -10,7 +10,7 @@ from typing import Literal, get_origin
 import pytest
 from pydantic import SecretStr
 
-from taxkg_assets.settings import SettingError, Settings
+from taxkg_assets.settings import SettingError, Settings, settings_of
 
 ANY_TEXT = (str, SecretStr)
 BAD: dict[object, tuple[str, ...]] = {
@@ -79,3 +79,16 @@ def test_the_command_line_and_the_definitions_say_it_without_a_trace_of_their_ow
     assert done.stderr.startswith(f"taxkg: {wrong}")
     assert done.stdout.startswith(wrong)
     assert "is 'foo': input should be 'auto', 'structural' or 'semantic'." in done.stderr
+
+
+def test_settings_are_read_once_until_a_variable_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = settings_of("here")
+    assert settings_of("here") is first
+    assert settings_of("there").home == "there"
+    monkeypatch.setenv("TAXKG_WORKERS", "7")
+    assert (first.workers, settings_of("here").workers) == (2, 7)
+    monkeypatch.setenv("TAXKG_WORKERS", "none")
+    with pytest.raises(SettingError, match="TAXKG_WORKERS"):
+        settings_of("here")
+    monkeypatch.delenv("TAXKG_WORKERS")
+    assert settings_of("here") == first

@@ -5,7 +5,12 @@ Pinned to the Dagster of requirements.lock. Each name says why the public API do
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import dagster as dg
+import sqlalchemy
+from cachetools import LRUCache
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.events import DagsterEvent
@@ -13,6 +18,10 @@ from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
+from dagster._core.storage.runs.sqlite import sqlite_run_storage
+from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 
 __all__ = [
     "DAEMON_MODULE",
@@ -21,6 +30,7 @@ __all__ = [
     "AssetCheckExecutionRecordStatus",
     "AssetDaemonCursor",
     "DagsterEvent",
+    "reuse_engines",
     "set_data_version",
 ]
 
@@ -31,3 +41,40 @@ DAEMON_MODULE = "dagster._daemon"
 def set_data_version(context: dg.OutputContext, version: str) -> None:
     """Name the content of an asset: equal rows are the same version. Only a step's own context can be public here."""
     context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
+
+
+MOST_ENGINES = 64
+"""Databases whose engines are kept: Dagster has one for each run."""
+_engines: LRUCache[tuple[str, str], sqlalchemy.Engine] = LRUCache(MOST_ENGINES)
+_engines_lock = threading.Lock()
+
+
+def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
+    """Return the engine of a database; it keeps the statements that it has compiled, and no connection."""
+    key = (url, repr(sorted(options.items(), key=lambda one: one[0])))
+    with _engines_lock:
+        if key not in _engines:
+            _engines[key] = sqlalchemy.create_engine(url, **options)
+        return _engines[key]
+
+
+def reuse_engines() -> None:
+    """Let Dagster's SQLite storages use one engine for each database.
+
+    They make an engine for each statement, which takes several times as long as the statement. They give no connection
+    pool, so an engine holds no file open. And they look up on every read whether a column is there that was added
+    years ago; a column that was seen once stays.
+    """
+    for storage in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
+        storage.create_engine = _open_engine  # type: ignore[attr-defined]
+    looked_up = SqlEventLogStorage._has_asset_key_col_on_connection
+    if looked_up.__module__ == __name__:
+        return
+
+    def has_column(self: SqlEventLogStorage, conn: sqlalchemy.Connection, column_name: str) -> bool:
+        seen = self.__dict__.setdefault("_taxkg_seen_columns", set[str]())
+        if column_name not in seen and looked_up(self, conn, column_name):
+            seen.add(column_name)
+        return column_name in seen
+
+    SqlEventLogStorage._has_asset_key_col_on_connection = has_column  # type: ignore[method-assign]

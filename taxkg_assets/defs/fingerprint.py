@@ -23,6 +23,7 @@ from typing import Any, TypeGuard
 import yaml
 
 import taxkg_assets
+from taxkg_assets.defs.kept_fingerprints import keep_fingerprint, recall_fingerprint
 from taxkg_assets.defs.store import digest
 
 PACKAGE = Path(taxkg_assets.__file__).parent
@@ -122,7 +123,13 @@ def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
 
 @cache
 def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
-    return _read_code(functions).digest(schema)
+    named = " ".join((*(f"{one.__module__}:{one.__qualname__}" for one in map(inspect.unwrap, functions)), schema))
+    packages = _PACKAGES.values()
+    found = recall_fingerprint(PACKAGE, named, packages=packages)
+    if found is None:
+        found = _read_code(functions).digest(schema)
+        keep_fingerprint(PACKAGE, named, found, packages=packages)
+    return found
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:

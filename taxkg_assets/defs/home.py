@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from taxkg_assets.defs.store import Store
-from taxkg_assets.settings import Settings
+from taxkg_assets.settings import Settings, settings_of
 
 
 class AnyHome(Protocol):
@@ -33,7 +33,7 @@ class HomeFolder:
     @property
     def settings(self) -> Settings:
         """Settings of this process, with this home."""
-        return Settings(home=self.home) if self.home else Settings()
+        return settings_of(self.home)
 
     @property
     def store(self) -> Store:

@@ -7,6 +7,7 @@ data.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import dagster as dg
 import polars as pl
@@ -21,6 +22,9 @@ from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.defs.verdicts import shortened, table_metadata
 
 PREVIEW_ROWS = 6
+
+_ungated: WeakKeyDictionary[Any, Mapping[str, str]] = WeakKeyDictionary()
+"""What is wrong with the gates above the inputs of a step, by the step's context, for as long as it runs."""
 
 
 class Rows:
@@ -87,9 +91,11 @@ class DeltaIO(dg.ConfigurableIOManager):
     def load_input(self, context: dg.InputContext) -> TableState:
         """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""
         name = context.asset_key.to_user_string()
-        faults = find_ungated(context.instance, self.home.store, PIPELINE.ancestors([name]))
+        above = PIPELINE.ancestors([name])
+        found = self._find_ungated_of_step(context)
+        faults = [f"{gate} {reason}" for gate, reason in sorted(found.items()) if gate.partition(":")[0] in above]
         if faults:
-            listed = "; ".join(f"{gate} {reason}" for gate, reason in sorted(faults.items()))
+            listed = "; ".join(faults)
             raise UngatedInputError(
                 f"{name} may not be used: {listed}. Mend the data or the code, then run `taxkg build`, "
                 "or materialize the named tables with their checks."
@@ -98,6 +104,18 @@ class DeltaIO(dg.ConfigurableIOManager):
         if state is None:
             raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
         return state
+
+    def _find_ungated_of_step(self, context: dg.InputContext) -> Mapping[str, str]:
+        """The gates above any input of a step that are not passed and current, looked up once when the step begins."""
+        step = context.step_context
+        if step not in _ungated:
+            tables = {key.to_user_string() for key in step.get_output_asset_keys()} & set(PIPELINE)
+            inputs = {
+                context.asset_key.to_user_string(),
+                *(name for table in tables for name in PIPELINE.upstream(table)),
+            }
+            _ungated[step] = find_ungated(context.instance, self.home.store, PIPELINE.ancestors(inputs))
+        return _ungated[step]
 
 
 def write_whole(store: Store, name: str, rows: WholeTable) -> Written:

@@ -7,6 +7,7 @@ itself, and the lease by which one build at a time writes. What does not: what t
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -31,6 +32,18 @@ def atomic_write(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(data)
     temporary.replace(path)
+
+
+_COMMIT = re.compile(r"[0-9]{20}\.json").fullmatch
+
+
+def newest_commit(table: Path) -> int:
+    """Number of the newest commit of a Delta table in a folder, by the names in its log; -1 before the first one."""
+    try:
+        names = os.listdir(table / "_delta_log")
+    except FileNotFoundError:
+        return -1
+    return max((int(name[:20]) for name in names if _COMMIT(name)), default=-1)
 
 
 class Seen(NamedTuple):

@@ -13,7 +13,7 @@ import dagster as dg
 from taxkg_assets.defs.fingerprint import PACKAGE as PACKAGE
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.store import BUILD, Store
-from taxkg_assets.settings import Settings
+from taxkg_assets.settings import Settings, settings_of
 
 PROJECT = PACKAGE.parent
 WAIT_SECONDS = 3600.0
@@ -47,8 +47,8 @@ class Home(dg.ConfigurableResource["Home"]):
 
     @property
     def settings(self) -> Settings:
-        """Settings of this process, with this home; reading them takes a millisecond or two."""
-        return Settings(home=self.home) if self.home else Settings()
+        """Settings of this process, with this home."""
+        return settings_of(self.home)
 
     @property
     def store(self) -> Store:

@@ -28,24 +28,24 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from cachetools import LRUCache
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from taxkg_assets.defs.bucket import BucketPlace
 from taxkg_assets.defs.contracts import empty_frame, enforce_contract, schema_of
-from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote
+from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote, newest_commit
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.place import atomic_write as atomic_write
 from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
-from taxkg_assets.settings import Settings
+from taxkg_assets.settings import settings_of
 
 BUILD, TRAINING = "build", "training"
 """What a home is held for: one of each at a time, so that a new document never waits for training."""
 POLL_SECONDS = 0.5
 
 _HASH_SEED = 7
-
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
 LEDGER = "sources.json"
@@ -53,6 +53,7 @@ NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by table, its identity, its version
 _held: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
@@ -101,7 +102,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
 def work_folder(uri: str) -> Path:
     """The folder of this machine that goes with a home in a bucket."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
-    return (Path(Settings().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
+    return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
 class Store:
@@ -243,12 +244,18 @@ class Store:
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
+        if isinstance(self.place, LocalPlace):
+            return newest_commit(Path(self.table_uri(name)))
         table = self.open_table(name)
         return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
-        """Rows of a table."""
-        return int(self._scan(name).select(pl.len()).collect().item())
+        """Rows of a table; a version never changes, so its rows are counted once."""
+        table = self.open_table(name)
+        key = (name, "", "") if table is None else (name, str(table.metadata().id), str(table.version()))
+        if table is None or key not in _counted:
+            _counted[key] = int(self._scan(name).select(pl.len()).collect().item())
+        return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
         """A few rows of a table, in no promised order."""

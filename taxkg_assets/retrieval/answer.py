@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -236,6 +237,12 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
     return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
 
 
+@lru_cache(maxsize=512)
+def _find_distinct_terms(text: str) -> frozenset[str]:
+    """The terms of a passage; systems that are compared, and users after one another, get the same ones."""
+    return frozenset(find_terms(text))
+
+
 def find_evidence(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
 ) -> dict[str, float]:
@@ -253,7 +260,7 @@ def find_evidence(
     deepest = max(load_family("guardrail")["passages"].values())
     all_terms = searcher.passages.columns["terms"]
     rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
-    terms = [frozenset(find_terms(f"{row.heading_path} {row.text}")) for row in results[:deepest]]
+    terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]
     return guardrail.find_evidence(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
     )

@@ -9,7 +9,6 @@ import numpy as np
 
 from taxkg_assets.retrieval import rerank
 from taxkg_assets.retrieval.answering.lines import add_lead_ins
-from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
@@ -90,20 +89,20 @@ class Assembly:
         """Yield candidates in order, near-duplicates of better ones (another revision or copy) after all others."""
         limits, ranked = load_family("ranking")["duplicates"], self.ranking.candidates
         kept: list[int] = []
-        kept_vectors: list[Vectors] = []
+        kept_vectors = np.zeros((0, 0), dtype=np.float32)
         demoted: list[Candidate] = []
         for first in range(0, len(ranked), _BLOCK):
             block = ranked[first : first + _BLOCK]
             vectors = self.index_context.index.read_vectors([candidate.row for candidate in block])
+            if not first:
+                kept_vectors = np.empty((len(ranked), vectors.shape[1]), dtype=vectors.dtype)
             for candidate, vector in zip(block, vectors, strict=True):
-                close = [
-                    row for row, other in zip(kept, kept_vectors, strict=True) if other @ vector >= limits["cosine"]
-                ]
-                if any(self._overlap(candidate.row, other) >= limits["overlap"] for other in close):
+                close = np.flatnonzero(kept_vectors[: len(kept)] @ vector >= limits["cosine"])
+                if any(self._overlap(candidate.row, kept[other]) >= limits["overlap"] for other in close.tolist()):
                     demoted.append(candidate)
                 else:
+                    kept_vectors[len(kept)] = vector
                     kept.append(candidate.row)
-                    kept_vectors.append(vector)
                     yield candidate
         yield from demoted
 

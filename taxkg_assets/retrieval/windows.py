@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.facts import Ints, PassageFacts
 from taxkg_assets.rules.loader import load_family
 
 SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id", "terms")
@@ -103,11 +104,23 @@ class Windows:
         """Add ranked candidates under the same heading or the heading above, within the budget."""
         words = self.facts.word_counts
         left = budget - words[row]
-        for other in self.ranked[: load_family("ranking")["windows"]["ranked"]]:
-            is_near = self._may_join(row, other, "anchor") or self._may_join(row, other, "parent")
-            if other != row and is_near and words[other] <= left:
+        for other in self._find_near(row):
+            if other != row and other not in self.used and words[other] <= left:
                 chosen.add(other)
                 left -= words[other]
+
+    def _find_near(self, row: int) -> list[int]:
+        """Return the best rows of the ranking that stand under the same heading or the heading above, best first."""
+        facts, best = self.facts, self._best
+        is_near = facts.anchor_number[best] == facts.anchor_number[row]
+        is_near |= facts.parent_number[best] == facts.parent_number[row]
+        is_near &= facts.document_number[best] == facts.document_number[row]
+        near: list[int] = best[is_near & (facts.is_table[best] == 0)].tolist()
+        return near
+
+    @cached_property
+    def _best(self) -> Ints:
+        return np.array(self.ranked[: load_family("ranking")["windows"]["ranked"]], dtype=np.int64)
 
     def _take_adjacent(self, row: int, chosen: set[int], *, budget: int) -> None:
         """Add the rows after and before the hit, within the budget."""

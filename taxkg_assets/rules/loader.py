@@ -137,3 +137,18 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
         )
         for row in load_family(name)[group]
     )
+
+
+def load_usable_rules(name: str, group: str, text: str) -> list[Rule]:
+    """Load the rules of a group that can match at all in a text; cheap words decide.
+
+    Args:
+        name: Rule family.
+        group: Key of the list in the family.
+        text: Text that is searched.
+
+    Returns:
+        Rules in the order of the file.
+    """
+    small = text.lower()
+    return [rule for rule in load_rules(name, group) if rule.may_match(small)]

@@ -10,7 +10,7 @@ class _Library:
     """The library's names, which carry no complete type annotations."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("pymupdf"), name)
+        return getattr(import_module("taxkg_assets.extraction.pdf.library").pymupdf, name)
 
 
 MUPDF: Any = _Library()

@@ -35,7 +35,7 @@ def reduce_fsyncs(folder: Path) -> Iterator[None]:
         if not isinstance(connection, sqlite3.Connection):
             return
         path = connection.execute("PRAGMA database_list").fetchone()[2]
-        if not path or not Path(path).is_relative_to(below) or not _is_logged(connection):
+        if path not in kept and not (path and Path(path).is_relative_to(below) and _is_logged(connection)):
             return
         connection.execute("PRAGMA synchronous=NORMAL")
         with lock:

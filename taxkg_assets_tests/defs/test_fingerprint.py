@@ -60,7 +60,10 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], None]:
 
 
 @pytest.fixture(autouse=True)
-def _forgotten() -> Any:
+def _forgotten(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Nothing is known of an earlier test, nor of an earlier process, which saw the files as they are."""
+    monkeypatch.setattr(fingerprint, "recall_fingerprint", lambda *_, **__: None)
+    monkeypatch.setattr(fingerprint, "keep_fingerprint", lambda *_, **__: None)
     forget_rules()
     yield
     forget_rules()

@@ -33,15 +33,15 @@ def versions(store: Store) -> dict[str, int]:
 
 
 @pytest.mark.usefixtures("old_enough")
-def test_releases_that_a_rollback_may_go_to_stay_whole_and_older_ones_go(sample_home: Path, tmp_path: Path) -> None:
-    folder, store, home = tmp_path / "more", Store(sample_home), Home(home=str(sample_home))
+def test_releases_that_a_rollback_may_go_to_stay_whole_and_older_ones_go(small_home: Path, tmp_path: Path) -> None:
+    folder, store, home = tmp_path / "more", Store(small_home), Home(home=str(small_home))
     folder.mkdir()
     statute = next(SAMPLES.glob("*.txt")).read_text(encoding="utf8")
     for number in range(KEPT_RELEASES):
         (folder / "more.txt").write_text(f"{statute}\nSentence number {number} was added.\n", encoding="utf8")
-        assert build(str(sample_home), roots=[folder]).is_done
+        assert build(str(small_home), roots=[folder]).is_done
     assert store.read("release").height == KEPT_RELEASES + 1
-    served = open_release(str(sample_home))
+    served = open_release(str(small_home))
     before = {name: served.table(name) for name in json.loads(served.row["table_versions"])}
     commits = versions(store)
     told = keep_house(home, keep_days=0, is_dry=True)
@@ -50,12 +50,12 @@ def test_releases_that_a_rollback_may_go_to_stay_whole_and_older_ones_go(sample_
     assert sum(one.files for one in freed) > 0
     assert all(one.files == 0 for one in keep_house(home, keep_days=0))
     assert versions(store) == commits, "nobody has to build or judge anything again"
-    assert build(str(sample_home)).built == []
-    again = open_release(str(sample_home))
+    assert build(str(small_home)).built == []
+    again = open_release(str(small_home))
     assert all(again.table(name).equals(frame) for name, frame in before.items())
     for _ in range(KEPT_RELEASES - 1):
-        withdraw(str(sample_home))
-        older = open_release(str(sample_home))
+        withdraw(str(small_home))
+        older = open_release(str(small_home))
         assert all(older.table(name).height for name in ("documents", "nodes", "chunks"))
         assert older.searcher.search("what is reported in box 2e", k=1)
 

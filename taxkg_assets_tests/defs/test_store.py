@@ -145,3 +145,15 @@ def test_every_renamed_column_exists() -> None:
         columns = schema_of(table).columns()
         assert set(renamed.values()) <= set(columns)
         assert not set(renamed) & set(columns)
+
+
+def test_the_newest_commit_is_read_from_the_names_of_the_log(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.version("faces") == -1
+    for number in range(12):
+        state = store.write("faces", faces("a", [f"box_{number}"]), inputs=str(number))
+        (Path(store.table_uri("faces")) / "_delta_log" / f"{number + 90:020}.json.tmp").touch()
+        table = store.open_table("faces")
+        assert table is not None
+        assert store.version("faces") == state.version == table.version()
+        assert store.count("faces") == 1

@@ -56,21 +56,21 @@ def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path:
     assert run_cli("build", "--home", str(home), "--json", environment=limits).returncode == 3
 
 
-def test_a_bad_new_version_leaves_the_old_rows_and_a_mended_one_heals(sample_home: Path, tmp_path: Path) -> None:
+def test_a_bad_new_version_leaves_the_old_rows_and_a_mended_one_heals(small_home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
     path = folder / "own.pdf"
     path.write_bytes(sound_pdf())
-    assert build(str(sample_home), roots=[folder]).is_done
-    store = Store(sample_home)
+    assert build(str(small_home), roots=[folder]).is_done
+    store = Store(small_home)
     old = store.read("spans")
     path.write_bytes(b"%PDF-1.7 cut")
-    result = build(str(sample_home))
+    result = build(str(small_home))
     assert result.is_done
     assert [row["document_id"] for row in result.quarantine] == ["own"]
     assert store.read("spans").equals(old)
     path.write_bytes(sound_pdf(pages=3))
-    result = build(str(sample_home))
+    result = build(str(small_home))
     assert (result.is_done, result.quarantine) == (True, [])
     assert store.read("documents").filter(document_id="own")["page_count"].item() == 3
 
@@ -126,9 +126,20 @@ def test_a_second_build_changes_nothing(sample_home: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["documents", "sections", "embeddings"])
-def test_a_killed_build_goes_on_where_it_was(moment: str, built_samples: Path, tmp_path: Path) -> None:
+def test_a_killed_build_goes_on_where_it_was(
+    moment: str, small_corpus: Path, built_small: Path, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
-    command = [sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--corpus", str(SAMPLES), "--home", str(home)]
+    command = [
+        sys.executable,
+        "-m",
+        "taxkg_assets.serving.cli",
+        "build",
+        "--corpus",
+        str(small_corpus),
+        "--home",
+        str(home),
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:
@@ -139,7 +150,7 @@ def test_a_killed_build_goes_on_where_it_was(moment: str, built_samples: Path, t
     assert process.returncode == -signal.SIGKILL, "the build was over before it could be killed"
     assert not Store(home).exists("release")
     assert build(str(home)).is_done
-    assert_same_tables(home, built_samples)
+    assert_same_tables(home, built_small)
 
 
 def test_a_home_takes_one_build_at_a_time(sample_home: Path) -> None:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pymupdf
-
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.render_fast_path import PICTURE, inside_of
 
 _MUPDF: Any = pymupdf.mupdf

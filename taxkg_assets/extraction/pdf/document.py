@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pymupdf
+from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pymupdf
-
 from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Rule
 from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
 from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Cover

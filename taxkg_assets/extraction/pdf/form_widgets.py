@@ -10,8 +10,7 @@ import zlib
 from contextlib import suppress
 from typing import Any
 
-import pymupdf
-
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Widget
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.rules.loader import load_family

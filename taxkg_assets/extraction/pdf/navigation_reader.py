@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pymupdf
-
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value

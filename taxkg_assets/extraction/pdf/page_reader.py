@@ -8,12 +8,11 @@ from functools import lru_cache
 from sys import intern
 from typing import Any, TypeVar
 
-import pymupdf
-
 from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
 from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import (
     has_drawn_letters,

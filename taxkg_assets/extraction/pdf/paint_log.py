@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pymupdf
-
 from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf.mupdf
 _TEXT_PAGE: Any = pymupdf.TextPage

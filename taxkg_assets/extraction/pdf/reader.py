@@ -11,11 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pymupdf
-
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import read_template
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader

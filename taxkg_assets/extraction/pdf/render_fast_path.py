@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import pymupdf
+from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf.mupdf
 _REPLACED = "ActualText"

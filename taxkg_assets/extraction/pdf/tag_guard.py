@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pymupdf
-
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.tags import MAX_DEPTH
 
 _MUPDF: Any = pymupdf.mupdf

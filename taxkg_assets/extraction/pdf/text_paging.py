@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pymupdf
+from taxkg_assets.extraction.pdf.library import pymupdf
 
 # Lines of a portion: some hundred pages, where opening a portion and walking through it cost about the same.
 _PORTION_LINES = 3_000

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pymupdf
 
 from taxkg_assets.extraction.pdf.content_stream import written_as
 from taxkg_assets.extraction.pdf.geometry import (
@@ -30,6 +29,7 @@ from taxkg_assets.extraction.pdf.geometry import (
     find_shared_areas,
     holds,
 )
+from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.rules.loader import load_family

@@ -11,12 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import pymupdf
-
 from taxkg_assets.extraction.authored.structure_tree import tags_table
 from taxkg_assets.extraction.layout.printed_text import PrintedText
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
+from taxkg_assets.extraction.pdf.library import load_layout, pymupdf
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
@@ -99,8 +98,8 @@ class PymupdfEngine:
             page.page: [] if page.sideways else find_unread_boxes(page, is_face=page.page in faces) for page in pages
         }
         if any(unread.values()):
-            module: Any = pymupdf
-            with module.open(stream=data, filetype="pdf") as document:
+            load_layout()
+            with pymupdf.open(stream=data, filetype="pdf") as document:
                 for page in pages:
                     for box in unread[page.page]:
                         own[page.page] = _merged(

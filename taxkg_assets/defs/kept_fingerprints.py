@@ -1,0 +1,79 @@
+"""Fingerprints that another process found for the very same files: to read all modules takes a process seconds.
+
+They lie where Python keeps compiled modules, and like those they hold for files of the same size and time of change;
+a change of any file of the package forgets all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Collection
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+KINDS = (".py", ".yaml")
+"""Files that decide what code does."""
+DIGITS = 24
+"""Length of a fingerprint; a line that was cut holds none."""
+MOST_FILES = 4
+"""States of the package whose fingerprints are kept."""
+
+
+def recall_fingerprint(package: Path, name: str, *, packages: Collection[str]) -> str | None:
+    """Return a fingerprint that was kept for today's files; None if there is none.
+
+    Args:
+        package: Folder of the package.
+        name: What the fingerprint is of.
+        packages: Distributions whose versions count, too.
+    """
+    return _read_kept(_find_file(package, tuple(sorted(packages)))).get(name)
+
+
+def keep_fingerprint(package: Path, name: str, found: str, *, packages: Collection[str]) -> None:
+    """Keep a fingerprint for other processes, where Python may keep compiled modules.
+
+    Args:
+        package: Folder of the package.
+        name: What the fingerprint is of, in one line.
+        found: The fingerprint.
+        packages: Distributions whose versions count, too.
+    """
+    if sys.dont_write_bytecode:
+        return
+    path = _find_file(package, tuple(sorted(packages)))
+    try:
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            for old in sorted(path.parent.glob("fingerprints-*"), key=lambda one: one.stat().st_mtime)[
+                : 1 - MOST_FILES
+            ]:
+                old.unlink(missing_ok=True)
+        with path.open("a", encoding="utf8") as file:  # one short write: processes that write at once do not mix
+            file.write(f"{name}\t{found}\n")
+    except OSError:
+        return  # a package that may not be written is read by each process
+
+
+@cache
+def _read_kept(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text(encoding="utf8").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split("\t") for line in lines)
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and len(pair[1]) == DIGITS}
+
+
+@cache
+def _find_file(package: Path, packages: tuple[str, ...]) -> Path:
+    state = hashlib.sha256(sys.version.encode())
+    for name in packages:
+        state.update(f"{name}={version(name)}\n".encode())
+    for path in sorted(package.rglob("*")):
+        if path.suffix in KINDS:
+            seen = path.stat()
+            state.update(f"{path.relative_to(package)} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+    return package / "__pycache__" / f"fingerprints-{state.hexdigest()[:16]}"

@@ -1,0 +1,35 @@
+"""PyMuPDF without the layout model and the Markdown writer that it loads with itself: a second in each process.
+
+Only one optional engine of tables asks the layout model. Code that imports these modules has them as before.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+LAYOUT, WRITER = "pymupdf.layout", "pymupdf4llm"
+
+
+def load_layout() -> None:
+    """Let PyMuPDF's finder of tables ask the layout model, where the installed PyMuPDF has one."""
+    with suppress(ImportError):
+        import_module(LAYOUT)
+
+
+def _import_library() -> ModuleType:
+    hidden = [] if "pymupdf" in sys.modules else [name for name in (LAYOUT, WRITER) if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment] # Python's own way to say that there is none
+    try:
+        import pymupdf
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    return pymupdf
+
+
+pymupdf: Any = _import_library()
