@@ -59,6 +59,7 @@ SERVED = (
     "registry",
     "lines",
     "formulas",
+    "flows",
     "nodes",
     "edges",
     "chunks",
