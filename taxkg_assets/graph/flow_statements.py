@@ -40,7 +40,7 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
 
     Args:
         text: The passage.
-        under: What its heading explains to whom: `boxes` (of a form that the reader received), `lines` (that the reader
+        under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
     """
     found: list[FlowStatement] = []

@@ -116,7 +116,7 @@ class Flows(dy.Schema):
     target_key = text_column("its line, box or column; in the words of the statement where not resolved")
     target_column = text_column("letter of the column meant; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
-    is_same_year = dy.Bool(description="both ends are revisions of the statement's year, not the nearest ones held")
+    is_same_year = dy.Bool(description="both ends are revisions of the statement's year, not the nearest ones")
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
         regex=one_of(FLOW_AGREEMENTS),

@@ -9,6 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.tree import Tree
+
+from taxkg_assets.serving.trace import name_line
 
 
 def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
@@ -94,3 +97,26 @@ def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 def _key(row: Mapping[str, Any]) -> str:
     kind, _, number = str(row["key"]).partition("_")
     return f"{row['kind'] if kind == 'box' else kind} {number}"
+
+
+def trace(traced: Mapping[str, Any], *, out: Console) -> None:
+    """Print where an amount goes and comes from as two trees.
+
+    Args:
+        traced: What `serving.trace.trace` returns.
+        out: Where to print.
+    """
+    for title, steps in (("goes to", traced["into"]), ("comes from", traced["out_of"])):
+        tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
+        _grow(tree, steps)
+        out.print(tree if steps else f"{escape(name_line(traced))} {title}: nothing is stated", highlight=False)
+
+
+def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> None:
+    for step in steps:
+        stated = step["statement"]
+        doubts = [stated["problem"], "" if stated["is_same_year"] else "nearest revision", stated["agreement"]]
+        where = f"{stated['document_id']} p. {stated['page']}, {', '.join(filter(None, doubts))}"
+        evidence = f"“{stated['evidence']}” ({where})"
+        head = f"{escape(name_line(step))}  {escape(step['label'])}"
+        _grow(tree.add(f"{head}\n[dim]{escape(evidence)}[/]"), step["steps"])
