@@ -18,7 +18,7 @@ Node = tuple[str, str, str]
 
 DEPTH = 6
 _STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", "agreement", "problem")
-_WIDTH, _HEIGHT = 230, 46
+_WIDTH, _HEIGHT = 300, 46
 
 
 def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> dict[str, Any]:
@@ -82,15 +82,15 @@ def draw(traced: Row) -> str:
     parts.append('<defs><marker id="a" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">')
     parts.append('<path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>')
     for (from_layer, from_row), (to_layer, to_row) in arrows:
-        x0, y0 = 10 + (from_layer - left) * _WIDTH + 180, 10 + from_row * _HEIGHT + 16
+        x0, y0 = 10 + (from_layer - left) * _WIDTH + 240, 10 + from_row * _HEIGHT + 16
         x1, y1 = 10 + (to_layer - left) * _WIDTH, 10 + to_row * _HEIGHT + 16
         parts.append(f'<path d="M{x0} {y0} {x1} {y1}" stroke="#555" marker-end="url(#a)"/>')
     for layer, names in layers.items():
         for row, name in enumerate(names):
             x, y = 10 + (layer - left) * _WIDTH, 10 + row * _HEIGHT
             fill = "#fff2cc" if layer == 0 else "#eef3fa"
-            parts.append(f'<rect x="{x}" y="{y}" width="180" height="32" rx="4" fill="{fill}" stroke="#555"/>')
-            parts.append(f'<text x="{x + 90}" y="{y + 20}" font-size="10" text-anchor="middle">{escape(name)}</text>')
+            parts.append(f'<rect x="{x}" y="{y}" width="240" height="32" rx="4" fill="{fill}" stroke="#555"/>')
+            parts.append(f'<text x="{x + 120}" y="{y + 20}" font-size="10" text-anchor="middle">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
