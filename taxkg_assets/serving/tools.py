@@ -128,7 +128,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         form: Annotated[str, Field(max_length=100, description="the form or schedule, e.g. 1099-DIV")],
         key: Annotated[str, Field(max_length=50, description="the line, box or column, e.g. 1a")],
     ) -> dict[str, Any]:
-        """Follow an amount from line to line across documents: where it goes and comes from, each step with evidence."""
+        """Follow an amount across documents: the lines that it goes to and comes from, each step with its evidence."""
         return service.trace_line(form, key)
 
     @server.tool(annotations=READS)

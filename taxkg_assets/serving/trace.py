@@ -53,7 +53,7 @@ def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> di
 
 
 def draw(traced: Row) -> str:
-    """Draw a trace as SVG: where the amount comes from on the left, the line, where it goes on the right.
+    """Draw a trace as SVG: where the amount comes from at the left, the line, its further way at the right.
 
     Args:
         traced: What `trace` returns.
