@@ -36,6 +36,10 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             out.print(f"  computed: {escape(formula(row))}", highlight=False)
         if row["used_in"]:
             out.print(f"  used in: {escape(', '.join(row['used_in']).replace('_', ' '))}", highlight=False)
+        for way, end in (("from", "source"), ("to", "target")):
+            for flow in row["flows_in" if way == "from" else "flows_out"]:
+                there = f"{flow[f'{end}_form']} {flow[f'{end}_key']}".replace("_", " ")
+                out.print(f"  {way}: {escape(there)} [dim]{escape(flow['document_id'])}[/]", highlight=False)
         for field in row["fields"]:
             box = field["bbox"]
             place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])
