@@ -23,6 +23,7 @@ from taxkg_assets.graph.change_report import (
     render_changes_overview,
 )
 from taxkg_assets.graph.edges import build_edges
+from taxkg_assets.graph.flows import build_flows, find_flow_faults
 from taxkg_assets.graph.formulas import build_formulas, find_formula_faults
 from taxkg_assets.graph.integrity import (
     count_relations,
@@ -50,6 +51,7 @@ CHANGES = "reports/changes"
 registry = table(schemas.Registry, build_registry, group="graph")
 lines = table(schemas.Lines, build_lines, group="graph")
 formulas = table(schemas.Formulas, build_formulas, group="graph")
+flows = table(schemas.Flows, build_flows, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 edges = table(
     schemas.Edges,
@@ -128,6 +130,13 @@ def formulas_name_lines_of_their_form(
     """Every operand is a line of the form, and no line is computed from itself."""
     figures = dict(formulas.group_by("operation").len().sort("operation").iter_rows())
     return Verdict(find_formula_faults(formulas, lines), formulas.height, figures=figures)
+
+
+@gate(on="flows", reads=("lines",))
+def flows_join_lines(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> Verdict:
+    """Both ends of every resolved flow are lines, none is its own end, and every open one has a reason."""
+    figures = dict(flows.group_by("agreement").len().sort("agreement").iter_rows())
+    return Verdict(find_flow_faults(flows, lines), flows.height, figures=figures)
 
 
 @gate(on="nodes")

@@ -60,6 +60,7 @@ SERVED = (
     "registry",
     "lines",
     "formulas",
+    "flows",
     "nodes",
     "edges",
     "chunks",

@@ -19,6 +19,8 @@ from taxkg_assets.schemas.values import (
     CHANGE_NATURES,
     CREATED_BY,
     EDGE_RELATIONS,
+    FLOW_AGREEMENTS,
+    FLOW_RELATIONS,
     LINE_KINDS,
     NODE_LEVELS,
     OPERATIONS,
@@ -92,6 +94,43 @@ class Formulas(dy.Schema):
     end = dy.Int32(min=1, description="one past the last character")
     page = page_column()
     bbox = bbox_column("the line's first field")
+
+
+class Flows(dy.Schema):
+    """One statement that an amount goes from one line, box or column to another."""
+
+    flow_id = key_column("digest of where it is stated and of its two ends")
+    relation = dy.String(
+        regex=one_of(FLOW_RELATIONS),
+        description="stated where the amount comes from, where it goes, or by a formula: " + " | ".join(FLOW_RELATIONS),
+    )
+    source_document_id = text_column("document that the amount comes from; null where not resolved", nullable=True)
+    source_form = text_column("its form; in the words of the statement where the library does not contain it")
+    source_part = text_column("its part; may be empty")
+    source_key = text_column("its line, box or column; in the words of the statement where not resolved")
+    source_column = text_column("letter of the column meant; may be empty")
+    source_line = text_column("canonical id of the line; null where not resolved", nullable=True)
+    target_document_id = text_column("document that the amount goes to; null where not resolved", nullable=True)
+    target_form = text_column("its form; in the words of the statement where the library does not contain it")
+    target_part = text_column("its part; may be empty")
+    target_key = text_column("its line, box or column; in the words of the statement where not resolved")
+    target_column = text_column("letter of the column meant; may be empty")
+    target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
+    is_same_year = dy.Bool(description="both ends are revisions of the statement's year, not the nearest ones")
+    problem = text_column("why an end is not resolved; empty where both are")
+    agreement = dy.String(
+        regex=one_of(FLOW_AGREEMENTS),
+        description="whether both ends state it, one does, or the other end names another line: "
+        + " | ".join(FLOW_AGREEMENTS),
+    )
+    document_id = text_column("document that states it")
+    element_id = text_column("passage that states it; null for a line's label", nullable=True)
+    evidence = text_column("words that state it, a slice of the passage or the label")
+    start = dy.Int32(min=0, description="first character of the evidence")
+    end = dy.Int32(min=1, description="one past the last character")
+    page = page_column()
+    bbox = bbox_column("the printed line where the evidence begins, or the line's first field")
+    rule_id = text_column("rule that read it")
 
 
 class Nodes(dy.Schema):

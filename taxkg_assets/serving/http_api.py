@@ -295,6 +295,13 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
     ) -> list[dict[str, Any]]:
         return service.find_line(form, key)
 
+    @app.get("/v1/trace", summary="Where the amount of a line goes and comes from, across documents")
+    def trace(
+        form: Annotated[str, Query(min_length=1, max_length=100)],
+        key: Annotated[str, Query(min_length=1, max_length=50)],
+    ) -> dict[str, Any]:
+        return service.trace_line(form, key)
+
     @app.get("/v1/diff", summary="What changed between two revisions, the two newest if none is named")
     def diff(
         name: Annotated[str, Query(min_length=1, max_length=100)],

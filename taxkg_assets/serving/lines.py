@@ -162,6 +162,14 @@ def _find_uses(
     ]
 
 
+def _find_flows(flows: pl.DataFrame | None, line: dict[str, Any], end: str) -> list[dict[str, Any]]:
+    """List the flows of a line to or from other lines; none from a release of an older version."""
+    if flows is None:
+        return []
+    same = [pl.col(f"{end}_{name}") == line[name] for name in ("document_id", "part", "key")]
+    return flows.filter(*same).sort("flow_id").to_dicts()
+
+
 def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]:
     """Add to each line the fields to be filled in for it, and what to doubt of its document."""
     fields = released.read_documents("fields", rows["document_id"].unique().to_list())
@@ -170,12 +178,14 @@ def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]
         own = (field["document_id"], field["part"], field["key"])
         entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
     formulas = _read_formulas(released, rows)
+    flows = released.table("flows").filter(pl.col("relation") != "computed_from") if released.holds("flows") else None
     every = released.table("lines").filter(pl.col("document_id").is_in(rows["document_id"].unique().to_list()))
     known = set(every.select("document_id", "part", "key").iter_rows())
     return [
         {
             **row,
             "formula": formulas.get((row["document_id"], row["part"], row["key"])),
+            **{f"flows_{way}": _find_flows(flows, row, end) for way, end in (("in", "target"), ("out", "source"))},
             "used_in": _find_uses(row, formulas, known),
             "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
             "quality": released.flags_of(row["document_id"]),

@@ -9,6 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.tree import Tree
+
+from taxkg_assets.serving.trace import name_line
 
 
 def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
@@ -33,6 +36,10 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             out.print(f"  computed: {escape(formula(row))}", highlight=False)
         if row["used_in"]:
             out.print(f"  used in: {escape(', '.join(row['used_in']).replace('_', ' '))}", highlight=False)
+        for way, end in (("from", "source"), ("to", "target")):
+            for flow in row["flows_in" if way == "from" else "flows_out"]:
+                there = f"{flow[f'{end}_form']} {flow[f'{end}_key']}".replace("_", " ")
+                out.print(f"  {way}: {escape(there)} [dim]{escape(flow['document_id'])}[/]", highlight=False)
         for field in row["fields"]:
             box = field["bbox"]
             place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])
@@ -94,3 +101,26 @@ def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 def _key(row: Mapping[str, Any]) -> str:
     kind, _, number = str(row["key"]).partition("_")
     return f"{row['kind'] if kind == 'box' else kind} {number}"
+
+
+def trace(traced: Mapping[str, Any], *, out: Console) -> None:
+    """Print where an amount goes and comes from as two trees.
+
+    Args:
+        traced: What `serving.trace.trace` returns.
+        out: Where to print.
+    """
+    for title, steps in (("goes to", traced["into"]), ("comes from", traced["out_of"])):
+        tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
+        _grow(tree, steps)
+        out.print(tree if steps else f"{escape(name_line(traced))} {title}: nothing is stated", highlight=False)
+
+
+def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> None:
+    for step in steps:
+        stated = step["statement"]
+        doubts = [stated["problem"], "" if stated["is_same_year"] else "nearest revision", stated["agreement"]]
+        where = f"{stated['document_id']} p. {stated['page']}, {', '.join(filter(None, doubts))}"
+        evidence = f"“{stated['evidence']}” ({where})"
+        head = f"{escape(name_line(step))}  {escape(step['label'])}"
+        _grow(tree.add(f"{head}\n[dim]{escape(evidence)}[/]"), step["steps"])

@@ -26,6 +26,7 @@ from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.serving.tables import TableLookup
+from taxkg_assets.serving.trace import trace
 from taxkg_assets.settings import Settings
 
 T = TypeVar("T")
@@ -152,6 +153,19 @@ class Service:
         """
         released = self.current
         return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
+
+    def trace_line(self, form: str, key: str) -> dict[str, Any]:
+        """Follow the flows of a line both ways.
+
+        Args:
+            form: Form or schedule, e.g. 1099-DIV.
+            key: Key, e.g. 1a.
+
+        Raises:
+            LineNotFoundError: There is no such line; the message lists what there is.
+        """
+        released = self.current
+        return self._remembered(released, "trace", [form, key], lambda: trace(released, [form, key]))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is."""

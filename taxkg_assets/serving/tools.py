@@ -124,6 +124,15 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
 
     @server.tool(annotations=READS)
     @_explained
+    def trace(
+        form: Annotated[str, Field(max_length=100, description="the form or schedule, e.g. 1099-DIV")],
+        key: Annotated[str, Field(max_length=50, description="the line, box or column, e.g. 1a")],
+    ) -> dict[str, Any]:
+        """Follow an amount across documents: the lines that it goes to and comes from, each step with its evidence."""
+        return service.trace_line(form, key)
+
+    @server.tool(annotations=READS)
+    @_explained
     def table(question: Question, k: CellCount = 3, document: DocumentId = None) -> list[dict[str, Any]]:
         """Read a cell of a table by its row and column headers. Use it for a figure; the list is empty if none fits."""
         return service.find_cells(question, k=k, document=document)

@@ -22,6 +22,7 @@ TABLES = (
         "registry",
         "lines",
         "formulas",
+        "flows",
         "nodes",
         "edges",
         "revisions",

@@ -87,7 +87,13 @@ def test_a_bad_request_is_refused_with_its_reason(
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1/boxes?form=1099-XX&key=1a", "/v1/lines?form=1099-XX&key=1a", "/v1/evidence/nothing.png", "/v1/nothing"],
+    [
+        "/v1/boxes?form=1099-XX&key=1a",
+        "/v1/lines?form=1099-XX&key=1a",
+        "/v1/trace?form=1099-XX&key=1a",
+        "/v1/evidence/nothing.png",
+        "/v1/nothing",
+    ],
 )
 def test_what_is_not_there_is_not_found(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 async def use_every_tool(client: Client) -> None:
     tools = {tool.name for tool in (await client.list_tools()).tools}
-    assert {"search", "ask", "box", "line", "table", "diff", "documents", "fields", "evidence"} <= tools
+    assert {"search", "ask", "box", "line", "trace", "table", "diff", "documents", "fields", "evidence"} <= tools
     answer = await client.call_tool("ask", {"question": "Is section 897 gain part of ordinary dividends?"})
     assert answer.structured_content is not None
     assert answer.structured_content["results"]

@@ -54,3 +54,26 @@ def form(
         print_json(rows)
     elif csv is None:
         render_lines.form(rows, out=out)
+
+
+@command()
+def trace(
+    words: Annotated[list[str], typer.Argument(help="Form and key: 1099-DIV 1a.")],
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the trace into a file.")] = None,
+    home: HomeOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Follow an amount from line to line, across documents, to the return and back, each step with its evidence."""
+    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.serving import render_lines
+    from taxkg_assets.serving.released import open_release
+    from taxkg_assets.serving.trace import draw
+    from taxkg_assets.serving.trace import trace as follow
+
+    traced = follow(open_release(home_of(home)), words)
+    if svg is not None:
+        atomic_write(svg, draw(traced).encode())
+    if as_json:
+        print_json(traced)
+    else:
+        render_lines.trace(traced, out=out)

@@ -1,0 +1,194 @@
+"""Which line of which document a place means: the form, its revision of the year, the line with the key or label."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.graph.line_history import fold_label
+from taxkg_assets.graph.places import RETURN, Place
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.rules.loader import load_family
+
+Row = Mapping[str, Any]
+_PARENT = re.compile(r" \(Form (.+)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a text is about: its form, year, and the document and part of the line whose text it is, if any."""
+
+    form: str
+    year: int | None
+    document_id: str | None = None
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a flow; `line` is None, and `problem` says why, where the place is not exactly one line."""
+
+    form: str
+    key: str
+    part: str = ""
+    column: str = ""
+    line: Row | None = None
+    is_same_year: bool = True
+    problem: str = ""
+
+
+class Lines:
+    """The lines of all documents, by form, revision and key."""
+
+    def __init__(self, lines: Sequence[Row], documents: Sequence[Row]) -> None:
+        """Index lines and the forms that print them.
+
+        Args:
+            lines: Rows of `lines`.
+            documents: Rows of `documents`.
+        """
+        self._rows: dict[str, list[Row]] = defaultdict(list)
+        self._by_number: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in lines:
+            self._rows[row["document_id"]].append(row)
+            self._by_number[row["document_id"], _number(row).lower()].append(row)
+        self._revisions: dict[str, list[Row]] = defaultdict(list)
+        for row in documents:
+            if row["document_id"] in self._rows:
+                self._revisions[row["form"]].append(row)
+        self._names: dict[str, list[str]] = defaultdict(list)
+        for form in sorted(self._revisions):
+            self._names[_fold(form)].append(form)
+            if _PARENT.search(form):
+                self._names[_fold(_PARENT.sub("", form))].append(form)
+
+    def find(self, place: Place, about: About, *, key: str, form: str, other_form: str = "") -> End:
+        """Find the one line that a place means.
+
+        Args:
+            place: The place as named.
+            about: What the text is about that names it.
+            key: One of the place's keys; empty where it has a label.
+            form: One of its forms; empty for the form that the text is about.
+            other_form: Form of the other end: under a heading, the line for it is meant.
+        """
+        name = self.name_form(form, about)
+        shown = f"{place.kind}_{key}" if key else place.label
+        end = End(name or form, shown, place.part, place.column)
+        if not name:
+            return _fail(end, "the form is not named")
+        if about.document_id is not None and name == about.form:
+            document, is_same = about.document_id, True
+        else:
+            found = self.find_revision(name, about.year)
+            if found is None:
+                return _fail(end, "the library does not contain the form")
+            document, is_same = found
+        part = about.part if document == about.document_id else ""
+        if not key:
+            rows, problem = self._by_label(document, place.label, other_form)
+        else:
+            rows, problem = self._by_key(document, place, key, part), "the form has no such line"
+        if len(rows) != 1:
+            return _fail(end, "several lines of the form match" if rows else problem)
+        row = rows[0]
+        if place.column and not self._has_column(row, place.column):
+            return _fail(end, "the line has no such column")
+        return End(name, row["key"], row["part"], place.column, row, is_same)
+
+    def name_form(self, words: str, about: About) -> str:
+        """Name a form as the library does; as in the text where the library does not contain it.
+
+        Args:
+            words: The form's name in the text; empty for the form that the text is about.
+            about: What the text is about.
+        """
+        if words == RETURN:
+            return str(load_family("flows")["own_return"])
+        if not words:
+            return about.form
+        names = self._names.get(_fold(words), [])
+        if not words.startswith("Schedule") or _PARENT.search(words):
+            return names[0] if names else words
+        own = _PARENT.search(about.form)
+        parent = own[1] if own else about.form
+        of_parent = f"{words} (Form {parent})"
+        if of_parent in names or re.match(load_family("flows")["returns"], parent):
+            return of_parent
+        return names[0] if len(names) == 1 else words
+
+    def find_revision(self, form: str, year: int | None) -> tuple[str, bool] | None:
+        """Find the revision of a form for a year, and whether it is the one for that year or only the nearest.
+
+        Args:
+            form: Form as the library names it.
+            year: Tax year, or the year of a revision for continuous use; None where the text states none.
+        """
+        rows = self._revisions.get(form, [])
+        finals = [row for row in rows if not row["is_draft"]] or rows
+        if not finals or year is None:
+            return None
+        same = [row for row in finals if year_of(row) == year]
+        lasting = [row for row in finals if row["tax_year"] is None and (year_of(row) or year + 1) <= year]
+        kept = same or lasting or finals
+        best = min(
+            kept,
+            key=lambda row: (abs((own := year_of(row) or 0) - year), -own, len(row["document_id"]), row["document_id"]),
+        )
+        return best["document_id"], bool(same or lasting)
+
+    def _has_column(self, row: Row, letter: str) -> bool:
+        """Decide whether a line has a column; one without lettered fields may have any."""
+        heads = self._by_number.get((row["document_id"], letter), [])
+        is_head = any(head["kind"] == "column" and head["part"] == row["part"] for head in heads)
+        return is_head or not row["column_letters"] or letter in row["column_letters"]
+
+    def _by_key(self, document: str, place: Place, key: str, part: str) -> list[Row]:
+        rows = [row for row in self._by_number.get((document, key.lower()), []) if row["kind"] in ("line", "box")]
+        rows = [row for row in rows if row["kind"] == place.kind] or rows
+        if place.part:
+            return [row for row in rows if row["part"] in (place.part, "")]
+        own = [row for row in rows if row["part"] == part]
+        return own if len(rows) > 1 and len(own) == 1 else rows
+
+    def _by_label(self, document: str, label: str, other_form: str) -> tuple[list[Row], str]:
+        if matches_any("flows", "unnamed", label):
+            return [], "the line is not named"
+        wanted = fold_label(label)
+        labels = [(row, fold_label(row["label"])) for row in self._rows[document]]
+        rows = [row for row, own in labels if own == wanted] or [
+            row for row, own in labels if own.startswith(f"{wanted} ") and wanted
+        ]
+        if len(rows) == 1 and not rows[0]["field_count"] and other_form:
+            head = _number(rows[0])
+            below = [row for row in self._rows[document] if re.fullmatch(rf"{head}[a-z]", _number(row))]
+            named = [row for row in below if form_pattern(other_form).search(row["label"])]
+            rows = (named or below) if below else rows
+        return rows, "no line of the form has the label"
+
+
+def year_of(document: Row) -> int | None:
+    """Give the tax year of a document, else the year of its revision.
+
+    Args:
+        document: Row of `documents`.
+    """
+    if document["tax_year"] is not None:
+        return int(document["tax_year"])
+    return int(document["revision"][:4]) if document["revision"][:4].isdigit() else None
+
+
+def _fail(end: End, problem: str) -> End:
+    return End(end.form, end.key, end.part, end.column, None, True, problem)
+
+
+def _number(row: Row) -> str:
+    return str(row["key"]).partition("_")[2]
+
+
+def _fold(form: str) -> str:
+    return re.sub(r"[-\s]+", "", form).lower()

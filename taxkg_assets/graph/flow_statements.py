@@ -1,0 +1,90 @@
+"""Statements that an amount goes from one line to another, as sentences state them: text to data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from taxkg_assets.graph.places import Place, find_places, mask
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.sentences import find_sentences
+
+_WORD = re.compile(r"⟨(\d+)_*⟩")
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStatement:
+    """One amount that goes from one place to another; None is the line, or box, that states it."""
+
+    relation: str
+    source: Place | None
+    target: Place | None
+    start: int
+    end: int
+    rule_id: str
+
+
+def read_label(label: str) -> list[FlowStatement]:
+    """Read where the amount of a line goes and comes from, as its label states it.
+
+    Args:
+        label: Words printed for the line.
+    """
+    return list(_read(label, 0, "labels"))
+
+
+def read_passage(text: str, *, under: str) -> list[FlowStatement]:
+    """Read the statements of a passage, sentence by sentence.
+
+    Args:
+        text: The passage.
+        under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
+            fills in), or empty.
+    """
+    found: list[FlowStatement] = []
+    for start, end in find_sentences(text):
+        sentence = text[start:end]
+        for group in ("passages", under):
+            if group:
+                found += _read(sentence, start, group)
+    return found
+
+
+def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
+    if "line" not in text and "box" not in text:
+        return
+    places = find_places(text)
+    if not places:
+        return
+    masked = mask(text, places)
+    for rule in load_rules("flows", group):
+        for match in rule.pattern.finditer(masked):
+            if not matches_any("flows", "negations", masked[max(0, match.start() - 40) : match.start()]):
+                yield from _statements(rule, match, places, offset)
+
+
+def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
+    """Give one statement for each pair of places that a match names."""
+    groups = match.groupdict()
+    sources = _places_in(groups.get("from"), places)
+    targets = _places_in(groups.get("to") or groups.get("also"), places)
+    for source in sources or [None]:
+        for target in targets or [None]:
+            yield FlowStatement(
+                rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
+            )
+
+
+def _places_in(words: str | None, places: list[Place]) -> list[Place | None]:
+    """List the places of a group; one without a form of its own, after one with it, is on the same form."""
+    found: list[Place | None] = []
+    forms: tuple[str, ...] = ()
+    for number in _WORD.findall(words or ""):
+        place = places[int(number)]
+        if not place.forms and forms:
+            place = Place(forms, place.keys, place.kind, place.part, place.column, "", place.start, place.end)
+        forms = place.forms
+        found.append(place)
+    return found

@@ -1,0 +1,242 @@
+"""The table `flows`: where amounts go, as labels, instructions and explanations of boxes state it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
+from taxkg_assets.graph.flow_statements import FlowStatement, read_label, read_passage
+from taxkg_assets.graph.places import Place
+
+Row = Mapping[str, Any]
+_HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
+
+
+def build_flows(
+    lines: dy.DataFrame[schemas.Lines],
+    formulas: dy.DataFrame[schemas.Formulas],
+    *,
+    sections: dy.DataFrame[schemas.Sections],
+    anchors: dy.DataFrame[schemas.Anchors],
+    documents: dy.DataFrame[schemas.Documents],
+) -> dy.DataFrame[schemas.Flows]:
+    """Read every statement that an amount goes from one line to another, and find both lines.
+
+    Args:
+        lines: Numbered fields with their labels.
+        formulas: How lines are computed.
+        sections: Passages of instructions, publications and forms.
+        anchors: Headings that own them.
+        documents: Forms and revisions.
+
+    Returns:
+        One row per statement and pair of ends; an end that is not exactly one line has the reason in `problem`.
+    """
+    papers = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    known = Lines(lines.to_dicts(), list(papers.values()))
+    rows = [
+        *_read_labels(lines, papers, known),
+        *_read_passages(sections, anchors, papers, known),
+        *_read_formulas(formulas, lines, papers, known),
+    ]
+    unique: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["problem"] or not _is_self(row):
+            unique.setdefault(row["flow_id"], row)
+    kept = list(unique.values())
+    _compare(kept)
+    frame = pl.DataFrame(kept, schema=schemas.dtypes(schemas.Flows)).sort("flow_id")
+    return schemas.validated(frame, schemas.Flows)
+
+
+def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
+    """Find flows with an end that is no line, flows of a line to itself, and unresolved ones without a reason.
+
+    Args:
+        flows: Statements with their ends.
+        lines: Numbered fields.
+    """
+    known = lines.select("document_id", "part", "key").unique()
+    columns = ["flow_id", "source_key", "target_key"]
+    faults = []
+    for end in ("source", "target"):
+        own = flows.filter(pl.col(f"{end}_line").is_not_null())
+        on = [f"{end}_document_id", f"{end}_part", f"{end}_key"]
+        lost = own.join(known, left_on=on, right_on=["document_id", "part", "key"], how="anti")
+        faults.append(lost.select(columns).with_columns(fault=pl.lit(f"{end} is no line")))
+    same = pl.all_horizontal(
+        pl.col(f"source_{name}") == pl.col(f"target_{name}") for name in ("document_id", "part", "key", "column")
+    )
+    faults.append(flows.filter(same).select(columns).with_columns(fault=pl.lit("flow to itself")))
+    is_open = pl.col("source_line").is_null() | pl.col("target_line").is_null()
+    silent = flows.filter(is_open != (pl.col("problem") != ""))
+    faults.append(silent.select(columns).with_columns(fault=pl.lit("problem and ends differ")))
+    return pl.concat(faults).sort("flow_id", "fault")
+
+
+def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+    for line in lines.iter_rows(named=True):
+        about = About(line["form"], year_of(papers[line["document_id"]]), line["document_id"], line["part"])
+        own = End(line["form"], line["key"], line["part"], "", line)
+        stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
+        for statement in read_label(line["label"]):
+            if statement.relation == "from_form" and not _names_other(statement.source, about, known):
+                continue
+            yield from _rows_of(statement, own, about, known=known, stated=stated, text=line["label"])
+
+
+def _names_other(place: Place | None, about: About, known: Lines) -> bool:
+    """Decide whether a place is on another form than the one that the text is about."""
+    return place is not None and any(known.name_form(form, about) != about.form for form in place.forms)
+
+
+def _read_passages(
+    sections: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+) -> Iterator[dict[str, Any]]:
+    """Read the passages that name a line; the face itself was read as labels."""
+    columns = ["anchor_id", "key", "heading", "form", "perspective"]
+    named = sections.filter(pl.col("text").str.contains(r"\b(?:line|box)\b"))
+    named = named.filter(pl.col("text").str.contains("(?i)enter|include|report|carry|transfer|show"))
+    for row in named.join(anchors.select(columns), on="anchor_id", how="left").iter_rows(named=True):
+        heading = row["heading"] or ""
+        if row["perspective"] == "face" or heading.startswith("Example"):
+            continue
+        paper = papers[row["document_id"]]
+        about, under, own = _find_subject(row, paper, heading, known)
+        for statement in read_passage(row["text"], under=under if own is not None else ""):
+            piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
+            stated = {
+                "document_id": row["document_id"],
+                "page": piece["page"],
+                "bbox": {name: piece[name] for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt")},
+                "element_id": row["element_id"],
+            }
+            yield from _rows_of(statement, own, about, known=known, stated=stated, text=row["text"])
+
+
+def _find_subject(row: Row, paper: Row, heading: str, known: Lines) -> tuple[About, str, End | None]:
+    """Find the form that a passage is about, and the box or line that its heading explains."""
+    named = _HEADING_FORM.match(heading)
+    is_book = paper["doc_type"] == "publication"
+    form = named[1] if named else "" if is_book else row["form"] or paper["form"]
+    about = About(form, year_of(paper))
+    kind, _, number = (row["key"] or "").partition("_")
+    if is_book or kind not in ("box", "line") or not number:
+        return about, "", None
+    is_own = paper["doc_type"] == "form"
+    about = About(form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
+    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
+    is_received = kind == "box" and row["perspective"] == "recipient"
+    return about, "boxes" if is_received else "lines" if kind == "line" else "", end
+
+
+def _read_formulas(
+    formulas: pl.DataFrame, lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+) -> Iterator[dict[str, Any]]:
+    own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
+    for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True):
+        line = own[row["document_id"], row["part"], row["key"]]
+        about = About(line["form"], year_of(papers[row["document_id"]]), row["document_id"], row["part"])
+        target = End(line["form"], line["key"], line["part"], row["column"], line)
+        for operand in row["operands"]:
+            key, _, form = operand.partition(" (")
+            number = key.partition("_")[2]
+            place = Place((form.removesuffix(")"),) if form else (), (number,), "line", "", row["column"], "", 0, 1)
+            source = known.find(place, about, key=number, form=place.forms[0] if place.forms else "")
+            stated = {name: row[name] for name in ("document_id", "page", "bbox", "start", "end", "evidence")}
+            stated |= {"element_id": None, "rule_id": row["operation"]}
+            yield _row_of("computed_from", source, target, stated)
+
+
+def _rows_of(
+    statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
+) -> Iterator[dict[str, Any]]:
+    """Give one row for each pair of lines that a statement names; `own` is the line that states it."""
+    where = {
+        **stated,
+        "start": statement.start,
+        "end": statement.end,
+        "evidence": text[statement.start : statement.end],
+        "rule_id": statement.rule_id,
+    }
+    for source in _find_ends(statement.source, own, about, known, ""):
+        for target in _find_ends(statement.target, own, about, known, source.form):
+            yield _row_of(statement.relation, source, target, where)
+
+
+def _find_ends(place: Place | None, own: End | None, about: About, known: Lines, other_form: str) -> list[End]:
+    if place is None:
+        return [own] if own is not None else []
+    return [
+        known.find(place, about, key=key, form=form, other_form=other_form)
+        for form in place.forms or ("",)
+        for key in place.keys or ("",)
+    ]
+
+
+def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:
+    row: dict[str, Any] = {"relation": relation, **stated}
+    for name, end in (("source", source), ("target", target)):
+        row |= {
+            f"{name}_document_id": end.line["document_id"] if end.line else None,
+            f"{name}_form": end.form,
+            f"{name}_part": end.part,
+            f"{name}_key": end.key,
+            f"{name}_column": end.column,
+            f"{name}_line": end.line["canonical_id"] if end.line else None,
+        }
+    row["problem"] = "; ".join(
+        f"{name}: {end.problem}" for name, end in (("source", source), ("target", target)) if end.problem
+    )
+    row["is_same_year"] = source.is_same_year and target.is_same_year
+    row["agreement"] = "unresolved" if row["problem"] else "one_side"
+    ends = [
+        row[f"{name}_{part}"]
+        for name in ("source", "target")
+        for part in ("document_id", "form", "part", "key", "column")
+    ]
+    words = "\n".join(map(str, [relation, row["document_id"], row["evidence"], *ends]))
+    row["flow_id"] = hashlib.sha256(words.encode()).hexdigest()[:16]
+    return row
+
+
+def _is_self(row: Row) -> bool:
+    """Decide whether a label names its own line: a step of a worksheet says where to write its result."""
+    source, target = _ends_of(row)
+    return source == target
+
+
+def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    source, target = (
+        tuple(row[f"{end}_{name}"] for name in ("document_id", "part", "key", "column")) for end in ("source", "target")
+    )
+    return source, target
+
+
+def _compare(rows: Sequence[dict[str, Any]]) -> None:
+    """Mark what both ends state, and where the other end names another line of the same document."""
+    stated: dict[str, dict[Any, set[Any]]] = {"flows_to": defaultdict(set), "from_form": defaultdict(set)}
+    resolved = [row for row in rows if not row["problem"] and row["relation"] in stated]
+    for row in resolved:
+        source, target = (end[:3] for end in _ends_of(row))
+        if row["relation"] == "flows_to":
+            stated["flows_to"][source].add(target)
+        else:
+            stated["from_form"][target].add(source)
+    for row in resolved:
+        source, target = (end[:3] for end in _ends_of(row))
+        here, there = (source, target) if row["relation"] == "from_form" else (target, source)
+        answers = stated["flows_to" if row["relation"] == "from_form" else "from_form"][here]
+        others = [key for document, _, key in answers if document == there[0]]
+        if there in answers:
+            row["agreement"] = "agreed"
+        elif row["is_same_year"] and others and all(key.startswith("line") for key in (*others, here[2], there[2])):
+            row["agreement"] = "contradicted"

@@ -1,0 +1,107 @@
+"""Places of amounts that a text names: `Form 8949, Part I, line 2, column (g)`, `box 1a of Form 2439`, a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from taxkg_assets.rules.asking import matches_any
+
+RETURN = "return"
+"""What `Place.forms` holds for the reader's own tax return."""
+
+_ID = r"(?:\d{3,4}(?:-?[A-Z]{1,5}(?![a-z]))?|W-?\d[A-Z]{0,2}|SS-\d)"
+_JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
+_FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
+_SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?: \(Forms? [^()]{3,40}\))?"
+_MEMBER = r"\d{1,2}[a-z]{0,2}"
+_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of))*"
+
+
+def _document(prefix: str) -> str:
+    names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
+    return rf"(?:the |your |a )?(?P<{prefix}doc>{names})"
+
+
+def _keys(prefix: str) -> str:
+    ends = r"(?![\w%])(?! (?:through|to) \d)"
+    column = rf"(?:,? (?:in )?column \((?P<{prefix}column>[a-z])\))?"
+    return rf"(?P<{prefix}kind>lines?|box(?:es)?) (?P<{prefix}keys>{_LIST}){ends}{column}"
+
+
+_AFTER = rf"{_document('a_')}(?:,? ?Part (?P<a_part>[IVX]+),?)?,? {_keys('a_')}"
+_BEFORE = rf"(?:Part (?P<b_part>[IVX]+),? )?{_keys('b_')},? (?:of|on|from|in) {_document('b_')}"
+_LABEL = r"(?:the )?(?:[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?|(?P<words>[A-Za-z][a-z, ]{3,60}?) line)"
+_RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
+_BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
+_OWN = rf"{_keys('o_')}(?! (?:of|on|in|from) (?!Form|Schedule))(?! worksheet)"
+_PLACE = re.compile(rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})")
+_SPLIT = re.compile(r",? (?:or|and) |, ")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place as a text names it; without forms it is on the form that the text is about."""
+
+    forms: tuple[str, ...]
+    keys: tuple[str, ...]
+    kind: str
+    part: str
+    column: str
+    label: str
+    start: int
+    end: int
+
+
+def find_places(text: str) -> list[Place]:
+    """Find the places that a text names, in its order.
+
+    Args:
+        text: A label or a sentence.
+    """
+    return list(_read_places(text))
+
+
+def mask(text: str, places: list[Place]) -> str:
+    """Put `⟨0___⟩` for the first place and so on, of the same length, so that rules see places as one word.
+
+    Args:
+        text: The text.
+        places: What `find_places` found in it.
+    """
+    for at, place in enumerate(places):
+        word = f"⟨{str(at).ljust(place.end - place.start - 2, '_')}⟩"
+        text = text[: place.start] + word + text[place.end :]
+    return text
+
+
+def _read_places(text: str) -> Iterator[Place]:
+    for match in _PLACE.finditer(text):
+        if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
+            continue
+        groups = match.groupdict()
+        prefix = next((name[:2] for name in ("a_keys", "b_keys", "o_keys") if groups[name]), "")
+        label = groups["quoted"] or groups["words"] or ""
+        document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
+        forms = (RETURN,) if groups["return"] else _name_forms(document or "")
+        kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
+        keys = tuple(
+            re.sub(r"^(?:line|box) ", "", key) for key in _SPLIT.split(groups[f"{prefix}keys"] if prefix else "") if key
+        )
+        part = groups.get(f"{prefix}part") or ""
+        column = (groups[f"{prefix}column"] or "") if prefix else ""
+        yield Place(forms, keys, kind, part, column, label.strip(), *match.span())
+
+
+def _name_forms(words: str) -> tuple[str, ...]:
+    """List the forms that a name joins; a schedule keeps its parent in parentheses where it is stated."""
+    schedule = re.search(_SCHEDULE, words)
+    if schedule is None:
+        return tuple(dict.fromkeys(re.findall(_ID, words)))
+    name = schedule[0]
+    outside = re.findall(_ID, words[: schedule.start()] + words[schedule.end() :])
+    if "(" in name:
+        inside = re.findall(_ID, name)
+        return (f"{name.partition(' (')[0]} (Form {inside[0]})",) if inside else (name,)
+    return (f"{name} (Form {outside[0]})",) if outside else (name,)

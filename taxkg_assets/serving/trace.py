@@ -1,0 +1,141 @@
+"""Where an amount goes and comes from, across documents: the flows of a line, followed both ways."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+import polars as pl
+
+from taxkg_assets.serving.lines import LineNotFoundError, find_lines
+from taxkg_assets.serving.released import Released
+
+Row = Mapping[str, Any]
+Node = tuple[str, str, str]
+"""Document, or form where the library does not contain it; part and key."""
+
+DEPTH = 6
+_STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", "agreement", "problem")
+_WIDTH, _HEIGHT = 300, 46
+
+
+def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> dict[str, Any]:
+    """Follow the flows of a line, in the newest revision of its form, to where they end and to where they begin.
+
+    Args:
+        released: The release to read.
+        words: Form and key: 1099-DIV 1a.
+        depth: Most steps each way.
+
+    Returns:
+        The line with `into` and `out_of`, lists of steps: the line at the other end, the statement, and its own steps.
+        A line that a way met before has none.
+
+    Raises:
+        LineNotFoundError: There is no such line, or the release has no flows.
+    """
+    if not released.holds("flows"):
+        raise LineNotFoundError("The release was made by a version without flows. Run `taxkg build`.")
+    line = find_lines(released, words)[0]
+    flows = released.table("flows").sort("flow_id")
+    labels = {
+        (row["document_id"], row["part"], row["key"]): row["label"]
+        for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
+    }
+    start = (line["document_id"], line["part"], line["key"])
+    return {
+        **{name: line[name] for name in ("document_id", "form", "revision", "part", "key", "label")},
+        "into": _follow(start, _index(flows, "source"), "target", labels, depth, {start}),
+        "out_of": _follow(start, _index(flows, "target"), "source", labels, depth, {start}),
+    }
+
+
+def draw(traced: Row) -> str:
+    """Draw a trace as SVG: where the amount comes from at the left, the line, its further way at the right.
+
+    Args:
+        traced: What `trace` returns.
+    """
+    layers: dict[int, list[str]] = defaultdict(list)
+    arrows: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    layers[0].append(name_line(traced))
+
+    def place(steps: Sequence[Row], at: tuple[int, int], way: int) -> None:
+        for step in steps:
+            layer = layers[at[0] + way]
+            name = name_line(step)
+            if name not in layer:
+                layer.append(name)
+            own = (at[0] + way, layer.index(name))
+            arrow = (at, own) if way > 0 else (own, at)
+            if arrow not in arrows:
+                arrows.append(arrow)
+            place(step["steps"], own, way)
+
+    place(traced["into"], (0, 0), 1)
+    place(traced["out_of"], (0, 0), -1)
+    left = min(layers)
+    width, height = _WIDTH * len(layers) + 20, _HEIGHT * max(map(len, layers.values())) + 20
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">']
+    parts.append('<defs><marker id="a" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">')
+    parts.append('<path d="M0 0 8 4 0 8z" fill="#555"/></marker></defs>')
+    for (from_layer, from_row), (to_layer, to_row) in arrows:
+        x0, y0 = 10 + (from_layer - left) * _WIDTH + 240, 10 + from_row * _HEIGHT + 16
+        x1, y1 = 10 + (to_layer - left) * _WIDTH, 10 + to_row * _HEIGHT + 16
+        parts.append(f'<path d="M{x0} {y0} {x1} {y1}" stroke="#555" marker-end="url(#a)"/>')
+    for layer, names in layers.items():
+        for row, name in enumerate(names):
+            x, y = 10 + (layer - left) * _WIDTH, 10 + row * _HEIGHT
+            fill = "#fff2cc" if layer == 0 else "#eef3fa"
+            parts.append(f'<rect x="{x}" y="{y}" width="240" height="32" rx="4" fill="{fill}" stroke="#555"/>')
+            parts.append(f'<text x="{x + 120}" y="{y + 20}" font-size="10" text-anchor="middle">{escape(name)}</text>')
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def name_line(step: Row) -> str:
+    """Name the line of a step: form, revision, part and key.
+
+    Args:
+        step: A step, or the line that a trace begins with.
+    """
+    revision = f" ({step['revision']})" if step["revision"] else ""
+    part = f" Part {step['part']}" if step["part"] else ""
+    return f"{step['form']}{revision}{part} {step['key'].replace('_', ' ')}"
+
+
+def _index(flows: pl.DataFrame, end: str) -> dict[Node, list[Row]]:
+    found: dict[Node, list[Row]] = defaultdict(list)
+    for row in flows.iter_rows(named=True):
+        found[_node(row, end)].append(row)
+    return found
+
+
+def _node(row: Row, end: str) -> Node:
+    return row[f"{end}_document_id"] or row[f"{end}_form"], row[f"{end}_part"], row[f"{end}_key"]
+
+
+def _follow(
+    at: Node, index: Mapping[Node, Sequence[Row]], end: str, labels: Mapping[Node, str], depth: int, seen: set[Node]
+) -> list[dict[str, Any]]:
+    """Follow all flows of a line one way, each other end once."""
+    steps: dict[Node, dict[str, Any]] = {}
+    for row in index.get(at, ()) if depth > 0 else ():
+        there = _node(row, end)
+        if there in steps or (there in seen and there == at):
+            continue
+        document = row[f"{end}_document_id"]
+        steps[there] = {
+            **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},
+            "revision": document.partition("--")[2] if document else "",
+            "document_id": document,
+            "label": labels.get(there, ""),
+            "statement": {name: row[name] for name in _STEP},
+            "steps": [],
+        }
+    for there, step in steps.items():
+        if there not in seen:
+            seen.add(there)
+            step["steps"] = _follow(there, index, end, labels, depth - 1, seen)
+    return list(steps.values())

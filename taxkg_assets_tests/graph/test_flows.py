@@ -1,0 +1,164 @@
+"""Amounts go where labels and passages say; a place that is not exactly one line stays open, with the reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets import schemas
+from taxkg_assets.graph.flow_ends import About, End, Lines
+from taxkg_assets.graph.flow_statements import read_label, read_passage
+from taxkg_assets.graph.flows import _compare, _row_of, find_flow_faults
+from taxkg_assets.graph.places import Place
+
+BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
+
+
+def _words(place: Place | None) -> tuple[str, ...]:
+    return (*place.forms, *place.keys, place.part, place.column, place.label) if place else ()
+
+
+@pytest.mark.parametrize(
+    ("label", "sources", "targets"),
+    [
+        ("Add lines 51 and 52. Enter here and on Schedule 7, line 88", [()], [("Schedule 7", "88", "", "", "")]),
+        (
+            "Harbor dues. Enter here and on Form 2040 or 2040-SR, line 71, or Form 2040-NR, line 72b",
+            [()],
+            [("2040", "2040-SR", "71", "", "", ""), ("2040-NR", "72b", "", "", "")],
+        ),
+        (
+            "Enter each total here and include on your Schedule P, line 61 (if Box G is checked), or line 62",
+            [()],
+            [("Schedule P", "61", "", "", ""), ("Schedule P", "62", "", "", "")],
+        ),
+        ("Also enter this amount on Form 2040, line 55", [()], [("2040", "55", "", "", "")]),
+        ("Dues from Form(s) 2849, Part II, line 62, column (g)", [("2849", "62", "II", "g", "")], [()]),
+        ("Schedule 7, line 88", [("Schedule 7", "88", "", "", "")], [()]),
+        ("Do not enter this amount on Form 2040, line 55", [], []),
+        ("Enter the amount from line 64 of the Berth Worksheet in the Instructions for Form 2040, line 12", [], []),
+        ("See the instructions for Form 2040, line 55", [], []),
+    ],
+)
+def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], targets: list[Any]) -> None:
+    read = read_label(label)
+    assert [_words(each.source) for each in read] == sources * max(1, len(targets)) * bool(sources)
+    assert [_words(each.target) for each in read] == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "under", "source", "target"),
+    [
+        (
+            "Your harbor dues. Report it on the “Harbor dues” line of Form 2040.",
+            "boxes",
+            (),
+            ("2040", "", "", "Harbor dues"),
+        ),
+        ("Enter this amount on the dues line of your tax return.", "boxes", (), ("return", "", "", "dues")),
+        (
+            "If you moor two boats, include on Schedule P, line 11, the amount from box 1a of Form 2439.",
+            "",
+            ("2439", "1a", "", "", ""),
+            ("Schedule P", "11", "", "", ""),
+        ),
+        ("Enter the net dues from Form 2797, line 7.", "lines", ("2797", "7", "", "", ""), ()),
+    ],
+)
+def test_a_passage_states_both_ends_or_stands_under_one(text: str, under: str, source: Any, target: Any) -> None:
+    (read,) = read_passage(text, under=under)
+    assert (_words(read.source), _words(read.target)) == (source, target)
+
+
+def test_what_is_forbidden_is_no_flow() -> None:
+    assert read_passage("Do not include this amount on Form 2040, line 3a.", under="boxes") == []
+
+
+def _line(document: str, form: str, key: str, label: str = "", part: str = "", fields: int = 1) -> dict[str, Any]:
+    ids = {"document_id": document, "form": form, "part": part, "key": key, "kind": key.partition("_")[0]}
+    return ids | {"label": label, "column_letters": [], "field_count": fields, "canonical_id": f"{form}/{part}/{key}"}
+
+
+LINES = [
+    _line("f2040--2030", "2040", "line_3b", "Harbor dues"),
+    _line("f2040--2031", "2040", "line_4b", "Harbor dues"),
+    _line("f2040--2031", "2040", "line_25", "Dues withheld from:", fields=0),
+    _line("f2040--2031", "2040", "line_25a", "Form(s) 2099"),
+    _line("f2040--2031", "2040", "line_25b", "Form(s) 2098"),
+    _line("f2040sp--2031", "Schedule P (Form 2040)", "line_1", part="I"),
+    _line("f2040sp--2031", "Schedule P (Form 2040)", "line_1", part="II"),
+    _line("f2099--2029", "2099", "box_1a", "Dues"),
+]
+DOCUMENTS = [
+    {
+        "document_id": name,
+        "form": form,
+        "revision": name[-4:],
+        "tax_year": None if form == "2099" else int(name[-4:]),
+        "is_draft": False,
+    }
+    for name, form in sorted({(row["document_id"], row["form"]) for row in LINES})
+]
+
+
+def _find(words: str, about: About, *, other_form: str = "") -> End:
+    read = read_label(f"Enter here and on {words}")[0].target
+    assert read is not None
+    key, form = (read.keys or ("",))[0], (read.forms or ("",))[0]
+    return Lines(LINES, DOCUMENTS).find(read, about, key=key, form=form, other_form=other_form)
+
+
+@pytest.mark.parametrize(
+    ("words", "year", "document", "key", "is_same_year"),
+    [
+        ("Form 2040, line 3b", 2030, "f2040--2030", "line_3b", True),
+        ("the harbor dues line of Form 2040", 2031, "f2040--2031", "line_4b", True),
+        ("Form 2040, line 4b", 2035, "f2040--2031", "line_4b", False),
+        ("Schedule P, Part II, line 1", 2031, "f2040sp--2031", "line_1", True),
+        ("box 1a of Form 2099", 2031, "f2099--2029", "box_1a", True),
+    ],
+)
+def test_a_place_is_the_line_of_its_year(words: str, year: int, document: str, key: str, is_same_year: bool) -> None:
+    end = _find(words, About("2040", year))
+    assert end.line is not None
+    assert (end.line["document_id"], end.key, end.is_same_year) == (document, key, is_same_year)
+
+
+def test_under_a_heading_the_line_for_the_other_form_is_meant() -> None:
+    assert _find("the dues withheld line of Form 2040", About("2099", 2031), other_form="2099").key == "line_25a"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("Form 2041, line 3", "the library does not contain the form"),
+        ("Form 2040, line 77", "the form has no such line"),
+        ("Schedule P, line 1", "several lines of the form match"),
+        ("the applicable line of Form 2040", "the line is not named"),
+        ("the anchor tax line of Form 2040", "no line of the form has the label"),
+    ],
+)
+def test_what_is_not_one_line_stays_open(words: str, problem: str) -> None:
+    end = _find(words, About("2040", 2031))
+    assert (end.line, end.problem) == (None, problem)
+
+
+def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
+    ends = [End(LINES[at]["form"], LINES[at]["key"], LINES[at]["part"], "", LINES[at]) for at in (source, target)]
+    stated = {"document_id": LINES[source]["document_id"], "element_id": None, "page": 1, "bbox": BOX}
+    return _row_of(relation, *ends, stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
+
+
+def test_both_ends_agree_or_the_other_names_another_line() -> None:
+    rows = [_flow("flows_to", 5, 1), _flow("from_form", 5, 1), _flow("flows_to", 6, 3), _flow("from_form", 5, 3)]
+    _compare(rows)
+    assert [row["agreement"] for row in rows] == ["agreed", "agreed", "contradicted", "contradicted"]
+
+
+def test_no_flow_dangles_and_none_is_its_own_end() -> None:
+    rows = [_flow("flows_to", 5, 1), _flow("flows_to", 1, 1), _flow("flows_to", 5, 0)]
+    frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Flows))
+    lines = pl.DataFrame(LINES[1:]).select("document_id", "part", "key")
+    assert find_flow_faults(frame, lines)["fault"].sort().to_list() == ["flow to itself", "target is no line"]
