@@ -194,6 +194,9 @@ class Store:
         except TableNotFoundError:
             return None
 
+    def _not_built(self, name: str) -> TableNotFoundError:
+        return TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+
     def _options(self) -> dict[str, str] | None:
         return self.place.options() or None
 
@@ -216,7 +219,7 @@ class Store:
         try:
             frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError as missing:
-            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.") from missing
+            raise self._not_built(name) from missing
         frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
@@ -224,17 +227,17 @@ class Store:
         """All rows of a table in no promised order, without its schema."""
         table = self.open_table(name, version=version)
         if table is None:
-            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
-        files = table.file_uris()
-        if not files:
+            raise self._not_built(name)
+        if not (files := table.file_uris()):
             return self.read(name, version=version)
-        frame = pl.read_parquet(files, storage_options=self._options())
-        return frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
+        return pl.read_parquet(files, storage_options=self._options()).rename(
+            RENAMED_COLUMNS.get(name, {}), strict=False
+        )
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""
         if not self.exists(name):
-            raise TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+            raise self._not_built(name)
         rows = self._scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
         return rows.collect().sort(schema_of(name).primary_key())
 

@@ -96,7 +96,7 @@ def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalo
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Mapping[str, Any]):
-    """One row of a frame whose cells are read when they are asked for."""
+    """One row of a frame whose cells are read on first access."""
 
     columns: CellColumns
     number: int
