@@ -18,7 +18,7 @@ import httpx
 import polars as pl
 from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.resources import COMMAND_LINE, STARTED_BY_TAG, Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.settings import Settings
 
@@ -150,9 +150,8 @@ def default_schedule_status() -> dg.DefaultScheduleStatus:
     default_status=default_status(),
 )
 def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
-    """Tell what a failed run leaves to be looked at."""
-    home = Home()
-    alert_runs(context.instance, home.store, [context.dagster_run.run_id], settings=home.settings)
+    """Report what a failed run leaves to be inspected."""
+    _alert_run(context)
 
 
 @dg.run_status_sensor(
@@ -164,5 +163,12 @@ def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
 )
 def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
     """Tell which documents a run that succeeded had to leave out."""
+    _alert_run(context)
+
+
+def _alert_run(context: dg.RunStatusSensorContext) -> None:
+    """Report what a run leaves to be inspected, unless the command that started it reports that itself."""
+    if context.dagster_run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
+        return
     home = Home()
     alert_runs(context.instance, home.store, [context.dagster_run.run_id], settings=home.settings)

@@ -1,4 +1,4 @@
-"""Dagster's private names, in one place: what a new version may move is mended here and nowhere else.
+"""Dagster's private names, in one place: what a new version may move is fixed here and nowhere else.
 
 Pinned to the Dagster of requirements.lock. Each name says why the public API does not do.
 """
@@ -6,6 +6,8 @@ Pinned to the Dagster of requirements.lock. Each name says why the public API do
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
@@ -14,6 +16,8 @@ from cachetools import LRUCache
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.events import DagsterEvent
+from dagster._core.execution.context.metadata_logging import AssetMetadataHandle, OutputMetadataAccumulator
+from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
@@ -22,6 +26,7 @@ from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 __all__ = [
     "DAEMON_MODULE",
@@ -30,8 +35,11 @@ __all__ = [
     "AssetCheckExecutionRecordStatus",
     "AssetDaemonCursor",
     "DagsterEvent",
+    "add_partition_metadata",
+    "record_runs_at",
     "reuse_engines",
     "set_data_version",
+    "step_of",
 ]
 
 DAEMON_MODULE = "dagster._daemon"
@@ -41,6 +49,57 @@ DAEMON_MODULE = "dagster._daemon"
 def set_data_version(context: dg.OutputContext, version: str) -> None:
     """Name the content of an asset: equal rows are the same version. Only a step's own context can be public here."""
     context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
+
+
+def step_of(context: dg.InputContext) -> Any:
+    """Return the context of the step that reads an input."""
+    return context.step_context
+
+
+def add_partition_metadata(context: dg.OutputContext, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add metadata to the materializations of single partitions.
+
+    `add_asset_metadata` is public, but reads all partitions again for each of them.
+
+    Args:
+        context: Context of an output with partitions.
+        metadata: Metadata by partition.
+    """
+    step = context.step_context
+    added: dict[Any, Mapping[str, Any]] = {
+        AssetMetadataHandle(asset_key=context.asset_key, partition_key=p): m for p, m in metadata.items()
+    }
+    known = step._metadata_accumulator.per_output_metadata
+    step._metadata_accumulator = OutputMetadataAccumulator(per_output_metadata={**known, **added})
+
+
+REPOSITORY = "__repository__"
+"""Dagster's name for the one repository of a code location."""
+
+
+@contextmanager
+def record_runs_at(instance: dg.DagsterInstance, module: str) -> Iterator[None]:
+    """Record the runs of this process as runs of the UI's code location.
+
+    The pages Overview and Jobs list only runs with the origin of a code location, which only the web server and the
+    daemon set.
+
+    Args:
+        instance: Instance that keeps the records.
+        module: Module of the definitions, as workspace.yaml names it.
+    """
+    target = LoadableTargetOrigin(module_name=module)
+    origin = RemoteRepositoryOrigin(ManagedGrpcPythonEnvCodeLocationOrigin(target, module), REPOSITORY)
+    create = instance.create_run_for_job
+
+    def create_run(job_def: dg.JobDefinition, **more: Any) -> dg.DagsterRun:
+        return create(job_def=job_def, remote_job_origin=origin.get_job_origin(job_def.name), **more)
+
+    instance.create_run_for_job = create_run  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        del instance.create_run_for_job
 
 
 MOST_ENGINES = 64

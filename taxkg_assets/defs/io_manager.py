@@ -12,16 +12,15 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 import polars as pl
 
-from taxkg_assets.defs.compat import set_data_version
+from taxkg_assets.defs.compat import add_partition_metadata, set_data_version, step_of
 from taxkg_assets.defs.contracts import schema_of
+from taxkg_assets.defs.document_rows import PREVIEW_ROWS, describe_documents
 from taxkg_assets.defs.early_gates import note_written
 from taxkg_assets.defs.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, TableState
 from taxkg_assets.defs.verdicts import shortened, table_metadata
-
-PREVIEW_ROWS = 6
 
 _ungated: WeakKeyDictionary[Any, Mapping[str, str]] = WeakKeyDictionary()
 """What is wrong with the gates above the inputs of a step, by the step's context, for as long as it runs."""
@@ -82,6 +81,10 @@ class DeltaIO(dg.ConfigurableIOManager):
                 if documents:
                     store.replace_documents(name, frame, documents=documents)
             written = describe(store, name, before=before)
+            if context.has_asset_partitions:
+                # Its partitions say what each document gave; rows of another document would mislead.
+                written = Written(written.content, {k: v for k, v in written.metadata.items() if k != "preview"})
+                add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, written.content)
         context.add_output_metadata(dict(written.metadata))
@@ -107,7 +110,7 @@ class DeltaIO(dg.ConfigurableIOManager):
 
     def _find_ungated_of_step(self, context: dg.InputContext) -> Mapping[str, str]:
         """The gates above any input of a step that are not passed and current, looked up once when the step begins."""
-        step = context.step_context
+        step = step_of(context)
         if step not in _ungated:
             tables = {key.to_user_string() for key in step.get_output_asset_keys()} & set(PIPELINE)
             inputs = {
@@ -133,6 +136,8 @@ def describe(store: Store, name: str, *, before: int, notes: Mapping[str, Any] |
     state = store.state(name) or store.write(name, schema_of(name).create_empty(), inputs="")
     metadata = {
         "dagster/row_count": store.count(name),
+        "dagster/uri": store.table_uri(name),
+        "dagster/table_name": name,
         "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
         "version": state.version,
         "content": state.content,

@@ -20,6 +20,12 @@ WAIT_SECONDS = 3600.0
 WORK_TAG = "taxkg/work"
 """Tag of a run that holds the home for something else than a build."""
 
+STARTED_BY_TAG = "taxkg/started_by"
+"""Tag of a run that a command started."""
+
+COMMAND_LINE = "command line"
+"""Value of `STARTED_BY_TAG`."""
+
 
 class Home(dg.ConfigurableResource["Home"]):
     """The home that a run works on; empty means the setting `home`."""

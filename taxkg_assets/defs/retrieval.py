@@ -258,7 +258,7 @@ def index_files_are_as_written(index: dy.DataFrame[schemas.Index], home: Home) -
 release = table(
     schemas.Release,
     build_release_of_exports,
-    group="retrieval",
+    group="release",
     fingerprint=lambda home: digest(*lost_exports(home)),
     handles={
         "export": lambda home: lambda: export_served(home),

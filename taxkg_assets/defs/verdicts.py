@@ -13,6 +13,9 @@ import polars.selectors as cs
 CELL_CHARACTERS = 80
 ID_CHARACTERS = 26
 OFFENDING_ROWS = 20
+FIGURE_DIGITS = 4
+NOT_MEASURED = "not measured"
+"""How the note of a gate begins that had nothing to measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,14 @@ def _flat(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _rounded(figure: float | int | str) -> float | int | str:
+    return round(figure, FIGURE_DIGITS) if isinstance(figure, float) else figure
+
+
 def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
     """What the UI and the command line show of a gate."""
     shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
-    shown |= dict(verdict.figures)
+    shown |= {name: _rounded(figure) for name, figure in verdict.figures.items()}
     if verdict.note:
         shown["note"] = verdict.note
     if not verdict.offending.is_empty():

@@ -14,6 +14,7 @@ import dagster as dg
 from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
+from taxkg_assets.defs.compat import record_runs_at
 from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
@@ -22,10 +23,11 @@ from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.proposers import prune_journal
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import PROJECT, WORK_TAG, Home
+from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
+from taxkg_assets.defs.verdicts import NOT_MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
@@ -47,7 +49,7 @@ class GateResult:
     is_passed: bool
     figures: dict[str, Any]
     word: str = ""
-    """passed, warned or blocked"""
+    """passed, not measured, warned or blocked"""
 
 
 @dataclass(slots=True)
@@ -153,7 +155,9 @@ def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> No
     figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
-    word = "passed" if evaluation.passed else "warned" if is_warning else "blocked"
+    is_measured = not str(figures.get("note", "")).startswith(NOT_MEASURED)
+    passed = "passed" if is_measured else NOT_MEASURED
+    word = passed if evaluation.passed else "warned" if is_warning else "blocked"
     result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
 
@@ -182,10 +186,12 @@ def run_selection(
     work: str = BUILD,
 ) -> None:
     """Materialize a selection in this process and add what came out to the result; the home is held for `work`."""
-    from taxkg_assets.definitions import defs
+    import taxkg_assets.definitions as defs_module
+
+    defs = defs_module.defs
 
     home = Home(home=str(store.home))
-    with warnings.catch_warnings(), early_gates():
+    with warnings.catch_warnings(), early_gates(), record_runs_at(instance, defs_module.__name__):
         warnings.simplefilter("ignore")
         job = dg.Definitions(
             assets=defs.assets,
@@ -197,7 +203,7 @@ def run_selection(
         run = job.execute_in_process(
             instance=instance,
             run_config={"loggers": {"console": {"config": {"log_level": log_level}}}},
-            tags={**partition_range(find_partitions(instance, home)), WORK_TAG: work},
+            tags={**partition_range(find_partitions(instance, home)), WORK_TAG: work, STARTED_BY_TAG: COMMAND_LINE},
             raise_on_error=False,
         )
     _record(run, result)

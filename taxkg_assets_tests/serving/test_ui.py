@@ -20,8 +20,8 @@ import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from taxkg_assets.defs.contracts import schema_of
+from taxkg_assets.defs.document_rows import PREVIEW_ROWS
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.io_manager import PREVIEW_ROWS
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import PACKAGE, PROJECT
 from taxkg_assets.defs.store import Store
@@ -30,7 +30,7 @@ from taxkg_assets_tests.serving.homes import run_cli
 
 pytestmark = pytest.mark.slow
 
-STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "training"}
+STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "training", "release"}
 START_SECONDS = 240.0
 RUN_SECONDS = 240.0
 
@@ -63,8 +63,15 @@ BACKFILL = """mutation ($tables: [AssetKeyInput!]!, $documents: [String!]!) {
 BACKFILLED = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
   ... on PartitionBackfill { status } } }"""
 
+RUNS = """{ runsOrError { ... on Runs { results { runId pipelineName
+  repositoryOrigin { repositoryName repositoryLocationName } } } } }"""
+
+JOBS = """{ repositoryOrError(repositorySelector: {repositoryName: "__repository__",
+  repositoryLocationName: "taxkg_assets.definitions"}) { ... on Repository { jobs { name runs { runId } } } } }"""
+
 MADE = """query ($table: [String!]!) { assetNodeOrError(assetKey: {path: $table}) { ... on AssetNode {
-  assetMaterializations(limit: 2) { partition runId } } } }"""
+  assetMaterializations(limit: 2) { partition runId metadataEntries { label
+    ... on IntMetadataEntry { intValue } ... on TableMetadataEntry { table { records } } } } } } }"""
 
 
 class Server:
@@ -180,7 +187,7 @@ def test_an_asset_is_one_step_from_its_code(shown: dict[str, Any]) -> None:
         assert builder[links["builder"]["lineNumber"] - 1].startswith("def build_"), name
         wiring, line = Path(links["wiring"]["filePath"]), links["wiring"]["lineNumber"]
         assert wiring.parent == PACKAGE / "defs"
-        assert wiring.stem.split("_")[0] in {node["groupName"], "extraction", "quality"}
+        assert wiring.stem.split("_")[0] in {node["groupName"], "extraction", "quality", "retrieval"}
         wired = "".join(wiring.read_text().splitlines()[line - 1 : line + 4])
         assert name in wired or schema_of(name).__name__ in wired
 
@@ -192,7 +199,29 @@ def test_every_table_shows_its_row_count_and_a_preview(shown: dict[str, Any], re
         latest = entries(node["assetMaterializations"][0]["metadataEntries"])
         rows = store.count(name)
         assert latest["dagster/row_count"]["intValue"] == rows
-        assert len(latest["preview"]["table"]["records"]) == min(rows, PREVIEW_ROWS), name
+        if "dagster/partition_row_count" not in latest:
+            assert len(latest["preview"]["table"]["records"]) == min(rows, PREVIEW_ROWS), name
+
+
+def test_a_partition_shows_what_its_document_gave(server: Server, refused_home: Path) -> None:
+    anchors = Store(refused_home).read("anchors")
+    made = server.ask(MADE, table=["anchors"])["assetNodeOrError"]["assetMaterializations"]
+    assert {one["partition"] for one in made} > set(anchors["document_id"].head(1))
+    for one in made:
+        own = anchors.filter(anchors["document_id"] == one["partition"])
+        told = entries(one["metadataEntries"])
+        assert told["dagster/partition_row_count"]["intValue"] == own.height
+        shown = [json.loads(row) for row in told["preview"]["table"]["records"]]
+        assert {row["document_id"] for row in shown} == {one["partition"]}
+
+
+def test_runs_of_the_command_line_stand_with_those_of_the_ui(server: Server) -> None:
+    origins = {"repositoryName": "__repository__", "repositoryLocationName": "taxkg_assets.definitions"}
+    runs = server.ask(RUNS)["runsOrError"]["results"]
+    assert runs
+    assert all(run["pipelineName"] == "build" and run["repositoryOrigin"] == origins for run in runs)
+    jobs = {job["name"]: job["runs"] for job in server.ask(JOBS)["repositoryOrError"]["jobs"]}
+    assert {run["runId"] for run in jobs["build"]} == {run["runId"] for run in runs}
 
 
 def test_the_gates_of_the_command_line_stand_in_the_ui_with_their_history(server: Server) -> None:
