@@ -48,7 +48,7 @@ def test_looking_again_takes_from_all_but_the_best() -> None:
         def score(self, question: str, passages: Sequence[str]) -> np.ndarray:
             return np.array([0.25, 0.5])
 
-    lost = Reranker("fixed", Fixed(), weight=4.0, depth=2).look("q", ["a", "b"])
+    lost = Reranker("fixed", Fixed(), weight=4.0, depth=2).score_penalties("q", ["a", "b"])
     assert lost.tolist() == [4.0 * (0.25 - 0.5), 0.0]
 
 
