@@ -162,7 +162,7 @@ def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
     default_status=default_status(),
 )
 def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
-    """Tell which documents a run that succeeded had to leave out."""
+    """Report which documents a successful run left out."""
     _alert_run(context)
 
 

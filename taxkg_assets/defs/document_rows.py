@@ -1,4 +1,4 @@
-"""What each document gave to a table: for the partition pages of the UI."""
+"""Row count and first rows of each document in a table, for the partition pages of the UI."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_PREVIEWS = 500
 
 
 def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Describe what each document of a run gave to a table.
+    """Describe the rows of each document of a run in a table.
 
     Args:
         store: The home's tables.
@@ -28,11 +28,10 @@ def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dic
     Returns:
         Metadata by document: its row count and, in a run over few documents, its first rows.
     """
-    rows = pl.scan_delta(store.table_uri(name), storage_options=store.place.options() or None)
-    counts = dict(rows.group_by("document_id").len().collect().iter_rows())
+    wanted = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
+    counts = dict(wanted.group_by("document_id").len().collect().iter_rows())
     described: dict[str, dict[str, Any]] = {d: {"dagster/partition_row_count": counts.get(d, 0)} for d in documents}
     if len(documents) <= MOST_PREVIEWS:
-        wanted = rows.filter(pl.col("document_id").is_in(list(documents)))
         first = wanted.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
         for (document,), own in first.group_by("document_id", maintain_order=True):
             described[str(document)]["preview"] = table_metadata(shortened(own))

@@ -311,4 +311,4 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
     bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
     asked = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
     note = "" if asked else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
-    return Verdict(faults, asked, note=note, figures=shown)
+    return Verdict(faults, asked, note=note, figures=shown, is_measured=bool(asked))

@@ -146,7 +146,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
         review["rows for review"] = unsure.height
     if not score.n_rows:
         note = "not measured: no labelled row belongs to these documents"
-        return Verdict(faults, checked, note=note, figures=review, is_passed=True, tables=shown)
+        return Verdict(faults, checked, note=note, figures=review, is_passed=True, is_measured=False, tables=shown)
     figures = {name: value for name, value in score.figures.items() if value is not None}
     return Verdict(
         score.misses if faults.height else score.misses.clear(),
@@ -199,7 +199,7 @@ def every_element_has_one_owner(
     elements: dy.DataFrame[schemas.Elements],
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> Verdict:
-    """Every content element stands in exactly one row, and every row's owner is an anchor of its document."""
+    """Every content element is in exactly one row, and every row's owner is an anchor of its document."""
     misowned = find_misowned_elements(elements, sections).select("document_id", "element_id")
     strayed = find_strayed_sections(sections, anchors).select("document_id", "element_id")
     return Verdict(pl.concat([misowned, strayed]), sections.height)

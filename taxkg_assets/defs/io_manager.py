@@ -80,10 +80,9 @@ class DeltaIO(dg.ConfigurableIOManager):
             for frame, documents in obj.batches if isinstance(obj, DocumentBatches) else ():
                 if documents:
                     store.replace_documents(name, frame, documents=documents)
-            written = describe(store, name, before=before)
+            # With partitions, each shows its own document; rows of another document would mislead.
+            written = describe(store, name, before=before, has_preview=not context.has_asset_partitions)
             if context.has_asset_partitions:
-                # Its partitions say what each document gave; rows of another document would mislead.
-                written = Written(written.content, {k: v for k, v in written.metadata.items() if k != "preview"})
                 add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, written.content)
@@ -100,7 +99,7 @@ class DeltaIO(dg.ConfigurableIOManager):
         if faults:
             listed = "; ".join(faults)
             raise UngatedInputError(
-                f"{name} may not be used: {listed}. Mend the data or the code, then run `taxkg build`, "
+                f"{name} may not be used: {listed}. Fix the data or the code, then run `taxkg build`, "
                 "or materialize the named tables with their checks."
             )
         state = self.home.store.state(name)
@@ -128,22 +127,33 @@ def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
     return describe(store, name, before=before, notes=rows.notes)
 
 
-def describe(store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None) -> Written:
-    """Tell of a table what the UI shows of it; one that no document has rows for is made without rows.
+def describe(
+    store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None, has_preview: bool = True
+) -> Written:
+    """Return what the UI shows of a table, which is created empty where no document has rows for it.
 
-    Args: before: the version that the table had before this step.
+    Args:
+        store: The home's tables.
+        name: Table.
+        before: Version that the table had before this step.
+        notes: More metadata to show.
+        has_preview: Whether to show the table's first rows.
+
+    Returns:
+        The content's digest and the metadata.
     """
     state = store.state(name) or store.write(name, schema_of(name).create_empty(), inputs="")
     metadata = {
         "dagster/row_count": store.count(name),
         "dagster/uri": store.table_uri(name),
         "dagster/table_name": name,
-        "preview": table_metadata(shortened(store.head(name, PREVIEW_ROWS))),
         "version": state.version,
         "content": state.content,
         "unchanged": state.version == before,
         **(notes or {}),
     }
+    if has_preview:
+        metadata["preview"] = table_metadata(shortened(store.head(name, PREVIEW_ROWS)))
     if name in PIPELINE and (show := PIPELINE[name].show):
         metadata |= show(store)
     return Written(state.content, metadata)

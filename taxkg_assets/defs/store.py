@@ -238,12 +238,12 @@ class Store:
         """The rows of some documents, sorted by primary key; the rest of the table is not read."""
         if not self.exists(name):
             raise self._not_built(name)
-        rows = self._scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
+        rows = self.scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
         return rows.collect().sort(schema_of(name).primary_key())
 
     def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """The rows of some elements; the rest of the table is not read."""
-        return self._scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
+        return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
@@ -257,14 +257,15 @@ class Store:
         table = self.open_table(name)
         key = (name, "", "") if table is None else (name, str(table.metadata().id), str(table.version()))
         if table is None or key not in _counted:
-            _counted[key] = int(self._scan(name).select(pl.len()).collect().item())
+            _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
         return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
         """A few rows of a table, in no promised order."""
-        return self._scan(name).head(rows).collect()
+        return self.scan(name).head(rows).collect()
 
-    def _scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
+    def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
+        """Scan a table lazily; columns have the names of its present schema."""
         rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
         return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 

@@ -14,19 +14,20 @@ CELL_CHARACTERS = 80
 ID_CHARACTERS = 26
 OFFENDING_ROWS = 20
 FIGURE_DIGITS = 4
-NOT_MEASURED = "not measured"
-"""How the note of a gate begins that had nothing to measure."""
+MEASURED = "measured"
+"""Metadata of a gate's result: false where the gate had nothing to measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a gate found: offending rows, or a figure against its floor; `tables` are shown beside them."""
+    """What a gate found: offending rows, or a figure against its floor; `tables` are shown next to them."""
 
     offending: pl.DataFrame
     checked: int
     note: str = ""
     figures: Mapping[str, float | int | str] = field(default_factory=dict)
     is_passed: bool | None = None
+    is_measured: bool = True
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
@@ -75,6 +76,8 @@ def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
     """What the UI and the command line show of a gate."""
     shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
     shown |= {name: _rounded(figure) for name, figure in verdict.figures.items()}
+    if not verdict.is_measured:
+        shown[MEASURED] = False
     if verdict.note:
         shown["note"] = verdict.note
     if not verdict.offending.is_empty():

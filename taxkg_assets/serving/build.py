@@ -27,7 +27,7 @@ from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, W
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
-from taxkg_assets.defs.verdicts import NOT_MEASURED
+from taxkg_assets.defs.verdicts import MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
@@ -145,18 +145,23 @@ def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
 def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
     """Tell what stands, with what the gates said of it; no run is needed."""
     for evaluation in latest_evaluations(instance):
-        _record_gate(evaluation, result)
+        record_gate(evaluation, result)
     for name in PIPELINE.built():
         result.rows[name] = store.count(name)
         result.unchanged.append(name)
 
 
-def _record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
+def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
+    """Add one gate's result to the result of a build.
+
+    Args:
+        evaluation: Result of the asset check.
+        result: Result of the build, which gains a row in `gates`.
+    """
     figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
-    is_measured = not str(figures.get("note", "")).startswith(NOT_MEASURED)
-    passed = "passed" if is_measured else NOT_MEASURED
+    passed = "passed" if figures.pop(MEASURED, True) else "not measured"
     word = passed if evaluation.passed else "warned" if is_warning else "blocked"
     result.gates.append(GateResult(table, evaluation.check_name, evaluation.passed or is_warning, figures, word))
 
@@ -186,12 +191,12 @@ def run_selection(
     work: str = BUILD,
 ) -> None:
     """Materialize a selection in this process and add what came out to the result; the home is held for `work`."""
-    import taxkg_assets.definitions as defs_module
+    from taxkg_assets import definitions
 
-    defs = defs_module.defs
+    defs = definitions.defs
 
     home = Home(home=str(store.home))
-    with warnings.catch_warnings(), early_gates(), record_runs_at(instance, defs_module.__name__):
+    with warnings.catch_warnings(), early_gates(), record_runs_at(instance, definitions.__name__):
         warnings.simplefilter("ignore")
         job = dg.Definitions(
             assets=defs.assets,
@@ -227,7 +232,7 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
     result.run_ids.append(run.run_id)
     result.is_done = result.is_done and run.success
     for evaluation in run.get_asset_check_evaluations():
-        _record_gate(evaluation, result)
+        record_gate(evaluation, result)
     for event in run.get_asset_materialization_events():
         table = event.asset_key.to_user_string() if event.asset_key else ""
         metadata = event.step_materialization_data.materialization.metadata

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all 
     from taxkg_assets.serving.status import TableStatus
 
 REVIEW_CHARACTERS = 160
-_WORDS = {"passed": "green", "warned": "yellow", "blocked": "bold red"}
+_STYLES = {"passed": "green", "not measured": "dim", "warned": "yellow", "blocked": "bold red"}
 MOST_FLAGGED = 40
 HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels"}
 
@@ -35,15 +35,14 @@ def build_result(result: BuildResult, *, out: Console) -> None:
     for gate in result.gates:
         if gate.table == "document_quality" and gate.word == "passed":
             continue
-        told = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
-        figures = ", ".join(f"{k} {_short(v)}" for k, v in told.items())
+        figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
         gates.add_row(
             gate.table,
             gate.check.replace("_", " "),
-            f"[{_WORDS[gate.word]}]{gate.word}",
+            f"[{_STYLES[gate.word]}]{gate.word}",
             str(gate.figures.get("rows checked", "")),
             str(gate.figures.get("offending rows", "")),
-            escape(figures),
+            escape(", ".join(f"{k} {_short(v)}" for k, v in figures.items())),
         )
     tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
     for name in result.rows:
@@ -257,9 +256,9 @@ def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
         for row in face:
-            told = (escape(row[reader] or "") or "[dim]not spoken of[/]" for reader in ("filer", "recipient"))
+            instructions = (escape(row[reader] or "") or "[dim]not covered[/]" for reader in ("filer", "recipient"))
             shown.add_row(
-                escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *told
+                escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *instructions
             )
         out.print(shown)
 
