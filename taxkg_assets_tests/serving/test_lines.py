@@ -55,6 +55,7 @@ class Released:
         ("2060 7", "2060", {"", "3"}),
         ("2060 lines 7", "2060", {"", "3"}),
         ("W-9 Part 3 7", "W-9", {"3"}),
+        ("W-9 Part III 7", "W-9", {"3"}),
         ("Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
         ("Form 2040 Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
         ("Schedule D (Form 2040) line 7", "Schedule D (Form 2040)", {"", "3"}),
@@ -89,7 +90,28 @@ def test_a_release_of_an_older_version_is_refused_in_one_line() -> None:
 
 def test_words_after_a_form_are_not_ignored() -> None:
     with pytest.raises(LineNotFoundError, match="--revision"):
+        find_form(Released(), ["2060", "berths"])  # type: ignore[arg-type]
+    with pytest.raises(LineNotFoundError, match="no revision '2019'"):
         find_form(Released(), ["2060", "2019"])  # type: ignore[arg-type]
+    assert find_form(Released(), ["2060", "2031"])  # type: ignore[arg-type]
+
+
+def test_uses_of_a_line_are_those_of_its_part() -> None:
+    released = Released()
+    keys = [("", "line_7"), ("3", "line_7"), ("", "line_8"), ("3", "line_8")]
+    row = {"document_id": "2060", "form": "2060", **Released._row()}
+    released.tables["lines"] = pl.DataFrame({**row, "part": part, "key": key} for part, key in keys)
+    formulas = [
+        {"document_id": "2060", "part": part, "key": "line_8", "operands": ["line_7"], "operand_parts": [of]}
+        for part, of in (("", "3"), ("3", "3"))
+    ]
+    released.tables["formulas"] = pl.DataFrame(formulas)
+    read = released.read_documents
+    released.read_documents = (  # type: ignore[method-assign]
+        lambda name, ids: released.tables[name] if name == "formulas" else read(name, ids)
+    )
+    rows = {row["part"]: row["used_in"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
+    assert rows == {"": [], "3": ["line_8", "line_8"]}
 
 
 def test_a_form_without_fields_is_exported_with_its_columns() -> None:
