@@ -125,12 +125,12 @@ def _object_to_refinement(item: RefinementItem, proposal: RefinementProposal) ->
         block = item.blocks[number]
         if _begins_within_a_sentence(block):
             return "in the middle of a sentence"
-        if not any(_lies_in(row.pointer, block) for row in proposal.evidence):
+        if not any(_is_inside(row.pointer, block) for row in proposal.evidence):
             return "a part without evidence"
     return ""
 
 
-def _lies_in(pointer: str, block: Block) -> bool:
+def _is_inside(pointer: str, block: Block) -> bool:
     element_id, _, place = pointer.rpartition(":")
     start = int(place.partition("-")[0])
     return element_id == block.element_id and block.start <= start < block.start + len(block.text)
@@ -141,14 +141,14 @@ def _lies_in(pointer: str, block: Block) -> bool:
 
 def _object_to_pair(item: QuestionItem, proposal: PairProposal) -> str:
     if proposal.is_valid and (kind := _find_other_key(item.question, item.blocks)):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     rule = propose_pair_judging(item)
     return "the rule is sure" if rule.is_valid != proposal.is_valid and _is_sure(rule.confidence) else ""
 
 
 def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
     if proposal.is_false_negative and (kind := _find_other_key(item.question, item.blocks)):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     rule = propose_negative_judging(item)
     is_other = rule.is_false_negative != proposal.is_false_negative
     return "the rule is sure" if is_other and _is_sure(rule.confidence) else ""
@@ -159,7 +159,7 @@ def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
     if proposal.grade < CLAIMED_GRADE:
         return ""
     if kind := _find_other_key(item.question, item.blocks):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     above = (proposal.grade - propose_relevance_grading(item).grade) / 10
     return "far above the words in common" if above > load_family("llm")["verdicts"]["most_apart_grade"] else ""
 
@@ -168,9 +168,9 @@ def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
     """Check a hypothetical passage: it may use other words than the question, but no names and no instructions."""
     said, known = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
     if has_instruction(said):
-        return "an order"
+        return "an instruction"
     if not find_figures(said) <= find_figures(known):
-        return "a figure that nobody asked for"
+        return "a figure that the question does not have"
     return "too long" if len(said.split()) > load_family("llm")["hyde"]["most_words"] else ""
 
 

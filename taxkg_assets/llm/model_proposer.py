@@ -271,7 +271,7 @@ class ModelProposer:
                     tries = "once" if attempt == 1 else f"{attempt} times"
                     kept = "Answers so far are kept: run again when it answers."
                     raise type(error)(f"{end_sentence(str(error))} Tried {tries} (llm_attempts). {kept}") from error
-                self.budget.note(failure="asked again")
+                self.budget.note(failure="retried")
                 wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
                 self._sleep(min(self._call_policy.longest_wait_seconds, wanted))
         raise AssertionError("unreachable: the last attempt returns or raises")

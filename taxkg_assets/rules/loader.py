@@ -83,7 +83,7 @@ def load_family(name: str) -> dict[str, Any]:
     return loaded
 
 
-# One rule may be written with the parts of another: `(?&joint)` stands for the pattern of `joint` in key_lists.yaml.
+# One rule may be written with the parts of another: `(?&joint)` is replaced by the pattern of `joint` in key_lists.yaml.
 _PART = re.compile(r"\(\?&(?P<name>\w+)\)")
 
 
