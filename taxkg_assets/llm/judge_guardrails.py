@@ -45,7 +45,8 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 
 _NEUTRAL = ("references", "qualifies", "applies_if")
 """Relations that say nothing against a denial around them: `no tax on what is exempt under section 3`."""
@@ -64,7 +65,7 @@ def find_objection(task: str, item: Item, proposal: Proposal) -> str:
 
 
 def _is_sure(confidence: float) -> bool:
-    return confidence >= float(load_family("llm")["verdicts"]["sure"])
+    return confidence >= float(load_llm().verdicts.sure)
 
 
 def _begins_within_a_sentence(block: Block) -> bool:
@@ -104,17 +105,18 @@ def _object_to_structure(item: StructureItem, proposal: StructureProposal) -> st
         return ""
     if proposal.part == "artifact" and rule.part not in ("paragraph", "table_row"):
         return f"it looks like a {rule.part}"
-    most = load_family("llm")["parts"]["heading_words" if proposal.part == "heading" else "artifact_words"]
+    limits = load_llm().parts
+    most = limits.heading_words if proposal.part == "heading" else limits.artifact_words
     return f"too many words for a {proposal.part}" if len(item.blocks[0].text.split()) > most else ""
 
 
 def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
-    limits, rule = load_family("llm")["quality"], propose_quality_validation(item)
-    if abs(proposal.score - rule.score) > load_family("llm")["verdicts"]["most_apart"]:
+    limits, rule = load_llm().quality, propose_quality_validation(item)
+    if abs(proposal.score - rule.score) > load_llm().verdicts.most_apart:
         return "a score far from what can be counted"
     if proposal.verdict == "ACCEPT":
         # Whether a text has one subject or two is for the model to decide; what can be counted, it cannot overrule.
-        if proposal.score < limits["accept"]:
+        if proposal.score < limits.accept:
             return "accepted below the limit"
         return "" if rule.verdict == "ACCEPT" or rule.reason == "several subjects" else f"the chunk is {rule.reason}"
     return "the rule accepts it" if proposal.verdict == "REJECT" and rule.verdict == "ACCEPT" else ""
@@ -161,7 +163,7 @@ def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
     if kind := _find_other_key(item.question, item.blocks):
         return f"another {kind} than in the question"
     above = (proposal.grade - propose_relevance_grading(item).grade) / 10
-    return "far above the words in common" if above > load_family("llm")["verdicts"]["most_apart_grade"] else ""
+    return "far above the words in common" if above > load_llm().verdicts.most_apart_grade else ""
 
 
 def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
@@ -171,7 +173,7 @@ def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
         return "an instruction"
     if not find_figures(said) <= find_figures(known):
         return "a figure that the question does not have"
-    return "too long" if len(said.split()) > load_family("llm")["hyde"]["most_words"] else ""
+    return "too long" if len(said.split()) > load_llm().hyde.most_words else ""
 
 
 def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:

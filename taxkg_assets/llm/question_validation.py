@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from taxkg_assets.llm.claims import find_contrasts, find_measures
 from taxkg_assets.llm.normalization import find_content, find_figures, find_keys, find_stems, spell_alike
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -15,11 +16,11 @@ def find_question_flaw(question: str, source: str) -> str:
         question: The question.
         source: Sentences that it must be about.
     """
-    limits = load_family("llm")["question_limits"]
+    limits = load_llm().question_limits
     wording, source = spell_alike(question.strip()), spell_alike(source)
     if not wording.endswith("?"):
         return "not a question"
-    if not limits["least_words"] <= len(wording.split()) <= limits["most_words"]:
+    if not limits.least_words <= len(wording.split()) <= limits.most_words:
         return "too short or too long"
     if has_instruction(wording):
         return "an instruction"
@@ -32,7 +33,7 @@ def find_question_flaw(question: str, source: str) -> str:
     shared = find_stems(wording) & find_stems(source)
     lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}
     shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(wording)}
-    return "" if len(shared) >= limits["least_shared"] else "on another subject"
+    return "" if len(shared) >= limits.least_shared else "on another subject"
 
 
 def has_instruction(text: str) -> bool:
