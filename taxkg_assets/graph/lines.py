@@ -115,7 +115,7 @@ def _drop_options(rows: Iterable[dict[str, Any]], printed: Mapping[LineId, Row])
 
 def _is_option(row: Row, places: Mapping[tuple[str, str], Sequence[tuple[int, str, tuple[int, float]]]]) -> bool:
     match = _LINE_KEY.match(row["key"])
-    if match is None or match[2] and match[1]:
+    if match is None or (match[2] and match[1]):
         return False
     if not match[1]:
         return not row["field_count"]

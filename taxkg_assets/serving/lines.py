@@ -8,7 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released
 
 _PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
@@ -34,6 +36,9 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
         released: The release to read.
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
+    Returns:
+        One row per revision and part: the line with its fields, formula, uses, flows, and explanations in instructions.
+
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
     """
@@ -52,7 +57,9 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
     rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Its lines: {keys}.")
-    return _with_fields(rows, released)
+    found = _with_fields(rows, released)
+    explained = find_explanations(found, released)
+    return [{**row, "explanations": explained.get(node_of(row), [])} for row in found]
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[dict[str, Any]]:
