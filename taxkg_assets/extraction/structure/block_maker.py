@@ -6,6 +6,7 @@ In which order they come, and what is furniture, is decided before; what carries
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -33,6 +34,8 @@ from taxkg_assets.extraction.structure.blocks import Block
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
+# The next line of a caption is set no farther below it.
+_NEXT_LINE_SIZES = 1.6
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -53,6 +56,14 @@ class Flow:
     open_path: tuple[int, ...] = ()
     # Some makers tag paragraphs and tables, and no heading in a whole document.
     has_heading_tags: bool = False
+
+
+def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
+    """Decide whether the last paragraph goes on with the numbered caption set right above it."""
+    if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
+        return False
+    line = paragraphs[-1].first
+    return line.base - paragraphs[-2].lines[-1].base < _NEXT_LINE_SIZES * line.size
 
 
 class BlockMaker:
@@ -133,7 +144,7 @@ class BlockMaker:
             # What is centred over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
             last.is_last = not last.heads_table
-            last.is_caption = matches("table_captions", last.first.text)
+            last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
