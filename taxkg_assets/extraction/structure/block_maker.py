@@ -158,10 +158,9 @@ class BlockMaker:
         }
         if self._take_number(paragraph):
             return
-        is_named = (
-            not self.has_begun
-            and paragraph.level <= 1
-            and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        is_open = not self.has_begun and paragraph.level <= 1
+        is_named = (is_open or self._is_late_title(paragraph)) and is_title(
+            paragraph, page, flow.style, title_floor=self.title_floor
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
@@ -245,6 +244,12 @@ class BlockMaker:
             return False
         self.number = paragraph.lines
         return True
+
+    def _is_late_title(self, paragraph: Paragraph) -> bool:
+        """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
+        line = paragraph.first
+        is_largest = line.size >= thresholds()["late_title_frac"] * self.flow.style.title_size
+        return bool(paragraph.path) and (is_largest or matches("titles", line.text))
 
     def _ends_title(self, paragraph: Paragraph) -> bool:
         """Decide whether large type right below the title of the first page still belongs to it."""

@@ -129,6 +129,18 @@ def test_linked_words_that_no_rule_names_become_a_reference() -> None:
     assert text[row["mention_start"] : row["mention_end"]] == "yield of each hive"
 
 
+def test_a_section_under_a_link_of_the_document_is_no_section_of_law() -> None:
+    booklet = make_booklet()
+    document = booklet.document
+    booklet.to(60, 330).lines("The weight of wax follows section 15 of the rules here.", gap=9)
+    write_names(document, {"early": (1, find_top(document, 1, "Early"))})
+    plain = _frames(booklet)["references"].filter(pl.col("target").str.contains("15"))
+    assert plain.select("kind", "target").rows() == [("irc_section", "IRC 15")]
+    write_links(document, 1, [link_object(find_box(document, 1, "section 15"), go_to("early"))])
+    linked = _frames(booklet)["references"].filter(pl.col("resolved_by") == "link")
+    assert linked.select("kind", "target").rows() == [("section", "section 15")]
+
+
 @pytest.mark.parametrize("words", ["frost", "What"])
 def test_a_point_between_two_columns_names_nothing_for_sure(words: str) -> None:
     """At one height begin two headings; only words tell which of them is meant."""
