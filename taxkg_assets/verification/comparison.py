@@ -54,7 +54,7 @@ class Comparison:
         clause_coverage: Smallest share of one clause of the claim in the passage or its place, 0 to 1.
         missing: Words of the claim that are not there, the rarest first.
         missing_weight: Weight of the rarest missing word; 0 for none.
-        matched: Values of the claim that the passage states.
+        matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
     """
@@ -67,9 +67,9 @@ class Comparison:
     agreement: float
     missing: tuple[str, ...]
     missing_weight: float
-    matched: tuple[str, ...]
+    matched: tuple[tuple[Value, str], ...]
     differences: tuple[Difference, ...]
-    unmatched: tuple[str, ...]
+    unmatched: tuple[Value, ...]
 
     @property
     def score(self) -> float:
@@ -220,13 +220,13 @@ def _spoken(passage: Passage) -> str:
 
 def _compare_values(
     claim: Claim, passage: Passage, *, reader: PassageReader
-) -> tuple[list[str], list[Difference], list[str]]:
+) -> tuple[list[tuple[Value, str]], list[Difference], list[Value]]:
     own = reader.values_of(passage)
     place: list[Value] | None = None
     has_code = any(value.kind == "code" for value in claim.values)
-    matched: list[str] = []
+    matched: list[tuple[Value, str]] = []
     differences: list[Difference] = []
-    unmatched: list[str] = []
+    unmatched: list[Value] = []
     placed: dict[Value, Value] = {}
     for value in claim.values:
         same = next((other for other in own if value.equals(other)), None)
@@ -238,14 +238,14 @@ def _compare_values(
         if same is not None and value.opposes(same):
             differences.append(Difference(value.text, same.text, value.kind))
         elif same is not None or (value.kind == "box" and has_code):
-            matched.append(value.text)
+            matched.append((value, (same.text or same.figure) if same is not None else ""))
         else:
             rivals = [other for other in (*own, *_rival_keys(value, passage)) if value.competes(other)]
             rivals = [other for other in rivals if not any(other.equals(mine) for mine in claim.values)]
             if rivals:
                 differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
             else:
-                unmatched.append(value.text)
+                unmatched.append(value)
     differences += _find_swapped(placed, own)
     return matched, differences, unmatched
 

@@ -158,7 +158,9 @@ def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]
             words = " ".join(lines).strip().strip("“”\"")
             if len(_WORD.findall(words)) >= least:
-                yield Quotation(words, block.start, block.end)
+                opened = next((own for own in reversed(statements) if own.end <= block.start), None)
+                around = opened.text if opened is not None and opened.text.endswith(":") else ""
+                yield Quotation(words, block.start, block.end, around)
             continue
         for match in _QUOTED.finditer(text, block.start, block.end):
             group = "curly" if match["curly"] is not None else "plain"

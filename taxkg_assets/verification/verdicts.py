@@ -22,6 +22,17 @@ class Verdict(StrEnum):
 ORDER = tuple(Verdict)
 """Verdicts, the worst first."""
 
+NAMES = {
+    Verdict.contradicted: "Contradicted",
+    Verdict.other_year: "Other year",
+    Verdict.other_form: "Other form",
+    Verdict.not_found: "Not found",
+    Verdict.unclear: "Unclear",
+    Verdict.supported: "Supported",
+    Verdict.verbatim: "Verbatim",
+}
+"""Verdicts as people read them."""
+
 FAULTS = frozenset({Verdict.contradicted, Verdict.other_year, Verdict.other_form})
 """Verdicts that say that something is wrong."""
 
@@ -98,6 +109,13 @@ class Report(BaseModel):
     def is_fine(self) -> bool:
         """Return whether nothing has to be changed."""
         return not any(finding.is_fault for finding in self.findings)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Return whether the library confirms every statement and quotation."""
+        return not self.unchecked and all(
+            finding.verdict in (Verdict.supported, Verdict.verbatim) for finding in self.findings
+        )
 
 
 def order_findings(findings: list[Finding]) -> list[Finding]:
