@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from taxkg_assets.extraction.errors import StageError
-from taxkg_assets.extraction.extract import extract
 from taxkg_assets.rules.verification import read_limits
 from taxkg_assets.verification.verdicts import Rectangle
 
@@ -125,6 +124,8 @@ def read_text(text: str, *, name: str) -> DraftFile:
 
 
 def _read_pdf(data: bytes, *, name: str) -> DraftFile:
+    from taxkg_assets.extraction.extract import extract  # loaded here: most drafts are text
+
     try:
         found = extract(data, document_id="draft", max_pages=read_limits().pdf_pages)
     except StageError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -44,7 +44,7 @@ FOUND_PASSAGES = 8
 """Passages of the search whose documents are looked through for a statement."""
 
 LIKELY_QUOTATION = 0.6
-"""Likeness from which a passage is shown as what a quotation may have meant, 0 to 1."""
+"""Similarity from which a passage is shown as what a quotation may have meant, 0 to 1."""
 
 
 class Checker:
@@ -55,7 +55,7 @@ class Checker:
         searcher = released.searcher
         self._language = Language(
             find_terms=find_terms,
-            weigh=searcher.index.lexical.idf,
+            read_weight=searcher.index.lexical.idf,
             find_mentions=lambda text: find_mentions(text, headings=NO_HEADINGS),
             encode=searcher.encoder.encode_sentences,
         )
@@ -181,7 +181,7 @@ class Checker:
         return None
 
     def _decide_computation(
-        self, claim: Claim, claimed: Computation, row: dict[str, Any]
+        self, claim: Claim, claimed: Computation, row: Mapping[str, Any]
     ) -> tuple[Decision, str] | None:
         labels = [
             own
@@ -237,7 +237,11 @@ class Checker:
             return Verdict.verbatim, "The document that the draft names holds these words.", max(own, key=rank)
         other = [match for match in matches if match.document_id in found.others]
         if other and claim.subject.year is None:
-            return Verdict.verbatim, "An earlier revision holds these words, the newest one does not.", max(other, key=rank)
+            return (
+                Verdict.verbatim,
+                "An earlier revision holds these words, the newest one does not.",
+                max(other, key=rank),
+            )
         if other:
             place = max(other, key=rank)
             revision = self._documents[place.document_id]["revision"]
@@ -366,7 +370,13 @@ def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation
     quoted = sum(own.end - own.start for own in quotations if statement.start <= own.start < statement.end)
     is_quotation = quoted * 2 > statement.end - statement.start
     is_question = statement.text.endswith("?")
-    return claim.is_checkable and bool(claim.weights or find_computations(claim.text)) and not (is_quotation or is_question)
+    if statement.text.endswith(":"):  # its list says the rest
+        return False
+    return (
+        claim.is_checkable
+        and bool(claim.weights or find_computations(claim.text))
+        and not (is_quotation or is_question)
+    )
 
 
 def _as_rectangle(box: Any) -> Rectangle:

@@ -12,7 +12,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
-from taxkg_assets.verification.wording import Words, Wording, find_words, read_wording, weigh_words
+from taxkg_assets.verification.wording import Wording, Words, find_words, read_weights, read_wording
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
@@ -100,7 +100,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     values = [value for value in find_values(text) if not _overlaps(value, blanks)]
     plain = _blank(text, [*blanks, *_year_spans(text, forms)])
     wording = _without_scaffold(read_wording(plain, language=language), language=language)
-    weights = weigh_words(wording.words, language=language)
+    weights = read_weights(wording.words, language=language)
     light = _read_words("light_words", language) | _read_words("addressees", language)
     factor: float = load_family("verification")["light_weight"]
     weights = {word: weight * (factor if word in light else 1.0) for word, weight in weights.items()}

@@ -13,8 +13,8 @@ from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import Value, find_values
 from taxkg_assets.verification.wording import (
-    Words,
     Wording,
+    Words,
     find_contrary,
     find_words,
     match_word,
@@ -22,8 +22,8 @@ from taxkg_assets.verification.wording import (
     score_agreement,
 )
 
-
 _LEAST_CLAUSE = 1.5
+_MOST_KEPT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,9 @@ class PassageReader:
         """
         key = (passage.node_id, passage.text[:40], passage.start)
         if key not in self._wordings:
-            own = read_wording(passage.labelled, language=self._language)
+            if len(self._wordings) >= _MOST_KEPT:
+                self._wordings.clear()
+            own = read_wording(passage.labeled, language=self._language)
             self._wordings[key] = own, find_words(passage.context, language=self._language)
         return self._wordings[key]
 
@@ -152,7 +154,7 @@ def score_coverage(claim: Claim, own: Words, place: Words) -> float:
 
 
 def _score_clauses(claim: Claim, words: Words) -> float:
-    """Return the smallest share of a clause's words that are held, of clauses that say something of weight."""
+    """Return the smallest share of a clause's words that are contained, of clauses that say something of weight."""
     shares = [1.0]
     for clause in claim.wording.clauses:
         total = sum(claim.weights.get(word, 0.0) for word in clause.words)
@@ -209,7 +211,8 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Langu
         vectors = np.asarray(language.encode([claim.plain, *(_spoken(row.passage) for row in found)]))
         cosines = vectors[1:] @ vectors[0]
         rated = [
-            replace(row, similarity=float(np.clip(cosine, 0.0, 1.0))) for row, cosine in zip(found, cosines, strict=True)
+            replace(row, similarity=float(np.clip(cosine, 0.0, 1.0)))
+            for row, cosine in zip(found, cosines, strict=True)
         ]
     return sorted(rated, key=lambda row: -row.score)
 
@@ -251,9 +254,9 @@ def _compare_values(
 
 
 def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value]) -> list[Difference]:
-    """Find values that the passage states together with others than the claim does: `line 2 (box B), line 3 (box C)`."""
+    """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
     found = []
-    for value, there in placed.items():
+    for value in placed:
         rivals = [other for other in own if value.competes(other)]
         for partner, near in placed.items():
             others = [other for other in own if partner.competes(other)]
@@ -270,4 +273,8 @@ def _rival_keys(value: Value, passage: Passage) -> list[Value]:
     if value.kind not in KEY_KINDS or passage.kind != "label":
         return []
     kind = value.kind
-    return [Value(kind, key, "", "", "", key.replace("_", " "), 0, 0) for key in sorted(passage.keys) if key.startswith(kind)]
+    return [
+        Value(kind, key, "", "", "", key.replace("_", " "), 0, 0)
+        for key in sorted(passage.keys)
+        if key.startswith(kind)
+    ]

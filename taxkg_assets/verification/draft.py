@@ -99,8 +99,8 @@ def _find_blocks(text: str) -> Iterator[_Block]:
             own = ""
         elif is_code:
             own = ""
-        goes_on = own == "text" and kind in ("text", "item") or (own == "quote" and kind == "quote")
-        if not goes_on:
+        is_continued = (own == "text" and kind in ("text", "item")) or (own == "quote" and kind == "quote")
+        if not is_continued:
             if kind:
                 yield _Block(start, place, kind)
             start, kind = place, own
@@ -156,7 +156,7 @@ def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement
     for block in blocks:
         if block.kind == "quote":
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]
-            words = " ".join(lines).strip().strip("“”\"")
+            words = " ".join(lines).strip().strip('“”"')
             if len(_WORD.findall(words)) >= least:
                 opened = next((own for own in reversed(statements) if own.end <= block.start), None)
                 around = opened.text if opened is not None and opened.text.endswith(":") else ""
@@ -166,5 +166,6 @@ def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement
             group = "curly" if match["curly"] is not None else "plain"
             if len(_WORD.findall(match[group])) >= least:
                 start, end = match.span(group)
-                around = next((s.text for s in statements if s.start <= start < s.end), "")
+                own = next((own for own in statements if own.start <= start < own.end), None)
+                around = text[own.start : start] + text[end : own.end] if own is not None else ""
                 yield Quotation(text[start:end], start, end, around)

@@ -32,7 +32,7 @@ class Passage:
         before: Sentence before it in the paragraph; empty for none.
         headings: Headings above it, the document's title first.
         label: Label of the box or line that it is about; empty for none.
-        keys: Keys of boxes, lines, codes, columns and parts that it stands under.
+        keys: Keys of boxes, lines, codes, columns and parts that it is printed under.
         page: Page of the PDF, from 1.
         bboxes: Rectangles of the whole paragraph.
     """
@@ -53,11 +53,11 @@ class Passage:
 
     @property
     def spoken(self) -> str:
-        """Return the words that speak together: the lead-in and the item."""
+        """Return the words that belong together: the lead-in and the item."""
         return f"{self.lead_in} {self.text}".strip()
 
     @property
-    def labelled(self) -> str:
+    def labeled(self) -> str:
         """Return its words with the label of the box or line that they are about."""
         return f"{self.label}. {self.spoken}" if self.label else self.spoken
 

@@ -38,12 +38,12 @@ class Language:
 
     Attributes:
         find_terms: Search terms of a text, in order, with repeats.
-        weigh: Inverse document frequency of a term in the library.
+        read_weight: Inverse document frequency of a term in the library.
         find_mentions: Places where a text names forms, boxes, lines or rules.
         encode: Embeddings of texts, shape (texts, dimension), of length one; None compares words alone.
     """
 
     find_terms: Callable[[str], Sequence[str]]
-    weigh: Callable[[str], float]
+    read_weight: Callable[[str], float]
     find_mentions: Callable[[str], Sequence[Mentioned]]
     encode: Callable[[Sequence[str]], Any] | None = None

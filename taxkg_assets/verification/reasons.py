@@ -63,5 +63,5 @@ def _say_missing(row: Comparison) -> str:
     if row.unmatched:
         return "it does not state " + ", ".join(own.text for own in row.unmatched)
     if row.missing:
-        return "it does not speak of " + ", ".join(row.missing[:_MOST_WORDS])
+        return "it does not mention " + ", ".join(row.missing[:_MOST_WORDS])
     return "it neither affirms nor denies the statement for sure"

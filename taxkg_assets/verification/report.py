@@ -43,14 +43,16 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 .card:target { outline: 2px solid var(--accent); }
 .verdict { font-weight: 650; border-radius: 1rem; padding: .05rem .6rem; font-size: .85rem; }
 .verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); } .verdict.warn { color: var(--warn); }
-blockquote { margin: .5rem 0; padding: .1rem 0 .1rem .8rem; border-left: 3px solid var(--line); overflow-wrap: anywhere; }
+blockquote { margin: .5rem 0; padding: .1rem 0 .1rem .8rem; border-left: 3px solid var(--line);
+  overflow-wrap: anywhere; }
 p { margin: .4rem 0; overflow-wrap: anywhere; }
 .path { color: var(--soft); font-size: .85rem; }
 table { border-collapse: collapse; font-size: .9rem; margin: .5rem 0; }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top;
   overflow-wrap: anywhere; }
 a { color: var(--accent); }
-footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; border-top: 1px solid var(--line); padding-top: .9rem; }
+footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; border-top: 1px solid var(--line);
+  padding-top: .9rem; }
 @media print { body { background: none; } .card { break-inside: avoid; } }
 """.strip()
 
@@ -123,7 +125,7 @@ def summarize(report: Report) -> str:
 
 def _tiles(report: Report) -> str:
     tiles = [
-        f'<li{"" if report.counts.get(verdict) else " class=none"}><strong>{report.counts.get(verdict, 0)}</strong>'
+        f"<li{'' if report.counts.get(verdict) else ' class=none'}><strong>{report.counts.get(verdict, 0)}</strong>"
         f"<span>{escape(name)}</span></li>"
         for verdict, name in NAMES.items()
     ]
@@ -162,13 +164,16 @@ def _card(finding: Finding, number: int) -> str:
 
 def _compared(rows: Sequence[ComparedValue]) -> str:
     cells = "".join(
-        f"<tr><td>{escape(row.stated or '–')}</td><td>{escape(row.found or '–')}</td>"
-        f"<td>{'equal' if row.is_equal else 'differs' if row.found else 'not stated'}</td></tr>"
+        f"<tr><td>{escape(row.stated or '–')}</td><td>{escape(row.found or '–')}</td><td>{_say_equal(row)}</td></tr>"
         for row in rows
         if row.kind != "polarity"
     )
     head = "<tr><th>Draft</th><th>Passage</th><th></th></tr>"
     return f"<table>{head}{cells}</table>" if cells else ""
+
+
+def _say_equal(row: ComparedValue) -> str:
+    return "equal" if row.is_equal else "differs" if row.found else "not stated"
 
 
 def _source(evidence: Evidence) -> str:
@@ -193,8 +198,7 @@ def render_markdown(report: Report) -> str:
         if rows:
             lines += ["", "| draft | passage | |", "|---|---|---|"]
             lines += [
-                f"| {_plain(row.stated) or '–'} | {_plain(row.found) or '–'} | {'equal' if row.is_equal else 'differs'} |"
-                for row in rows
+                f"| {_plain(row.stated) or '–'} | {_plain(row.found) or '–'} | {_say_equal(row)} |" for row in rows
             ]
         if finding.evidence is not None:
             own = finding.evidence

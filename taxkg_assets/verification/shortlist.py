@@ -28,7 +28,7 @@ class Shortlist:
         self._place: dict[str, list[int]] = {}
         self._by_key: dict[str, list[int]] = {}
         for number, passage in enumerate(self.passages):
-            own = find_words(passage.labelled, language=language)
+            own = find_words(passage.labeled, language=language)
             for word in own:
                 self._own.setdefault(word, []).append(number)
             for word in find_words(passage.context, language=language) - own:
@@ -46,12 +46,12 @@ class Shortlist:
         total = sum(claim.weights.values()) or 1.0
         scores: dict[int, float] = {}
         for word, weight in claim.weights.items():
-            held: dict[int, float] = {}
+            factors: dict[int, float] = {}
             for factor, postings in ((bounds.context, self._place), (1.0, self._own)):
                 for other in _forms_of(word, postings):
                     for number in postings[other]:
-                        held[number] = max(factor, held.get(number, 0.0))
-            for number, factor in held.items():
+                        factors[number] = max(factor, factors.get(number, 0.0))
+            for number, factor in factors.items():
                 scores[number] = scores.get(number, 0.0) + factor * weight / total
         for value in claim.keys:
             for number in self._by_key.get(value.figure, ()):

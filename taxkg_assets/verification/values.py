@@ -127,7 +127,7 @@ def _read_figure(printed: str, scale: str) -> str:
 
 def _read_unit(printed: str) -> str:
     unit = printed.casefold()
-    return {"copie": "copy", "people": "person"}.get(unit, unit)
+    return {"copies": "copy"}.get(unit, unit)
 
 
 def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 
 class Verdict(StrEnum):
@@ -89,6 +89,7 @@ class Finding(BaseModel):
     evidence: Evidence | None = Field(default=None, description="the passage that decides, or the nearest one")
     compared: list[ComparedValue] = []
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def is_fault(self) -> bool:
         """Return whether the draft has to be changed: a fault, or a quotation that the library does not hold."""
@@ -105,6 +106,7 @@ class Report(BaseModel):
     unchecked: int = Field(default=0, description="statements beyond the limits of a call: not checked")
     counts: dict[Verdict, int]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def is_fine(self) -> bool:
         """Return whether nothing has to be changed."""

@@ -122,9 +122,7 @@ def match_word(word: str, words: Words) -> bool:
         return True
     if len(word) < _SHORTEST_STEM:
         return False
-    return any(
-        len(other) >= _SHORTEST_STEM and (other.startswith(word) or word.startswith(other)) for other in words
-    )
+    return any(len(other) >= _SHORTEST_STEM and (other.startswith(word) or word.startswith(other)) for other in words)
 
 
 def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
@@ -155,9 +153,9 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
     for text, there in ((one, other), (other, one)):
         for clause in text.clauses:
             for word in clause.heads:
-                holders = [held for held in there.clauses if match_word(word, held.words)]
+                holders = [holder for holder in there.clauses if match_word(word, holder.words)]
                 nearest, _ = _find_nearest(clause.words, holders, weights=weights)
-                if any(held.is_negative for held in nearest):
+                if any(holder.is_negative for holder in nearest):
                     agreed = True
                 elif nearest:
                     opposed = True
@@ -218,11 +216,11 @@ def _contrary() -> Mapping[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in found.items()}
 
 
-def weigh_words(words: Iterable[str], *, language: Language) -> dict[str, float]:
+def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:
     """Return the weight of each word.
 
     Args:
         words: Stems.
         language: Functions that read words.
     """
-    return {word: max(0.0, language.weigh(word)) for word in words}
+    return {word: max(0.0, language.read_weight(word)) for word in words}
