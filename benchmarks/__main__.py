@@ -40,6 +40,7 @@ BENCHMARKS = (
     "served_index",
     "serving",
     "sizing",
+    "verify",
 )
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 

@@ -26,6 +26,7 @@ from taxkg_assets.serving.library import list_documents, list_fields
 from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
+from taxkg_assets.serving.verify_tool import add_verify_tool
 
 CHANGE_COLUMNS = (
     "kind",
@@ -75,6 +76,7 @@ def create_tools(service: Service) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("taxkg", instructions=INSTRUCTIONS, log_level="WARNING")
     _add_search_tools(server, service)
     _add_document_tools(server, service)
+    add_verify_tool(server, service)
     return server
 
 

@@ -5,8 +5,9 @@ import { showChanges } from "./changes_view.js";
 import { address, el } from "./dom.js";
 import { showForm, showForms } from "./form_views.js";
 import { showDocument, showDocuments, showStart } from "./library_views.js";
+import { showVerify } from "./verify_view.js";
 
-const VIEWS = { documents: showDocuments, document: showDocument, forms: showForms, form: showForm, changes: showChanges };
+const VIEWS = { documents: showDocuments, document: showDocument, forms: showForms, form: showForm, changes: showChanges, verify: showVerify };
 
 const view = document.getElementById("view");
 const form = document.getElementById("ask");
