@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from taxkg_assets.serving import library
-from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, PageDetail
+from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, IndexTerm, PageDetail
 from taxkg_assets.serving.service import Service
 
 DocumentId = Annotated[str, Path(min_length=1, max_length=200, description="document id, as in a search result")]
@@ -28,6 +28,10 @@ def create_browse_router(service: Service) -> APIRouter:
     @router.get("/documents/{document}", summary="A document: outline, quality flags, other revisions")
     def document_detail(document: DocumentId) -> DocumentDetail:
         return library.describe_document(service.current, document)
+
+    @router.get("/documents/{document}/index", summary="Terms of the index that a document prints, with their pages")
+    def index_terms(document: DocumentId) -> list[IndexTerm]:
+        return library.list_index_terms(service.current, document)
 
     @router.get(
         "/documents/{document}/pages/{page}.png",

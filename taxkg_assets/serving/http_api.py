@@ -299,8 +299,10 @@ def _add_lookups(app: FastAPI, service: Service) -> None:
     def trace(
         form: Annotated[str, Query(min_length=1, max_length=100)],
         key: Annotated[str, Query(min_length=1, max_length=50)],
+        revision: Annotated[str, Query(max_length=200, description="revision, its year, or document; newest if empty")]
+        = "",
     ) -> dict[str, Any]:
-        return service.trace_line(form, key)
+        return service.trace_line(form, key, revision)
 
     @app.get("/v1/diff", summary="What changed between two revisions, the two newest if none is named")
     def diff(

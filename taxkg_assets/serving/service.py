@@ -19,6 +19,7 @@ from cachetools import LRUCache
 from taxkg_assets.retrieval.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box
+from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.diff import compare
 from taxkg_assets.serving.evidence import draw_evidence
 from taxkg_assets.serving.filters import check_filters
@@ -116,7 +117,10 @@ class Service:
         check_filters(released, **filters)
 
         def work() -> Answer:
-            return ask(released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters)
+            found = ask(
+                released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters
+            )
+            return place_cells(found, released)
 
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
@@ -154,18 +158,20 @@ class Service:
         released = self.current
         return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
-    def trace_line(self, form: str, key: str) -> dict[str, Any]:
+    def trace_line(self, form: str, key: str, revision: str = "") -> dict[str, Any]:
         """Follow the flows of a line both ways.
 
         Args:
             form: Form or schedule, e.g. 1099-DIV.
             key: Key, e.g. 1a.
+            revision: Revision, its year, or document; the newest if empty.
 
         Raises:
             LineNotFoundError: There is no such line; the message lists what there is.
         """
         released = self.current
-        return self._remembered(released, "trace", [form, key], lambda: trace(released, [form, key]))
+        asked = [form, key, revision]
+        return self._remembered(released, "trace", asked, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is."""
