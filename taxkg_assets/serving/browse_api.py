@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from taxkg_assets.serving import library
 from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, IndexTerm, PageDetail
+from taxkg_assets.serving.problems import describe_problems
 from taxkg_assets.serving.service import Service
 
 DocumentId = Annotated[str, Path(min_length=1, max_length=200, description="document id, as in a search result")]
@@ -19,7 +20,7 @@ PICTURE_CACHE = "private, max-age=3600"
 
 def create_browse_router(service: Service) -> APIRouter:
     """The endpoints over one home."""
-    router = APIRouter(prefix="/v1", tags=["browse"])
+    router = APIRouter(prefix="/v1", tags=["browse"], responses=describe_problems(404))
 
     @router.get("/documents", summary="Every document of the release")
     def documents() -> list[DocumentEntry]:
@@ -36,6 +37,8 @@ def create_browse_router(service: Service) -> APIRouter:
     @router.get(
         "/documents/{document}/pages/{page}.png",
         summary="A page as a picture, without marks; headers give its size in points",
+        response_class=Response,
+        responses={200: {"content": {"image/png": {}}, "description": "The page as a picture."}},
     )
     def page_picture(
         document: DocumentId,
