@@ -163,6 +163,7 @@ def reply_line(rows: Sequence[Row], *, revision: str) -> LineReply:
         formula=write_formula(row["formula"]),
         comes_from=[_flow(own, "source") for own in row["flows_in"]],
         goes_to=[_flow(own, "target") for own in row["flows_out"]],
+        texts=_instructions(row.get("explanations", ())),
         rectangle=_corners(row["bbox"]) if row["bbox"] else [],
         revisions=_revisions(rows),
         cautions=_cautions(Flag(**flag) for flag in row["quality"]),
@@ -337,6 +338,20 @@ def _flow(row: Row, end: str) -> FlowReply:
         evidence=row["evidence"],
         stated_in=f"{row['document_id']} p. {row['page']}",
     )
+
+
+def _instructions(explanations: Iterable[Row]) -> list[BoxTextReply]:
+    """Return one text for each heading that explains a line."""
+    return [
+        BoxTextReply(
+            reader="filer",
+            document=own["document_id"],
+            page=own["page"],
+            text=cut(" ".join([own["heading"], *(passage["text"] for passage in own["passages"])]), LONG),
+            node_id=own["node_id"],
+        )
+        for own in explanations
+    ]
 
 
 def _trace_step(source: Row, target: Row, statement: Row) -> TraceStepReply:

@@ -111,6 +111,7 @@ class LineReply(BaseModel):
     used_in: list[str] = Field(description="lines of the form that are computed from it")
     comes_from: list[FlowReply] = Field(description="where its amount comes from")
     goes_to: list[FlowReply] = Field(description="where its amount goes")
+    texts: list[BoxTextReply] = Field(description="what instructions say of it; of a box, see `box`")
     page: int = Field(description="page of the PDF, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 of its first field, in points")
     revisions: list[str] = Field(description="all revisions with this line, newest first")

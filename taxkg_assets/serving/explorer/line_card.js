@@ -11,12 +11,17 @@ const BOUNDS = { at_least_zero: ", not less than zero", at_most_zero: ", not mor
 const fieldLink = (document, part, key) =>
   link({ view: "form", document, field: fieldId({ part, key }) }, keyName(key));
 
+// A key of a formula: "line_3", or "Part II line_3" where keys begin anew in each part.
+const keyLink = (row, written) => {
+  const [, part, key] = /^(?:Part (\w+) )?(\w+)$/.exec(written) ?? [];
+  return key ? fieldLink(row.document_id, part ?? row.part, key) : words(written);
+};
+
 // A formula as it was read: "Line 3 = line 1 + line 2".
 export const formulaParts = row => {
   const { formula } = row;
   if (!formula || formula.operation === "unparsed") return null;
-  const operand = key => /^\w+$/.test(key) ? fieldLink(row.document_id, row.part, key) : words(key);
-  const operands = formula.operands.map(operand);
+  const operands = formula.operands.map(key => keyLink(row, key));
   const joined = joint => operands.flatMap((own, place) => place ? [joint, own] : [own]);
   const right = {
     sum: () => joined(" + "),
@@ -68,7 +73,7 @@ export const factsOf = row => el("dl", {},
   factRow("Also called", row.aliases.join(", ")),
   factRow("As stated", row.formula?.evidence),
   factRow("As read", formulaParts(row) ?? (row.formula?.problem && `not read: ${row.formula.problem}`)),
-  factRow("Part of", row.used_in.flatMap((key, place) => [place ? ", " : "", fieldLink(row.document_id, row.part, key)])),
+  factRow("Part of", row.used_in.flatMap((key, place) => [place ? ", " : "", keyLink(row, key)])),
   factRow("Columns", row.column_letters.join(", ")),
   factRow("Copies", row.copies.join(", ")),
   factRow("Rectangle", row.bbox && placeLink({ document: row.document_id, page: row.page, boxes: [row.bbox] }, rectangleWords(row.page, row.bbox))));

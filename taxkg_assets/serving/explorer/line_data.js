@@ -35,6 +35,17 @@ const chooseTexts = (passages, revision, known) => {
   return chosen;
 };
 
+// Headings of instructions that explain a line, as the text for the filer: those of the line's own revision come first.
+const explained = row => {
+  const first = row.explanations?.find(own => own.passages.length);
+  if (!first) return null;
+  const same = row.explanations.filter(own => own.document_id === first.document_id);
+  return {
+    document: first.document_id,
+    passages: same.flatMap(own => own.passages.map(passage => ({ ...passage, bboxes: [{ ...own.bbox, page: own.page }] }))),
+  };
+};
+
 export const textOf = side => (side?.passages ?? []).map(own => own.text).join("\n");
 
 // The revisions of a field, newest first, each with the texts for filers and recipients.
@@ -45,10 +56,15 @@ export const readRevisions = async (form, own, signal) => {
   ]);
   const byDocument = new Map(boxes.map(row => [row.document_id, row]));
   const isMine = row => !own.part || row.part === own.part;
+  const textsOf = row => {
+    const texts = chooseTexts(byDocument.get(row.document_id)?.passages ?? [], row.revision, known);
+    const filer = texts.filer ?? explained(row);
+    return filer ? { ...texts, filer } : texts;
+  };
   return lines.filter(isMine).map(row => ({
     ...row,
     isDraft: known.get(row.document_id)?.is_draft ?? false,
-    texts: chooseTexts(byDocument.get(row.document_id)?.passages ?? [], row.revision, known),
+    texts: textsOf(row),
     aliases: byDocument.get(row.document_id)?.aliases ?? [],
   }));
 };
