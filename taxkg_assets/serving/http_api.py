@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import anyio
 import anyio.to_thread
@@ -280,8 +280,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
     def table(asked: TableRequest) -> list[CellRow]:
-        rows: Any = service.find_cells(asked.question, k=asked.k, document=asked.document)
-        return rows
+        return cast(list[CellRow], service.find_cells(asked.question, k=asked.k, document=asked.document))
 
     @app.post(
         "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or silence"
