@@ -63,6 +63,7 @@ SERVED = (
     "flows",
     "nodes",
     "edges",
+    "links",
     "chunks",
     "document_quality",
     "revisions",
