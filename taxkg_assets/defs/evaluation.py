@@ -49,7 +49,7 @@ from taxkg_assets.settings import Settings
 eval_queries = table(
     schemas.EvalQueries,
     build_eval_queries,
-    group="evaluation",
+    group="questions",
     handles={"query_sets": open_query_sets},
     fingerprint=gold_fingerprint,
 )
