@@ -61,8 +61,8 @@ NOTES: Mapping[str, Note] = {
         "SELECT kind, count(*) AS links FROM links GROUP BY kind ORDER BY links DESC",
     ),
     "references": Note(
-        "`target` is a name, not a row; `edges` has the target in the library. Lists and ranges are one row per target.",
-        "SELECT kind, relation, count(*) AS mentions FROM \"references\" GROUP BY kind, relation ORDER BY mentions DESC",
+        "`target` is a name; `edges` has the target in the library. Lists and ranges give one row per target.",
+        'SELECT kind, relation, count(*) AS mentions FROM "references" GROUP BY kind, relation ORDER BY mentions DESC',
     ),
     "document_quality": Note(
         "A flagged document is served; a withheld one is not. Every answer from a flagged document says so.",
@@ -97,7 +97,7 @@ NOTES: Mapping[str, Note] = {
         "SELECT form, from_revision, to_revision, kind, key FROM revisions WHERE NOT is_routine",
     ),
     "chunks": Note(
-        "Only chunks with the status `accepted` are indexed. `text` is verbatim, `context` is not part of the document.",
+        "Only chunks with the status `accepted` are indexed. `text` is verbatim, `context` is not of the document.",
         "SELECT status, level, count(*) AS chunks FROM chunks GROUP BY status, level ORDER BY chunks DESC",
     ),
     "reviews": Note(
@@ -114,7 +114,7 @@ NOTES: Mapping[str, Note] = {
     ),
     "index": Note(
         "One row for the newest version. The index itself is a folder of the home; readers follow `release`.",
-        "SELECT index_version, model_name, row_count, self_check_recall FROM \"index\"",
+        'SELECT index_version, model_name, row_count, self_check_recall FROM "index"',
     ),
     "eval_queries": Note(
         "Only questions whose gold is in this library are scored. Located sets are reported and bind no floor.",
@@ -133,7 +133,7 @@ NOTES: Mapping[str, Note] = {
         "SELECT metric, value, unit, n FROM metrics WHERE slice = 'all' ORDER BY metric",
     ),
     "release": Note(
-        "The newest row that is not rolled back is served. Versions of tables that a kept release names are not deleted.",
+        "The newest row that is not rolled back is served. Versions of tables that it names are kept.",
         "SELECT release_ix, index_version, released_at, is_rolled_back FROM release ORDER BY release_ix DESC",
     ),
     "llm_calls": Note(
