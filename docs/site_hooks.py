@@ -5,6 +5,7 @@ MkDocs calls these functions (`hooks` in mkdocs.yml). Links between the pages ar
 
 from __future__ import annotations
 
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,12 @@ OUTSIDE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "benchmarks/README.md": "benchmarks.md",
     "LICENSE": "license.txt",
+    "benchmarks/README.md": "benchmarks.md",
+    **{
+        f"benchmarks/docs/{own.name}": f"benchmarks/{own.name}"
+        for own in sorted((ROOT / "benchmarks/docs").glob("*.md"))
+    },
 }
 """Place in the repository, and place on the site."""
 
@@ -37,7 +42,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """
     for source, page in OUTSIDE.items():
         text = (ROOT / source).read_text(encoding="utf8")
-        files.append(File.generated(config, page, content=_rewrite(text, folder=(ROOT / source).parent)))
+        files.append(File.generated(config, page, content=_rewrite(text, source=source, page=page)))
     return files
 
 
@@ -50,18 +55,25 @@ def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: F
         config: Settings of the site.
         files: All files of the site.
     """
-    is_outside = page.file.src_uri in OUTSIDE.values()
-    return markdown if is_outside else _rewrite(markdown, folder=ROOT / "docs")
+    name = page.file.src_uri
+    return markdown if name in OUTSIDE.values() else _rewrite(markdown, source=f"docs/{name}", page=name)
 
 
-def _rewrite(text: str, *, folder: Path) -> str:
-    """Return a text whose relative links lead to the pages of the site."""
+def _rewrite(text: str, *, source: str, page: str) -> str:
+    """Return a text whose relative links lead to the pages of the site.
+
+    Args:
+        text: Markdown.
+        source: Place of the page in the repository.
+        page: Place of the page on the site.
+    """
 
     def place(link: re.Match[str]) -> str:
-        target = (folder / link["path"]).resolve()
+        target = (ROOT / source).parent.joinpath(link["path"]).resolve()
         if not target.is_relative_to(ROOT):
             return link[0]
         name = target.relative_to(ROOT).as_posix()
-        return OUTSIDE.get(name, name.removeprefix("docs/")) + (link["anchor"] or "")
+        found = OUTSIDE.get(name, name.removeprefix("docs/"))
+        return posixpath.relpath(found, posixpath.dirname(page)) + (link["anchor"] or "")
 
     return _LINK.sub(place, text)
