@@ -73,6 +73,25 @@ def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
     assert titles == ["Publication 9077", "Yields of Hives", "For use in preparing"]
 
 
+def test_pieces_of_a_line_that_meet_are_joined_without_a_blank() -> None:
+    """A link is tagged apart from the comma after it, a fraction is set in pieces, and a raised number is no letter."""
+    pdf = TaggedPdf().put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.y += 4
+        pdf.run("See ")
+        with pdf.tag("Link"):
+            pdf.run("Late Harvest")
+        pdf.run(", later, for 5")
+        with pdf.tag("Span"):
+            pdf.run("1", size=8)
+        pdf.run("/")
+        with pdf.tag("Span"):
+            pdf.run("2", size=8)
+        pdf.run(" pounds.")
+    texts = pdf.extract().frames["sections"]["text"].to_list()
+    assert texts[-1] == "See Late Harvest, later, for 5 1/2 pounds."
+
+
 def test_a_page_that_is_one_picture_floats_in_the_text() -> None:
     pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14)
     with pdf.tag("P"):
