@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,6 +58,7 @@ class Checker:
             find_terms=find_terms,
             read_weight=searcher.index.lexical.idf,
             find_mentions=lambda text: find_mentions(text, headings=NO_HEADINGS),
+            unknown_weight=math.log(2 + 2 * searcher.index.height),
             encode=searcher.encoder.encode_sentences,
         )
         self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}

@@ -95,10 +95,13 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     forms = _find_forms(text, mentions)
     subject = _read_subject(text, forms)
     keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
-    named = [value for value in forms if value.figure not in subject.forms]
+    # Of several forms that are named alike, a passage has to name all.
+    alone = subject.forms if len(subject.forms) == 1 else ()
+    named = [value for value in forms if value.figure not in alone]
     blanks = [(value.start, value.end) for value in (*forms, *keys)]
+    blanks += _year_spans(text, forms, subject=subject)
     values = [value for value in find_values(text) if not _overlaps(value, blanks)]
-    plain = _blank(text, [*blanks, *_year_spans(text, forms)])
+    plain = _blank(text, blanks)
     wording = _without_scaffold(read_wording(plain, language=language), language=language)
     weights = read_weights(wording.words, language=language)
     light = _read_words("light_words", language) | _read_words("addressees", language)
@@ -190,8 +193,10 @@ def _read_month(name: str | None) -> int | None:
     return _MONTHS.index(small) + 1 if small in _MONTHS else None
 
 
-def _year_spans(text: str, forms: Sequence[Value]) -> list[tuple[int, int]]:
-    spans = [match.span() for rule in ("before_title", "stated") for match in _rule("years", rule).finditer(text)]
+def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
+    """Find where the year of the subject is named."""
+    matches = [match for rule in ("before_title", "stated") for match in _rule("years", rule).finditer(text)]
+    spans = [match.span() for match in matches if int(match["year"]) == subject.year]
     for form in forms:
         if after := _rule("years", "after_title").match(text[form.end : form.end + 40]):
             spans.append((form.end, form.end + after.end()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from taxkg_assets.rules.verification import read_thresholds
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.values import Value, find_values
+from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import (
     Wording,
     Words,
@@ -24,6 +25,7 @@ from taxkg_assets.verification.wording import (
 
 _LEAST_CLAUSE = 1.5
 _MOST_KEPT = 50_000
+_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,11 +251,11 @@ def _compare_values(
                 differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
             else:
                 unmatched.append(value)
-    differences += _find_swapped(placed, own)
+    differences += _find_swapped(placed, own, text=fold(passage.spoken))
     return matched, differences, unmatched
 
 
-def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value]) -> list[Difference]:
+def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
     """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
     found = []
     for value in placed:
@@ -265,7 +267,31 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value]) -> list[D
             nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
             if not any(nearest.equals(mine) for mine in placed):
                 found.append(Difference(value.text, nearest.text, value.kind))
+    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
+
+
+def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
+    found = []
+    for value, there in placed.items():
+        if value.kind not in KEY_KINDS:
+            continue
+        others = [key for key in own if key.kind == value.kind and not _is_same_list(key, there, text=text)]
+        partners = [
+            key for key, near in placed.items() if key.kind == value.kind and not _is_same_list(near, there, text=text)
+        ]
+        if not partners or not others:
+            continue
+        nearest = min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
+        if not any(nearest.equals(mine) for mine in placed):
+            found.append(Difference(partners[0].text, nearest.text, value.kind))
     return list(dict.fromkeys(found))
+
+
+def _is_same_list(one: Value, other: Value, *, text: str) -> bool:
+    """Return whether two keys belong to one list, as in `boxes 1, 3, and 5`."""
+    between = text[min(one.end, other.end) : max(one.start, other.start)]
+    return _LIST.fullmatch(between) is not None
 
 
 def _rival_keys(value: Value, passage: Passage) -> list[Value]:

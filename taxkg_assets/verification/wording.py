@@ -217,10 +217,24 @@ def _contrary() -> Mapping[str, frozenset[str]]:
 
 
 def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:
-    """Return the weight of each word.
+    """Return the weight of each word: that of its most frequent synonym; a word that no document has is the rarest.
 
     Args:
         words: Stems.
         language: Functions that read words.
     """
-    return {word: max(0.0, language.read_weight(word)) for word in words}
+    members = _members(language.find_terms)
+    weights = {}
+    for word in words:
+        known = [weight for own in members.get(word, (word,)) if (weight := language.read_weight(own)) > 0]
+        weights[word] = min(known, default=language.unknown_weight)
+    return weights
+
+
+@cache
+def _members(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the stems of each group of synonyms by its first one."""
+    found: dict[str, list[str]] = {}
+    for stem, first in _alike(find_terms).items():
+        found.setdefault(first, []).append(stem)
+    return {first: tuple(stems) for first, stems in found.items()}
