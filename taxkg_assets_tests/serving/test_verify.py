@@ -47,6 +47,13 @@ def client(service: Service) -> Iterator[TestClient]:
         yield opened
 
 
+def _write_pdf(text: str) -> bytes:
+    library: Any = pymupdf
+    document = library.open()
+    document.new_page().insert_textbox(library.Rect(72, 72, 520, 300), text, fontsize=10)
+    return bytes(document.tobytes())
+
+
 def _check(checker: Checker, text: str) -> Report:
     return checker.check(read_text(text, name="draft"))
 
@@ -115,10 +122,7 @@ def test_orders_in_a_draft_change_nothing(checker: Checker) -> None:
 
 
 def test_a_pdf_has_pages_and_rectangles(checker: Checker) -> None:
-    document = pymupdf.open()
-    page = document.new_page()
-    page.insert_textbox(pymupdf.Rect(72, 72, 520, 300), f"A memo on dividends.\n\n{FALSE}", fontsize=11)
-    report = checker.check(read_bytes(document.tobytes(), name="memo.pdf"))
+    report = checker.check(read_bytes(_write_pdf(f"A memo on dividends.\n\n{FALSE}"), name="memo.pdf"))
     finding = _only(report)
     assert finding.verdict is Verdict.contradicted
     assert finding.page == 1
@@ -194,9 +198,7 @@ def test_the_api_takes_text_and_pdf(client: TestClient) -> None:
     assert (found["name"], found["is_fine"]) == ("answer", False)
     assert found["findings"][0]["verdict"] == "contradicted"
     assert found["draft"][found["findings"][0]["start"] : found["findings"][0]["end"]] == FALSE
-    document = pymupdf.open()
-    document.new_page().insert_text((72, 72), QUOTED.replace("“", '"').replace("”", '"'), fontsize=9)
-    pdf = base64.b64encode(document.tobytes()).decode()
+    pdf = base64.b64encode(_write_pdf(QUOTED.replace("“", '"').replace("”", '"'))).decode()
     quoted = client.post("/v1/verify", json={"pdf": pdf}).json()
     assert [row["verdict"] for row in quoted["findings"]] == ["verbatim"]
 

@@ -62,8 +62,8 @@ def test_a_quoted_block_is_introduced_by_the_sentence_before_it() -> None:
 @given(st.text(alphabet='Aa .:\n-*#>|“”"`$1é\U0001f600', max_size=120))
 def test_any_text_is_read_and_places_lie_within_it(text: str) -> None:
     draft = read_draft(text)
-    for own in (*draft.statements, *draft.quotations):
-        assert 0 <= own.start < own.end <= len(text)
+    places = [(own.start, own.end) for own in draft.statements] + [(own.start, own.end) for own in draft.quotations]
+    assert all(0 <= start < end <= len(text) for start, end in places)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "```\n$5\n```"])
