@@ -155,10 +155,16 @@ def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
 
 def _find_rules(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
     return [
-        Value("rule", own.target, "", "", "", text[own.start : own.end], *_at(own))
+        Value("rule", _name_rule(own.target), "", "", "", text[own.start : own.end], *_at(own))
         for own in mentions
         if own.kind in _RULES
     ]
+
+
+def _name_rule(target: str) -> str:
+    """Return the number of a section or ruling, which different ways of citing it share."""
+    numbers = [word for word in target.split() if any(letter.isdigit() for letter in word)]
+    return (numbers[-1] if numbers else target).removeprefix("sec_").casefold()
 
 
 def _at(mention: Mentioned) -> tuple[int, int]:
@@ -173,7 +179,7 @@ def _read_subject(text: str, forms: Sequence[Value]) -> Subject:
             cited.append(form)
         if after and year is None:
             year, month = int(after["year"]), _read_month(after["month"])
-    for rule in ("before_title", "stated"):
+    for rule in ("before_title", "stated", "bracketed"):
         for match in _rule("years", rule).finditer(text):
             if year is None:
                 year, month = int(match["year"]), _read_month(match["month"])
@@ -195,7 +201,9 @@ def _read_month(name: str | None) -> int | None:
 
 def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
     """Find where the year of the subject is named."""
-    matches = [match for rule in ("before_title", "stated") for match in _rule("years", rule).finditer(text)]
+    matches = [
+        match for rule in ("before_title", "stated", "bracketed") for match in _rule("years", rule).finditer(text)
+    ]
     spans = [match.span() for match in matches if int(match["year"]) == subject.year]
     for form in forms:
         if after := _rule("years", "after_title").match(text[form.end : form.end + 40]):
@@ -221,7 +229,7 @@ def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bo
 def _without_scaffold(wording: Wording, *, language: Language) -> Wording:
     free = _read_words("scaffold_words", language)
     clauses = tuple(replace(own, words=own.words - free) for own in wording.clauses if own.words - free)
-    return Wording(clauses, wording.words - free, wording.opposites)
+    return Wording(clauses, wording.words - free)
 
 
 def _read_words(group: str, language: Language) -> Words:

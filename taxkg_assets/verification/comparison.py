@@ -16,6 +16,7 @@ from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import (
     Wording,
     Words,
+    demands_more,
     find_contrary,
     find_words,
     match_word,
@@ -25,6 +26,7 @@ from taxkg_assets.verification.wording import (
 
 _LEAST_CLAUSE = 1.5
 _MOST_KEPT = 50_000
+_ALWAYS = 3
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
 
 
@@ -59,6 +61,7 @@ class Comparison:
         matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
+        is_stronger: Whether the claim says `must` where the passage says `may`.
     """
 
     passage: Passage
@@ -72,6 +75,7 @@ class Comparison:
     matched: tuple[tuple[Value, str], ...]
     differences: tuple[Difference, ...]
     unmatched: tuple[Value, ...]
+    is_stronger: bool = False
 
     @property
     def score(self) -> float:
@@ -179,7 +183,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         key=lambda word: -claim.weights[word],
     )
     matched, differences, unmatched = _compare_values(claim, passage, reader=reader)
-    contrary = find_contrary(claim.wording, wording)
+    contrary = find_contrary(claim.wording, wording, weights=claim.weights)
     if contrary is not None:
         differences = [*differences, Difference(*contrary, "contrary")]
     return Comparison(
@@ -194,7 +198,34 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         matched=tuple(matched),
         differences=tuple(differences),
         unmatched=tuple(unmatched),
+        is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
     )
+
+
+def compare_nearest(
+    claim: Claim, passages: Sequence[Passage], *, reader: PassageReader, language: Language
+) -> list[Comparison]:
+    """Compare a claim with the passages that can decide on it, and with the nearest ones in any case.
+
+    Args:
+        claim: The claim.
+        passages: Passages of the documents that it is about.
+        reader: Reads their words and values.
+        language: Functions that read words.
+
+    Returns:
+        Comparisons, best score first.
+    """
+    bounds = read_thresholds()
+    least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
+    rated = []
+    for number, passage in enumerate(passages):
+        wording, place = reader.words_of(passage)
+        rated.append((-score_coverage(claim, wording.words, place), number))
+    rated.sort()
+    chosen = [number for place, (score, number) in enumerate(rated) if -score >= least or place < _ALWAYS]
+    found = [compare(claim, passages[number], reader=reader) for number in chosen]
+    return add_similarity(claim, found, language=language)
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:

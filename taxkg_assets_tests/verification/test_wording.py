@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.verification.wording import (
+    demands_more,
     find_contrary,
     find_words,
     match_word,
@@ -46,6 +47,7 @@ def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
         ("You must file the slip.", "You do not have to file the slip."),
         ("Include the fee in income.", "Exclude the fee from income."),
         ("If you pay early, you can deduct the fee.", "If you pay early, you can't deduct the fee."),
+        ("Permits without a stamp are accepted.", "A permit that doesn't have a stamp won't be accepted."),
         ("Use the slip if your shop is open.", "Don't use the slip if your shop is open."),
     ],
 )
@@ -69,9 +71,18 @@ def test_an_unknown_word_is_the_rarest_and_a_synonym_weighs_as_its_most_frequent
     }
 
 
-def test_contrary_words_are_named_unless_both_texts_have_both() -> None:
-    one = read_wording("Enter the smaller amount.", language=LANGUAGE)
-    other = read_wording("Enter the larger amount.", language=LANGUAGE)
-    both = read_wording("Enter the smaller or the larger amount.", language=LANGUAGE)
-    assert find_contrary(one, other) == ("smaller", "larger")
-    assert find_contrary(one, both) is None
+def test_contrary_words_are_named_by_clause() -> None:
+    one = read_wording("Enter the smaller rent.", language=LANGUAGE)
+    other = read_wording("Enter the larger rent; the smaller fee is free.", language=LANGUAGE)
+    both = read_wording("Enter the smaller or the larger rent.", language=LANGUAGE)
+    weights = read_weights(one.words, language=LANGUAGE)
+    assert find_contrary(one, other, weights=weights) == ("smaller", "larger")
+    assert find_contrary(one, both, weights=weights) is None
+
+
+def test_must_is_more_than_may() -> None:
+    must = read_wording("Couples must file a separate slip.", language=LANGUAGE)
+    may = read_wording("Couples may file a separate slip.", language=LANGUAGE)
+    weights = read_weights(must.words, language=LANGUAGE)
+    assert demands_more(must, may, weights=weights)
+    assert not demands_more(may, must, weights=weights)
