@@ -10,7 +10,6 @@ import pytest
 
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.embeddings import stack_vectors
-from taxkg_assets.retrieval.guardrail import grade_confidence
 from taxkg_assets.retrieval.levels import Level, build_units
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import find_topic
