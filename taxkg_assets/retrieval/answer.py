@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
-from taxkg_assets.retrieval.answering.changes import answer_changes
+from taxkg_assets.retrieval.answering.changes import answer_changes, find_wanted
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.units import Unit
-from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
+from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_cell, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.rerank import score_form
+from taxkg_assets.retrieval.rerank import score_form, score_overlap
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
@@ -81,8 +81,8 @@ def ask(
         is_placed: Whether to add the rectangles of each piece of the units, which reads `sections`.
 
     Returns:
-        The answer with its results. `confidence` is the probability that the answer contains what is needed, fitted for
-        answers made of passages; for summaries, lists of documents and changes it is set by rule.
+        The answer with its results. `confidence` is the fitted probability that the answer contains what is needed;
+        table cells, changes, lists of documents and summaries have fits of their own.
 
     Raises:
         ProposerError: The model cannot be called.
@@ -147,7 +147,7 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     relevance = score_results(searcher, question, ranking, results=results)
     changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
     if changes:
-        relevance = max(relevance, load_family("answers")["change_relevance"])
+        relevance = guardrail.score_kind(guardrail.CHANGES, {"coverage": _cover_changes(question, ranking, changes)})
         return _Found(ranking, changed, relevance, level, changes=changes)
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
@@ -157,8 +157,14 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if not wants_summary(ranking.route.intent):
         return _Found(ranking, results, relevance, wanted, wording=list_documents)
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
-        return _Found(ranking, results, 10.0, wanted, wording=quote_summary)
+        return _Found(ranking, results, guardrail.score_kind(guardrail.SUMMARY, {}), wanted, wording=quote_summary)
     return _Found(ranking, results, relevance, wanted)
+
+
+def _cover_changes(question: str, ranking: Ranking, changes: Sequence[Unit]) -> float:
+    """Return the share of the question's words, apart from those that request changes, that the changes contain."""
+    wanted = find_wanted(question, ranking)
+    return score_overlap(wanted, frozenset(find_terms(" ".join(unit.text for unit in changes)))) if wanted else 1.0
 
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
@@ -232,8 +238,13 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
     intent = ranking.route.intent
     if results and find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
-        return 10.0 * known * max(float(result.via["coverage"]) for result in results)
+        most = max(float(result.via["coverage"]) for result in results)
+        return guardrail.score_kind(guardrail.DOCUMENTS, {"coverage": known * most})
     evidence = find_evidence(searcher, question, ranking, results=results)
+    if results and quote_cell(ranking, results[0]):
+        coverage = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+        signals = {"evidence": guardrail.sum_evidence(evidence), "coverage": coverage}
+        return guardrail.score_kind(guardrail.CELL, signals)
     return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
 
 

@@ -16,6 +16,24 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
+CELL, CHANGES, DOCUMENTS, SUMMARY = "cell", "changes", "documents", "summary"
+"""Answers that are not made of passages: a table cell, changes, a list of documents, a document's summary."""
+
+
+def score_kind(kind: str, signals: Mapping[str, float]) -> float:
+    """Grade the likelihood that an answer that is not made of passages contains what is needed.
+
+    Args:
+        kind: `CELL`, `CHANGES`, `DOCUMENTS` or `SUMMARY`.
+        signals: What the fit of this kind reads: `evidence` in log odds, `coverage` from 0 to 1.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
+    fitted = load_family("guardrail")["kinds"][kind]
+    logit = sum(weight * (1.0 if name == "bias" else signals[name]) for name, weight in fitted.items())
+    return grade_confidence(_sigmoid(logit))
+
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     """Grade the likelihood that passages answer the question.

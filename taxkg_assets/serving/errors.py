@@ -20,6 +20,7 @@ _DISK_WORDS = re.compile(
 BAD_USAGE = frozenset(
     {
         "taxkg_assets.sources.fetch.FetchError",
+        "taxkg_assets.serving.drafts.DraftError",
         "taxkg_assets.serving.filters.FilterError",
         "taxkg_assets.sources.scan.MissingSourceError",
         "taxkg_assets.serving.build.SelectionError",

@@ -39,6 +39,7 @@ from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
+from taxkg_assets.serving.verify_api import create_verify_router
 from taxkg_assets.serving.web import SecurityHeaders, create_web_router
 
 _log = logging.getLogger("taxkg.serving")
@@ -198,6 +199,7 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
     _add_operations(app, service, measured)
     app.include_router(create_lookup_router(service))
     app.include_router(create_browse_router(service))
+    app.include_router(create_verify_router(service))
     app.include_router(create_web_router())
     app.mount("/mcp", PostOnly(tools_app))
     app.add_middleware(ToolsPath)

@@ -21,6 +21,7 @@ from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
 from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.diff import compare
+from taxkg_assets.serving.drafts import DraftFile
 from taxkg_assets.serving.evidence import draw_evidence, read_node
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
@@ -29,7 +30,9 @@ from taxkg_assets.serving.released import Released, open_release
 from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
+from taxkg_assets.serving.verify import Checker
 from taxkg_assets.settings import Settings
+from taxkg_assets.verification.verdicts import Report
 
 T = TypeVar("T")
 
@@ -68,6 +71,7 @@ class Service:
         self._look_at = 0.0
         self._problem = ""
         self._tables: TableLookup | None = None
+        self._checker: Checker | None = None
         self._current = self._open()
         self.journal = Journal(self._current.store) if self.settings.query_log else None
 
@@ -192,6 +196,15 @@ class Service:
         released = self.current
         asked = [name, older, newer]
         return self._remembered(released, "diff", asked, lambda: compare(released, *asked)[0])
+
+    def verify(self, draft: DraftFile) -> Report:
+        """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked."""
+        released = self.current
+        with self._lock:
+            if self._checker is None or self._checker.released is not released:
+                self._checker = Checker(released)
+            checker = self._checker
+        return checker.check(draft, seconds=self.settings.api_draft_seconds)
 
     def list_changes(
         self, name: str, older: str = "", newer: str = "", *, routine: bool = False, key: str = ""

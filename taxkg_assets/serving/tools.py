@@ -53,6 +53,7 @@ from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.problems import describe_invalid
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
+from taxkg_assets.serving.verify_tool import add_verify_tool
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -122,6 +123,7 @@ def create_tools(service: Service) -> MCPServer[Any]:
     _add_search_tools(server, service)
     _add_field_tools(server, service)
     _add_document_tools(server, service)
+    add_verify_tool(server, service)
     return server
 
 

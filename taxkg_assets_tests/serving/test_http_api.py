@@ -217,7 +217,7 @@ def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path
         judgement = {"query_id": reply.headers["x-query-id"], "is_helpful": False, "comment": "too long"}
         assert client.post("/v1/feedback", json=judgement).status_code == 204
     figures, text, uri = report_usage(str(sample_home))
-    assert (figures["questions"], figures["asked for an answer"], figures["judged helpful"]) == (2, 1, 0)
+    assert (figures["questions"], figures["questions for an answer"], figures["judged helpful"]) == (2, 1, 0)
     assert "too long" in text
     assert "<script>" not in text
     assert Path(uri).read_text(encoding="utf8") == text

@@ -59,6 +59,9 @@ class TagTrust:
         longest = max((paragraph.char_count for paragraph in headings), default=0)
         if headed > limits["long_heading_frac"] * total and longest > limits["heading_chars"]:
             return f"Structure tags call {headed / total:.0%} of the text headings."
+        drawn = sum(paragraph.char_count for paragraph in paragraphs if paragraph.place.figure_ix >= 0)
+        if drawn > limits["figure_frac"] * total:
+            return f"Structure tags call {drawn / total:.0%} of the text a figure."
         heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
         if heaped > limits["heap_frac"] * total:
             return f"Structure tags run {heaped / total:.0%} of the text together."

@@ -6,6 +6,7 @@ In which order they come, and what is furniture, is decided before; what carries
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -33,6 +34,8 @@ from taxkg_assets.extraction.structure.blocks import Block
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
+# The next line of a caption is set no farther below it.
+_NEXT_LINE_SIZES = 1.6
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -53,6 +56,14 @@ class Flow:
     open_path: tuple[int, ...] = ()
     # Some makers tag paragraphs and tables, and no heading in a whole document.
     has_heading_tags: bool = False
+
+
+def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
+    """Decide whether the last paragraph goes on with the numbered caption set right above it."""
+    if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
+        return False
+    line = paragraphs[-1].first
+    return line.base - paragraphs[-2].lines[-1].base < _NEXT_LINE_SIZES * line.size
 
 
 class BlockMaker:
@@ -133,7 +144,7 @@ class BlockMaker:
             # What is centred over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
             last.is_last = not last.heads_table
-            last.is_caption = matches("table_captions", last.first.text)
+            last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
@@ -147,10 +158,9 @@ class BlockMaker:
         }
         if self._take_number(paragraph):
             return
-        is_named = (
-            not self.has_begun
-            and paragraph.level <= 1
-            and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        is_open = not self.has_begun and paragraph.level <= 1
+        is_named = (is_open or self._is_late_title(paragraph)) and is_title(
+            paragraph, page, flow.style, title_floor=self.title_floor
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
@@ -234,6 +244,12 @@ class BlockMaker:
             return False
         self.number = paragraph.lines
         return True
+
+    def _is_late_title(self, paragraph: Paragraph) -> bool:
+        """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
+        line = paragraph.first
+        is_largest = line.size >= thresholds()["late_title_frac"] * self.flow.style.title_size
+        return bool(paragraph.path) and (is_largest or matches("titles", line.text))
 
     def _ends_title(self, paragraph: Paragraph) -> bool:
         """Decide whether large type right below the title of the first page still belongs to it."""

@@ -170,7 +170,8 @@ def explain(
 ) -> None:
     """Explain a node of the graph: its level, its place, its text and its edges with their evidence."""
     from taxkg_assets.defs.store import atomic_write
-    from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
+    from taxkg_assets.graph.neighborhood_page import render_graph_page
+    from taxkg_assets.graph.picture import render_graph_picture
     from taxkg_assets.serving import explain as explaining
     from taxkg_assets.serving.released import open_release
 

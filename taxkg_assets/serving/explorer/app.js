@@ -15,6 +15,7 @@ const VIEWS = {
   trace: lazy("./trace_view.js", "showTrace"),
   compare: lazy("./compare_view.js", "showCompare"),
   changes: lazy("./changes_view.js", "showChanges"),
+  verify: lazy("./verify_view.js", "showVerify"),
 };
 
 const PARENTS = { document: "documents", form: "forms" };

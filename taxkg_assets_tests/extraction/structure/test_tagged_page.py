@@ -51,6 +51,27 @@ def test_headings_with_their_parents() -> None:
     ]
 
 
+def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
+    """A cover whose text comes before its masthead in the order of the tags: the text goes on on the next page."""
+    pdf = TaggedPdf().to(RIGHT, 60).put("H2", "Reminders", face="b", size=14).put("P", *fill(6))
+    pdf.to(LEFT, 60).put("H2", "Publication 9077", face="b", size=12).put("H1", "Yields of Hives", face="b", size=27)
+    pdf.put("H2", "For use in preparing", size=14).put("P", *fill(3, about="offices"))
+    pdf.turn()
+    with pdf.tag("P"):
+        pdf.run("Wild swarms. ", "b").run("A swarm that nobody owns").to(LEFT, pdf.y + 11.2)
+        pdf.lines("is reported by whoever takes it into a hive.")
+    pdf.put("P", *fill(6))
+    frames = pdf.extract().frames
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    parents = frames["anchors"].select("heading", "parent_anchor_id").iter_rows()
+    assert [(text, heading.get(parent, "")) for text, parent in parents] == [
+        ("Reminders", ""),
+        ("Wild swarms.", "Reminders"),
+    ]
+    titles = frames["elements"].filter(role="DocTitle")["text"].to_list()
+    assert titles == ["Publication 9077", "Yields of Hives", "For use in preparing"]
+
+
 def test_the_tags_decide_what_is_a_heading_and_its_level_breaks_ties() -> None:
     """Two sizes of type and three levels: what has no type of its own is placed by its tag."""
     pdf = TaggedPdf().put("H1", "Hives", face="b", size=12).put("P", *fill(4))
