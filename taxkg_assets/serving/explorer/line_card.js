@@ -39,8 +39,8 @@ export const formulaParts = row => {
 const RELATIONS = { flows_to: "stated where the amount comes from", from_form: "stated where the amount goes", computed_from: "stated by a formula" };
 const AGREEMENTS = { agreed: "both ends state it", contradicted: "the other end names another line", unresolved: "not found in this library" };
 
-export const describeFlow = flow => [RELATIONS[flow.relation] ?? words(flow.relation), AGREEMENTS[flow.agreement],
-  flow.is_same_year === false && "of another year", flow.problem].filter(Boolean).join("; ");
+export const describeFlow = flow => [RELATIONS[flow.relation] ?? words(flow.relation), flow.problem || AGREEMENTS[flow.agreement],
+  flow.is_same_year === false && !flow.problem && "of another year"].filter(Boolean).join("; ");
 
 const endOf = (flow, end) => {
   const [document, form, part, key] = ["document_id", "form", "part", "key"].map(name => flow[`${end}_${name}`]);
