@@ -27,6 +27,7 @@ from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
+from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
 from taxkg_assets.serving.verify import Checker
@@ -124,7 +125,8 @@ class Service:
             found = ask(
                 released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters
             )
-            return place_cells(found, released)
+            placed = place_cells(found, released)
+            return placed.model_copy(update={"results": note_same_text(placed.results, released)})
 
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 

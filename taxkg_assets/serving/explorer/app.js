@@ -43,6 +43,8 @@ const markNavigation = params => {
     const isHere = Boolean(params.view) && (own === params.view || own === PARENTS[params.view]);
     if (isHere) item.setAttribute("aria-current", "page");
     else item.removeAttribute("aria-current");
+    // On a narrow screen the sections scroll sideways.
+    if (isHere) item.parentNode.scrollLeft = item.offsetLeft - item.parentNode.offsetLeft - 40;
   }
 };
 

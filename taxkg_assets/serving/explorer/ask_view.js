@@ -113,21 +113,27 @@ const citationButton = (number, results, onCite) =>
 // Each citation leads to the words of its own line.
 const answerParts = (line, results, onCite) => line.split(/(\[\d+\])/).map(part => {
   const number = Number(/^\[(\d+)\]$/.exec(part)?.[1]);
-  return number && results[number - 1] ? citationButton(number, results, () => onCite(number, line)) : part;
+  return number && results[number - 1] ? citationButton(number, results, () => onCite(number)) : part;
 });
 
 const BULLET = "• ";
 
-// Lines of an answer as paragraphs; lines that begin with a bullet as one list.
+// Items within a line are a list as those on lines of their own.
+const splitItems = line => line.split(` ${BULLET}`).map((part, place) => place ? BULLET + part : part);
+
+// Lines of an answer as paragraphs; what begins with a bullet as one list.
 const answerBlocks = (found, onCite) => {
   const blocks = [];
   for (const line of found.answer.split("\n")) {
-    if (!line.startsWith(BULLET)) {
-      blocks.push(el("p", {}, answerParts(line, found.results, onCite)));
-      continue;
+    const cite = number => onCite(number, line);
+    for (const part of splitItems(line)) {
+      if (!part.startsWith(BULLET)) {
+        blocks.push(el("p", {}, answerParts(part, found.results, cite)));
+        continue;
+      }
+      if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
+      blocks.at(-1).append(el("li", {}, answerParts(part.slice(BULLET.length), found.results, cite)));
     }
-    if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
-    blocks.at(-1).append(el("li", {}, answerParts(line.slice(BULLET.length), found.results, onCite)));
   }
   return blocks;
 };

@@ -39,8 +39,8 @@ export const formulaParts = row => {
 const RELATIONS = { flows_to: "stated where the amount comes from", from_form: "stated where the amount goes", computed_from: "stated by a formula" };
 const AGREEMENTS = { agreed: "both ends state it", contradicted: "the other end names another line", unresolved: "not found in this library" };
 
-export const describeFlow = flow => [RELATIONS[flow.relation] ?? words(flow.relation), AGREEMENTS[flow.agreement],
-  flow.is_same_year === false && "of another year", flow.problem].filter(Boolean).join("; ");
+export const describeFlow = flow => [RELATIONS[flow.relation] ?? words(flow.relation), flow.problem || AGREEMENTS[flow.agreement],
+  flow.is_same_year === false && !flow.problem && "of another year"].filter(Boolean).join("; ");
 
 const endOf = (flow, end) => {
   const [document, form, part, key] = ["document_id", "form", "part", "key"].map(name => flow[`${end}_${name}`]);
@@ -68,9 +68,21 @@ const factRow = (name, value) => value && (!Array.isArray(value) || value.length
 
 const rectangleWords = (page, box) => `page ${page}, ${["x0", "y0", "x1", "y1"].map(name => Math.round(box[`${name}_pt`])).join(", ")} pt`;
 
+// Initials of the label serve the look-up; no document uses them as a name.
+const namesOf = row => {
+  const initials = row.label.split(/[^\p{L}\d]+/u).map(word => word.charAt(0).toUpperCase()).join("");
+  return row.aliases.filter(alias => alias !== alias.toUpperCase() || !isWithin(alias, initials));
+};
+
+// Whether the letters of a word follow one another in a text.
+const isWithin = (word, text) => {
+  let place = -1;
+  return [...word].every(letter => { place = text.indexOf(letter, place + 1); return place >= 0; });
+};
+
 export const factsOf = row => el("dl", {},
   factRow("Section", row.section.startsWith("Part ") || !row.part ? row.section : [`Part ${row.part}`, row.section].filter(Boolean).join(" – ")),
-  factRow("Also called", row.aliases.join(", ")),
+  factRow("Also called", namesOf(row).join(", ")),
   factRow("As stated", row.formula?.evidence),
   factRow("As read", formulaParts(row) ?? (row.formula?.problem && `not read: ${row.formula.problem}`)),
   factRow("Part of", row.used_in.flatMap((key, place) => [place ? ", " : "", keyLink(row, key)])),

@@ -91,14 +91,14 @@ export const cellTable = (table, onCell = () => {}) => {
   };
   const sorted = [...rows.entries()].sort((one, other) => one[0] - other[0]);
   body.append(...sorted.map(([, row]) => el("tr", {},
-    hasRowHeads && el("th", { scope: "row" }, path(row.path)), columns.map(column => drawCell(row, column)))));
+    hasRowHeads && (row.path ? el("th", { scope: "row" }, path(row.path)) : el("td", {})), columns.map(column => drawCell(row, column)))));
   const first = body.querySelector("td[tabindex]");
   if (first) first.tabIndex = 0;
   return el("figure", { class: "cells" },
     el("div", { class: "scroll" }, el("table", { role: "grid", "aria-label": table.title || "Table" },
       table.title && el("caption", {}, table.title),
       titles.some(Boolean) && el("thead", {}, el("tr", {},
-        hasRowHeads && el("td", {}), titles.map(title => el("th", { scope: "col" }, path(title))))),
+        hasRowHeads && el("td", {}), titles.map(title => title ? el("th", { scope: "col" }, path(title)) : el("td", {})))),
       body)),
     meaning);
 };
