@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from taxkg_assets.serving.problems import refuse
 from taxkg_assets.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -147,6 +148,17 @@ class PostOnly:
             await self.app(scope, receive, send)
 
 
+class ToolsPath:
+    """The tools under /mcp as well as /mcp/: not every client follows a redirect of a POST."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_bare = scope["type"] == "http" and scope["path"] == "/mcp"
+        await self.app({**scope, "path": "/mcp/", "raw_path": b"/mcp/"} if is_bare else scope, receive, send)
+
+
 class _BodyTooLongError(Exception):
     pass
 
@@ -191,4 +203,4 @@ def _too_long(most: int) -> JSONResponse:
 
 def _refused(status: int, detail: str) -> JSONResponse:
     """A refusal; the connection ends with it where a body that nobody reads may still be on its way."""
-    return JSONResponse({"detail": detail}, status, headers={"Connection": "close"} if status in (408, 413) else None)
+    return refuse(status, detail, headers={"Connection": "close"} if status in (408, 413) else None)

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import FAILED, HomeOption, JsonOption, app, home_of, out, print_json
+from taxkg_assets.serving.cli.application import FAILED, HomeOption, JsonOption, app, examples, home_of, out, print_json
 
 command = partial(app.command, rich_help_panel="Query")
 
 
-@command()
+@command(epilog=examples("taxkg verify memo.md", "taxkg verify reply.txt --strict --html report.html"))
 def verify(
     draft: Annotated[Path, typer.Argument(help="Draft to check: text, Markdown or PDF.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
