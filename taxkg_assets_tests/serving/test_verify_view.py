@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets_tests.serving.test_explorer import CHROMIUM, PHONE, browser, open_page, url
+from taxkg_assets_tests.serving.conftest import PHONE, fits
 
-__all__ = ["browser", "open_page", "url"]
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
+pytestmark = pytest.mark.slow
 
 TRUE = "Box 2e of Form 1099-DIV (2024) shows the part of box 1a that is section 897 gain."
 FALSE = "Box 2f of Form 1099-DIV (2024) shows the part of box 1a that is section 897 gain."
@@ -58,7 +53,7 @@ def test_a_file_is_checked(open_page: Any, tmp_path: Path) -> None:
 def test_a_phone_shows_everything_within_its_width(open_page: Any) -> None:
     page = open_page("/?view=verify", PHONE)
     _check(page, f"{FALSE} {TRUE}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert fits(page)
 
 
 def test_a_failing_server_is_told_where_the_report_would_be(open_page: Any) -> None:
