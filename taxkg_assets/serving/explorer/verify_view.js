@@ -1,6 +1,6 @@
 // Check a draft: its statements and quotations marked by verdict, each with its passage.
 import { postJson } from "./api.js";
-import { announce, el, fill, link, plural } from "./dom.js";
+import { announce, el, fill, placeLink, plural } from "./dom.js";
 
 const NAMES = {
   contradicted: "Contradicted", other_year: "Other year", other_form: "Other form", not_found: "Not found",
@@ -28,7 +28,7 @@ const evidenceOf = own => [
   el("blockquote", { class: "text" }, own.text),
   el("p", { class: "path" }, own.heading_path.replaceAll(" > ", " › ")),
   el("p", { class: "actions" },
-    link({ view: "document", document: own.document, page: own.page }, `${own.document}, page ${own.page}`),
+    placeLink({ document: own.document, page: own.page, boxes: own.rectangles }, `${own.document}, page ${own.page}`),
     own.official_url?.startsWith("https://") && el("a", { href: own.official_url, rel: "noreferrer" }, "Official document")),
 ];
 
