@@ -47,7 +47,7 @@ def test_a_list_ends_where_the_list_around_it_goes_on() -> None:
     ]
     rows[0]["role"] = "BodyText"
     frame = pl.DataFrame(rows, schema_overrides={"table_id": pl.String})
-    assert find_negated_lists(frame) == [("b-1. This does not apply to:", ["e1"])]
+    assert find_negated_lists(frame) == [("This does not apply to:", ["e1"])]
 
 
 @pytest.mark.slow

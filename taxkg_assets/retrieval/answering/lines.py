@@ -107,6 +107,11 @@ class Stretch:
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
 
+    def denial(self, row: int) -> str:
+        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too."""
+        above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
+        return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
+
     def chunk(self, line: Line) -> str:
         """Return the id of the passage that contains a line."""
         return str(self.facts.columns["chunk_id"][line.row])
