@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
-from taxkg_assets.retrieval.answering.changes import answer_changes, find_wanted
+from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_cell, quote_summary
@@ -121,7 +121,7 @@ class _Found:
     Attributes:
         ranking: Ranked candidates.
         results: Assembled passages.
-        relevance: Grade from 0 to 10.
+        graded: Kind of the answer, and the signals that its confidence is read from.
         level: Size of the passages.
         wording: Function that quotes the results.
         box: Box that the question describes.
@@ -130,7 +130,7 @@ class _Found:
 
     ranking: Ranking
     results: list[Result]
-    relevance: float
+    graded: tuple[str, Mapping[str, float]]
     level: str
     wording: Callable[..., list[Unit]] = excerpt_answer
     box: NamedBox | None = None
@@ -144,32 +144,26 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if box is not None:  # its name finds its text better than a description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
     results = searcher.assemble(ranking, k=k, level=level)
-    relevance = score_results(searcher, question, ranking, results=results)
+    graded = find_kind(searcher, question, ranking, results=results)
     changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
     if changes:
-        relevance = guardrail.score_kind(guardrail.CHANGES, {"coverage": _cover_changes(question, ranking, changes)})
-        return _Found(ranking, changed, relevance, level, changes=changes)
+        return _Found(ranking, changed, (guardrail.CHANGES, {}), level, changes=changes)
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k, level=wanted)
     if not results or wanted != "document":
-        return _Found(ranking, results, relevance, wanted, box=box)
+        return _Found(ranking, results, graded, wanted, box=box)
     if not wants_summary(ranking.route.intent):
-        return _Found(ranking, results, relevance, wanted, wording=list_documents)
+        return _Found(ranking, results, graded, wanted, wording=list_documents)
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
-        return _Found(ranking, results, guardrail.score_kind(guardrail.SUMMARY, {}), wanted, wording=quote_summary)
-    return _Found(ranking, results, relevance, wanted)
-
-
-def _cover_changes(question: str, ranking: Ranking, changes: Sequence[Unit]) -> float:
-    """Return the share of the question's words, apart from those that request changes, that the changes contain."""
-    wanted = find_wanted(question, ranking)
-    return score_overlap(wanted, frozenset(find_terms(" ".join(unit.text for unit in changes)))) if wanted else 1.0
+        return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
+    return _Found(ranking, results, graded, wanted)
 
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
     """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
-    relevance = found.relevance
+    kind, signals = found.graded
+    relevance = guardrail.score_kind(kind, signals) if found.results else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
     mode = guardrail.find_mode(
@@ -223,6 +217,24 @@ def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result)
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
     """Grade the likelihood that passages answer the question that they were ranked for.
 
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
+    kind, signals = find_kind(searcher, question, ranking, results=results)
+    return guardrail.score_kind(kind, signals) if signals else 0.0
+
+
+def find_kind(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> tuple[str, dict[str, float]]:
+    """Find the kind of answer that passages lead to, and the signals that its confidence is read from.
+
     For a question about which documents there are, one that covers the words of the topic is enough: several documents
     on it are then no reason for doubt.
 
@@ -233,19 +245,35 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
         results: Passages, best first.
 
     Returns:
-        Relevance from 0 to 10.
+        Kind and signals; no signals without results.
     """
+    if not results:
+        return guardrail.PASSAGES, {}
     intent = ranking.route.intent
-    if results and find_level(intent) == "document" and not wants_summary(intent):
+    if find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
         most = max(float(result.via["coverage"]) for result in results)
-        return guardrail.score_kind(guardrail.DOCUMENTS, {"coverage": known * most})
+        return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
-    if results and quote_cell(ranking, results[0]):
+    signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
+    if quote_cell(ranking, results[0]):
         coverage = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
-        signals = {"evidence": guardrail.sum_evidence(evidence), "coverage": coverage}
-        return guardrail.score_kind(guardrail.CELL, signals)
-    return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
+        return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
+    return guardrail.PASSAGES, signals
+
+
+def find_kind_signals(searcher: Searcher, question: str) -> tuple[str, Mapping[str, float]]:
+    """Find the kind of answer that a question gets, and the signals that its confidence is read from.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+
+    Returns:
+        Kind and signals; no signals without results.
+    """
+    filters: dict[str, Any] = {"form": None, "year": None, "document": None}
+    return _find(searcher, tidy_query(question), k=10, level="auto", filters=filters).graded
 
 
 @lru_cache(maxsize=512)

@@ -69,7 +69,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
             facts=searcher.passages,
         )
     first = list(dict.fromkeys(first))
-    order = rank_statements(statements, worth, openings=first)
+    order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
     drafts = choose_units(statements, worth, order=order, openings=first)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]

@@ -108,7 +108,7 @@ class PassageFacts:
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
         """Return by number of a form whether some passages address its filer and others its recipient.
 
-        The filer of other forms is the taxpayer: their instructions address whoever asks.
+        The filer of other forms is the taxpayer: their instructions address the user.
         """
         by_side: dict[str, set[str]] = {"filer": set(), "recipient": set()}
         pairs = self.rows.select("form", "perspective").unique().iter_rows()

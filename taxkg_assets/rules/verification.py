@@ -15,6 +15,7 @@ class Limits:
     Attributes:
         draft_bytes: Bytes of a draft.
         pdf_pages: Pages of a PDF.
+        pdf_seconds: Seconds for reading a PDF.
         statements: Statements of a draft that are checked.
         statement_characters: Characters of one statement.
         quotation_words: Words from which text in quotation marks counts as a quotation.
@@ -22,6 +23,7 @@ class Limits:
 
     draft_bytes: int
     pdf_pages: int
+    pdf_seconds: int
     statements: int
     statement_characters: int
     quotation_words: int

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.extraction.errors import StageError
+import polars as pl
+
 from taxkg_assets.rules.verification import read_limits
+from taxkg_assets.settings import Settings
 from taxkg_assets.verification.verdicts import Rectangle
 
 _PDF = b"%PDF-"
@@ -124,13 +128,31 @@ def read_text(text: str, *, name: str) -> DraftFile:
 
 
 def _read_pdf(data: bytes, *, name: str) -> DraftFile:
-    from taxkg_assets.extraction.extract import extract  # loaded here: most drafts are text
+    """Read a PDF in a process of its own, within the limits of a build: a broken one can harm nothing else."""
+    from taxkg_assets.defs.reader import Job, Limits, read_documents  # loaded here: most drafts are text
 
-    try:
-        found = extract(data, document_id="draft", max_pages=read_limits().pdf_pages)
-    except StageError as error:
-        raise DraftError(f"{name} cannot be read as a PDF: {error}") from error
-    rows = found.frames["sections"].sort("paragraph_ix").select("text", "pieces").rows()
+    settings = Settings()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "draft.pdf"
+        path.write_bytes(data)
+        job = Job(
+            document_id="draft",
+            path=str(path),
+            sha256=hashlib.sha256(data).hexdigest(),
+            source_uri=str(path),
+            source_root=folder,
+            is_text=False,
+            code_version="",
+            max_pages=read_limits().pdf_pages,
+            folder=str(Path(folder) / "frames"),
+            table_engine=settings.table_engine,
+        )
+        limits = Limits(min(settings.document_seconds, read_limits().pdf_seconds), settings.document_memory_mb)
+        (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
+        if not outcome.is_read:
+            raise DraftError(f"{name} cannot be read as a PDF: {outcome.reason} {outcome.remedy}")
+        sections = pl.read_ipc(Path(job.folder) / "sections.arrow")
+    rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
     starts, place = [], 0
     for text, _ in rows:
         starts.append(place)

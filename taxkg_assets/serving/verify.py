@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from taxkg_assets.rules.verification import read_limits, read_thresholds
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
 from taxkg_assets.verification.claims import Claim, read_claim
-from taxkg_assets.verification.comparison import Comparison, PassageReader, add_similarity, compare
+from taxkg_assets.verification.comparison import Comparison, PassageReader, compare, compare_nearest
 from taxkg_assets.verification.decision import Decision, decide, supports
 from taxkg_assets.verification.draft import Quotation, Statement, read_draft
 from taxkg_assets.verification.evidence import Passage, build_passages
@@ -57,6 +58,7 @@ class Checker:
             find_terms=find_terms,
             read_weight=searcher.index.lexical.idf,
             find_mentions=lambda text: find_mentions(text, headings=NO_HEADINGS),
+            unknown_weight=math.log(2 + 2 * searcher.index.height),
             encode=searcher.encoder.encode_sentences,
         )
         self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}
@@ -127,8 +129,7 @@ class Checker:
 
     def _compare(self, claim: Claim, document_ids: Iterable[str]) -> list[Comparison]:
         passages = [passage for name in document_ids for passage in self._shortlist_of(name).find(claim)]
-        found = [compare(claim, passage, reader=self._reader) for passage in passages]
-        return add_similarity(claim, found, language=self._language)
+        return compare_nearest(claim, passages, reader=self._reader, language=self._language)
 
     def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""

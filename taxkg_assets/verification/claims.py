@@ -95,10 +95,13 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     forms = _find_forms(text, mentions)
     subject = _read_subject(text, forms)
     keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
-    named = [value for value in forms if value.figure not in subject.forms]
+    # Of several forms that are named alike, a passage has to name all.
+    alone = subject.forms if len(subject.forms) == 1 else ()
+    named = [value for value in forms if value.figure not in alone]
     blanks = [(value.start, value.end) for value in (*forms, *keys)]
+    blanks += _year_spans(text, forms, subject=subject)
     values = [value for value in find_values(text) if not _overlaps(value, blanks)]
-    plain = _blank(text, [*blanks, *_year_spans(text, forms)])
+    plain = _blank(text, blanks)
     wording = _without_scaffold(read_wording(plain, language=language), language=language)
     weights = read_weights(wording.words, language=language)
     light = _read_words("light_words", language) | _read_words("addressees", language)
@@ -152,10 +155,16 @@ def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
 
 def _find_rules(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
     return [
-        Value("rule", own.target, "", "", "", text[own.start : own.end], *_at(own))
+        Value("rule", _name_rule(own.target), "", "", "", text[own.start : own.end], *_at(own))
         for own in mentions
         if own.kind in _RULES
     ]
+
+
+def _name_rule(target: str) -> str:
+    """Return the number of a section or ruling, which different ways of citing it share."""
+    numbers = [word for word in target.split() if any(letter.isdigit() for letter in word)]
+    return (numbers[-1] if numbers else target).removeprefix("sec_").casefold()
 
 
 def _at(mention: Mentioned) -> tuple[int, int]:
@@ -170,7 +179,7 @@ def _read_subject(text: str, forms: Sequence[Value]) -> Subject:
             cited.append(form)
         if after and year is None:
             year, month = int(after["year"]), _read_month(after["month"])
-    for rule in ("before_title", "stated"):
+    for rule in ("before_title", "stated", "bracketed"):
         for match in _rule("years", rule).finditer(text):
             if year is None:
                 year, month = int(match["year"]), _read_month(match["month"])
@@ -190,8 +199,12 @@ def _read_month(name: str | None) -> int | None:
     return _MONTHS.index(small) + 1 if small in _MONTHS else None
 
 
-def _year_spans(text: str, forms: Sequence[Value]) -> list[tuple[int, int]]:
-    spans = [match.span() for rule in ("before_title", "stated") for match in _rule("years", rule).finditer(text)]
+def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
+    """Find where the year of the subject is named."""
+    matches = [
+        match for rule in ("before_title", "stated", "bracketed") for match in _rule("years", rule).finditer(text)
+    ]
+    spans = [match.span() for match in matches if int(match["year"]) == subject.year]
     for form in forms:
         if after := _rule("years", "after_title").match(text[form.end : form.end + 40]):
             spans.append((form.end, form.end + after.end()))
@@ -216,7 +229,7 @@ def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bo
 def _without_scaffold(wording: Wording, *, language: Language) -> Wording:
     free = _read_words("scaffold_words", language)
     clauses = tuple(replace(own, words=own.words - free) for own in wording.clauses if own.words - free)
-    return Wording(clauses, wording.words - free, wording.opposites)
+    return Wording(clauses, wording.words - free)
 
 
 def _read_words(group: str, language: Language) -> Words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,10 +12,11 @@ from taxkg_assets.rules.verification import read_thresholds
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.values import Value, find_values
+from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import (
     Wording,
     Words,
+    demands_more,
     find_contrary,
     find_words,
     match_word,
@@ -24,6 +26,8 @@ from taxkg_assets.verification.wording import (
 
 _LEAST_CLAUSE = 1.5
 _MOST_KEPT = 50_000
+_ALWAYS = 3
+_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Comparison:
         matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
+        is_stronger: Whether the claim says `must` where the passage says `may`.
     """
 
     passage: Passage
@@ -70,6 +75,7 @@ class Comparison:
     matched: tuple[tuple[Value, str], ...]
     differences: tuple[Difference, ...]
     unmatched: tuple[Value, ...]
+    is_stronger: bool = False
 
     @property
     def score(self) -> float:
@@ -177,7 +183,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         key=lambda word: -claim.weights[word],
     )
     matched, differences, unmatched = _compare_values(claim, passage, reader=reader)
-    contrary = find_contrary(claim.wording, wording)
+    contrary = find_contrary(claim.wording, wording, weights=claim.weights)
     if contrary is not None:
         differences = [*differences, Difference(*contrary, "contrary")]
     return Comparison(
@@ -192,7 +198,34 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         matched=tuple(matched),
         differences=tuple(differences),
         unmatched=tuple(unmatched),
+        is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
     )
+
+
+def compare_nearest(
+    claim: Claim, passages: Sequence[Passage], *, reader: PassageReader, language: Language
+) -> list[Comparison]:
+    """Compare a claim with the passages that can decide on it, and with the nearest ones in any case.
+
+    Args:
+        claim: The claim.
+        passages: Passages of the documents that it is about.
+        reader: Reads their words and values.
+        language: Functions that read words.
+
+    Returns:
+        Comparisons, best score first.
+    """
+    bounds = read_thresholds()
+    least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
+    rated = []
+    for number, passage in enumerate(passages):
+        wording, place = reader.words_of(passage)
+        rated.append((-score_coverage(claim, wording.words, place), number))
+    rated.sort()
+    chosen = [number for place, (score, number) in enumerate(rated) if -score >= least or place < _ALWAYS]
+    found = [compare(claim, passages[number], reader=reader) for number in chosen]
+    return add_similarity(claim, found, language=language)
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:
@@ -249,11 +282,11 @@ def _compare_values(
                 differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
             else:
                 unmatched.append(value)
-    differences += _find_swapped(placed, own)
+    differences += _find_swapped(placed, own, text=fold(passage.spoken))
     return matched, differences, unmatched
 
 
-def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value]) -> list[Difference]:
+def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
     """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
     found = []
     for value in placed:
@@ -265,7 +298,31 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value]) -> list[D
             nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
             if not any(nearest.equals(mine) for mine in placed):
                 found.append(Difference(value.text, nearest.text, value.kind))
+    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
+
+
+def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
+    found = []
+    for value, there in placed.items():
+        if value.kind not in KEY_KINDS:
+            continue
+        others = [key for key in own if key.kind == value.kind and not _is_same_list(key, there, text=text)]
+        partners = [
+            key for key, near in placed.items() if key.kind == value.kind and not _is_same_list(near, there, text=text)
+        ]
+        if not partners or not others:
+            continue
+        nearest = min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
+        if not any(nearest.equals(mine) for mine in placed):
+            found.append(Difference(partners[0].text, nearest.text, value.kind))
     return list(dict.fromkeys(found))
+
+
+def _is_same_list(one: Value, other: Value, *, text: str) -> bool:
+    """Return whether two keys belong to one list, as in `boxes 1, 3, and 5`."""
+    between = text[min(one.end, other.end) : max(one.start, other.start)]
+    return _LIST.fullmatch(between) is not None
 
 
 def _rival_keys(value: Value, passage: Passage) -> list[Value]:

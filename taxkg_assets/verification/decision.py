@@ -37,6 +37,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
     bounds = read_thresholds()
     return (
         row.agrees
+        and not row.is_stronger
         and row.coverage >= bounds.coverage
         and row.score >= (bounds.score if least_score is None else least_score)
         and row.own_coverage >= bounds.own_coverage
@@ -71,12 +72,19 @@ def decide(rows: Sequence[Comparison]) -> Decision:
         return Decision(Verdict.not_found)
     for row in rows:
         if supports(row):
-            is_denied = any(_denies_the_rest(other, row) for other in rows)
+            is_denied = any(_denies_the_rest(other, row) or _contradicts_within(other, row) for other in rows)
             return Decision(Verdict.unclear if is_denied else Verdict.supported, row)
         if found := find_contradiction(row):
             return Decision(Verdict.contradicted, row, found)
     near = rows[0].score >= read_thresholds().score
     return Decision(Verdict.unclear if near else Verdict.not_found, rows[0])
+
+
+def _contradicts_within(other: Comparison, row: Comparison) -> bool:
+    """Return whether one of a pair of sentences contradicts by itself what both together support."""
+    whole, part = row.passage, other.passage
+    is_part = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
+    return is_part and whole.start <= part.start < whole.end and bool(find_contradiction(other))
 
 
 def _denies_the_rest(other: Comparison, row: Comparison) -> bool:

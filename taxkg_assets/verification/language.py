@@ -38,7 +38,8 @@ class Language:
 
     Attributes:
         find_terms: Search terms of a text, in order, with repeats.
-        read_weight: Inverse document frequency of a term in the library.
+        read_weight: Inverse document frequency of a term in the library; 0 for an unknown one.
+        unknown_weight: Weight of a word that no document has.
         find_mentions: Places where a text names forms, boxes, lines or rules.
         encode: Embeddings of texts, shape (texts, dimension), of length one; None compares words alone.
     """
@@ -46,4 +47,5 @@ class Language:
     find_terms: Callable[[str], Sequence[str]]
     read_weight: Callable[[str], float]
     find_mentions: Callable[[str], Sequence[Mentioned]]
+    unknown_weight: float = 10.0
     encode: Callable[[Sequence[str]], Any] | None = None

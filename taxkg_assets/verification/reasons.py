@@ -36,10 +36,15 @@ def list_compared(decision: Decision) -> list[ComparedValue]:
     row = decision.comparison
     if row is None:
         return []
-    equal = [ComparedValue(kind=own.kind, stated=own.text, found=there, is_equal=True) for own, there in row.matched]
     other = [
         ComparedValue(kind=own.kind, stated=own.stated, found=own.found, is_equal=False)
         for own in (decision.differences or row.differences)
+    ]
+    different = {own.stated for own in other}
+    equal = [
+        ComparedValue(kind=own.kind, stated=own.text, found=there, is_equal=True)
+        for own, there in row.matched
+        if own.text not in different
     ]
     gone = [ComparedValue(kind=own.kind, stated=own.text, found="", is_equal=False) for own in row.unmatched]
     return [*other, *gone, *equal]

@@ -37,9 +37,9 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 .warn { background: var(--warn-back); border-color: var(--warn) !important; }
 .plain { background: var(--plain-back); border-color: var(--soft) !important; }
 .card { padding: .9rem 1.1rem; margin: 0 0 .8rem; border-left-width: 5px; background: var(--card); }
+.card.good, .card.bad, .card.warn, .card.plain { background: var(--card); border-color: var(--line) !important; }
 .card.good { border-left-color: var(--good) !important; } .card.bad { border-left-color: var(--bad) !important; }
 .card.warn { border-left-color: var(--warn) !important; }
-.card.good, .card.bad, .card.warn, .card.plain { background: var(--card); border-color: var(--line) !important; }
 .card:target { outline: 2px solid var(--accent); }
 .verdict { font-weight: 650; border-radius: 1rem; padding: .05rem .6rem; font-size: .85rem; }
 .verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); } .verdict.warn { color: var(--warn); }
@@ -168,7 +168,7 @@ def _compared(rows: Sequence[ComparedValue]) -> str:
         for row in rows
         if row.kind != "polarity"
     )
-    head = "<tr><th>Draft</th><th>Passage</th><th></th></tr>"
+    head = "<tr><th>Draft</th><th>Passage</th><th>Result</th></tr>"
     return f"<table>{head}{cells}</table>" if cells else ""
 
 

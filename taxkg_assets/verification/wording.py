@@ -14,6 +14,7 @@ from taxkg_assets.verification.values import fold
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
 _NEARLY = 0.95
+_MOSTLY = 0.6
 _LEAST_WEIGHT = 0.1
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 Words = frozenset[str]
@@ -28,12 +29,18 @@ class Clause:
         is_negative: Whether it denies.
         heads: Words right after a denial, `deduct` of `can't deduct rent`.
         reach: The next ones, `rent`.
+        opposites: Its words that have a contrary.
+        force: `must`, `may`, or empty.
+        has_verb: Whether it says something of its own.
     """
 
     words: Words
     is_negative: bool
     heads: Words = frozenset()
     reach: Words = frozenset()
+    opposites: Words = frozenset()
+    force: str = ""
+    has_verb: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +50,10 @@ class Wording:
     Attributes:
         clauses: Clauses in their order; those without content words are left out.
         words: All content words.
-        opposites: Words that have a contrary, as in `opposites` of the rules.
     """
 
     clauses: tuple[Clause, ...]
     words: Words
-    opposites: Words
 
 
 def read_wording(text: str, *, language: Language) -> Wording:
@@ -68,16 +73,20 @@ def read_wording(text: str, *, language: Language) -> Wording:
         plain = rule.pattern.sub(" ", plain)
     clauses = []
     for part in _split_clauses(plain):
+        spoken = frozenset(_WORD.findall(part.casefold())) & _contrary().keys()
+        force, has_verb = (
+            _read_force(part),
+            load_rules("verification", "predicates")[0].pattern.search(part) is not None,
+        )
         denials = sum(len(rule.pattern.findall(part)) for rule in load_rules("verification", "denials"))
         heads, reach = _find_denied(part, language=language)
         for rule in load_rules("verification", "denials")[:1]:
             part = rule.pattern.sub(" ", part)
         words = find_words(part, language=language)
         if words:
-            clauses.append(Clause(words, denials % 2 == 1, heads, reach))
+            clauses.append(Clause(words, denials % 2 == 1, heads, reach, spoken, force, has_verb))
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
-    spoken = set(_WORD.findall(plain.casefold()))
-    return Wording(tuple(clauses), every, frozenset(spoken & _contrary().keys()))
+    return Wording(tuple(clauses), every)
 
 
 def find_words(text: str, *, language: Language) -> Words:
@@ -97,18 +106,36 @@ def _list_words(text: str, *, language: Language) -> Iterator[str]:
             yield alike.get(term, term)
 
 
-def find_contrary(one: Wording, other: Wording) -> tuple[str, str] | None:
-    """Return a word of one text and its contrary in the other, where neither has both; None for none.
+def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[str, str] | None:
+    """Return a word of a statement and its contrary in the nearest clauses of a passage; None for none.
 
     Args:
-        one: The first text.
-        other: The second text.
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
     """
-    for word in sorted(one.opposites):
-        for contrary in sorted(_contrary()[word]):
-            if contrary in other.opposites and word not in other.opposites and contrary not in one.opposites:
-                return word, contrary
+    for clause in one.clauses:
+        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
+        for word in sorted(clause.opposites):
+            for contrary in sorted(_contrary()[word] - clause.opposites):
+                if nearest and all(contrary in own.opposites and word not in own.opposites for own in nearest):
+                    return word, contrary
     return None
+
+
+def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a statement says `must` where the nearest clauses of a passage say `may`.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    for clause in one.clauses:
+        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
+        if clause.force == "must" and not clause.is_negative and nearest and all(own.force == "may" for own in nearest):
+            return True
+    return False
 
 
 def match_word(word: str, words: Words) -> bool:
@@ -137,6 +164,8 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         weights: Weight of each word of the statement.
     """
     agreed, opposed = _compare_heads(one, other, weights=weights)
+    if agreed and not opposed:
+        opposed = any(_is_turned(clause, other, weights=weights) for clause in one.clauses)
     if agreed or opposed:
         return 1.0 if not opposed else 0.0 if not agreed else 0.5
     same = total = 0.0
@@ -145,6 +174,15 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         total += share
         same += share * (clause.is_negative in {there.is_negative for there in nearest})
     return same / total if total else 1.0
+
+
+def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether all clauses of a passage that say what a clause says are of the other polarity."""
+    stated = [own for own in other.clauses if own.has_verb]
+    nearest, share = _find_nearest(clause.words, stated, weights=weights)
+    total = sum(_weight_of(word, weights) for word in clause.words)
+    is_said = clause.has_verb and share >= _MOSTLY * total
+    return is_said and all(own.is_negative != clause.is_negative for own in nearest)
 
 
 def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[bool, bool]:
@@ -186,6 +224,11 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     return frozenset(heads), frozenset(reach)
 
 
+def _read_force(part: str) -> str:
+    found = [rule.id for rule in load_rules("verification", "forces") if rule.pattern.search(part)]
+    return found[0] if found else ""
+
+
 def _split_clauses(text: str) -> list[str]:
     pattern = load_rules("verification", "clause_ends")[0].pattern
     parts, start = [], 0
@@ -217,10 +260,24 @@ def _contrary() -> Mapping[str, frozenset[str]]:
 
 
 def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:
-    """Return the weight of each word.
+    """Return the weight of each word: that of its most frequent synonym; a word that no document has is the rarest.
 
     Args:
         words: Stems.
         language: Functions that read words.
     """
-    return {word: max(0.0, language.read_weight(word)) for word in words}
+    members = _members(language.find_terms)
+    weights = {}
+    for word in words:
+        known = [weight for own in members.get(word, (word,)) if (weight := language.read_weight(own)) > 0]
+        weights[word] = min(known, default=language.unknown_weight)
+    return weights
+
+
+@cache
+def _members(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the stems of each group of synonyms by its first one."""
+    found: dict[str, list[str]] = {}
+    for stem, first in _alike(find_terms).items():
+        found.setdefault(first, []).append(stem)
+    return {first: tuple(stems) for first, stems in found.items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from taxkg_assets.extraction.authored.trust import is_picture
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
@@ -59,7 +60,7 @@ class Flow:
 
 
 def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
-    """Decide whether the last paragraph goes on with the numbered caption set right above it."""
+    """Decide whether the last paragraph continues the numbered caption set right above it."""
     if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
         return False
     line = paragraphs[-1].first
@@ -74,6 +75,7 @@ class BlockMaker:
     def __init__(self, page: Page, flow: Flow) -> None:
         self.page = page
         self.flow = flow
+        self.is_pictured = is_picture(page)
         self.icons: list[Line] = []
         self.title_floor = 0.0
         self.starts: Counter[int] = Counter()
@@ -101,6 +103,7 @@ class BlockMaker:
             is_italic=all(map(_IS_ITALIC, lines)),
             is_face=self.is_face,
             is_in_contents=bool(self.flow.in_contents),
+            is_pictured=self.is_pictured,
             **marks,
         )
         self.blocks.append(block)
@@ -303,7 +306,7 @@ class BlockMaker:
             role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
-        heads_table = paragraph.heads_table and paragraph.level < 0 and bool(paragraph.path)
+        heads_table = paragraph.heads_table and bool(paragraph.path)
         self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
@@ -344,7 +347,7 @@ class BlockMaker:
     def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
         begun, self.flow.open_lead = self.flow.open_lead, None
-        if begun is None or not first_shown(paragraph.first).is_bold:
+        if begun is None or begun.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
             return None
         if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):
             return None

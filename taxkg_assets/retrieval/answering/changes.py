@@ -50,7 +50,8 @@ def answer_changes(
     """
     if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
         return [], []
-    wanted = find_wanted(question, ranking)
+    frame = _frame_words(question, ranking.route)
+    wanted = {term: weight for term, weight in ranking.wanted.items() if term not in frame}
     rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
     shown = rows[: load_family("answers")["most_changes"]]
     places = [_find_rows(searcher, row) for row in shown]
@@ -64,20 +65,6 @@ def answer_changes(
         note = Piece(role="note", text=f"({len(rows) - len(shown)} more changes: `taxkg diff` lists all)")
         units.append(Unit(rank=units[-1].rank, label="", pieces=[note]))
     return results, units
-
-
-def find_wanted(question: str, ranking: Ranking) -> dict[str, float]:
-    """Find what a question about changes is about, apart from the form, the years and the request itself.
-
-    Args:
-        question: Words of the user.
-        ranking: Ranking of the question.
-
-    Returns:
-        Inverse document frequency of each remaining term.
-    """
-    frame = _frame_words(question, ranking.route)
-    return {term: weight for term, weight in ranking.wanted.items() if term not in frame}
 
 
 def find_changes(

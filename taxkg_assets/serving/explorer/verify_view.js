@@ -60,8 +60,16 @@ const markedDraft = (report, choose) => {
   let place = 0;
   for (const [finding, number] of chosen) {
     parts.push(letters.slice(place, finding.start).join(""));
-    parts.push(el("button", {
-      type: "button", class: toneOf(finding), "aria-label": `${NAMES[finding.verdict]}: ${finding.text}`, onclick: () => choose(number),
+    // Not a button element, which would not wrap like text.
+    parts.push(el("span", {
+      role: "button", tabindex: 0, class: toneOf(finding), title: NAMES[finding.verdict],
+      "aria-label": `${NAMES[finding.verdict]}: ${finding.text}`,
+      onclick: () => choose(number),
+      onkeydown: event => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        choose(number);
+      },
     }, letters.slice(finding.start, finding.end).join("")));
     place = finding.end;
   }

@@ -48,7 +48,7 @@ def _pictured() -> TaggedPdf:
     [
         (_untagged(), "hold only 3"),
         (_heaped(), "run 100% of the text together"),
-        (_pictured(), "call 100% of the text a figure"),
+        (_pictured(), "call the text of the page a picture"),
         (_disordered(), "contradicts the page at 100% of its paragraphs"),
         (TaggedPdf().put("H2", *fill(9)).put("P", *fill(3)), "of the text headings"),
         (TaggedPdf().put("P", "A few words."), "too little text"),
