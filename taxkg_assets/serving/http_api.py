@@ -29,6 +29,7 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.field_names import describe_fields
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.lookup_api import create_lookup_router
@@ -239,6 +240,7 @@ def _describe_keys(app: FastAPI) -> None:
             "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             "Bearer": {"type": "http", "scheme": "bearer"},
         }
+        describe_fields(document)
         document["security"] = [{}, {"ApiKey": []}, {"Bearer": []}]
         return document
 

@@ -104,6 +104,8 @@ def test_every_error_has_the_same_form(client: TestClient) -> None:
 def test_the_description_names_every_field_parameter_and_error(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
     assert set(described["components"]["securitySchemes"]) == {"ApiKey", "Bearer"}
+    for name, schema in described["components"]["schemas"].items():
+        assert all(own.get("description") for own in schema.get("properties", {}).values()), name
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
             name = f"{method} {path}"

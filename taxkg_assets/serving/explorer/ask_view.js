@@ -73,7 +73,7 @@ const copyButton = row => {
 };
 
 const flagBadges = quality => (quality ?? []).map(flag =>
-  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ ${words(flag.law)}`));
+  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ not kept: ${words(flag.law)}`));
 
 const passageCard = (row, { known, question, onShow }) => {
   const body = el("div", { class: "text clamped" }, textBlock(row.text));

@@ -142,7 +142,7 @@ export const lineDetail = async ({ form, document, part, key, signal }) => {
           ...(({ document_id, part: otherPart, key: otherKey }) => ({ left: document_id, leftField: fieldId({ part: otherPart, key: otherKey }) }))(revisions.find(own => own.document_id !== document)),
         }, "Compare with another field or year")),
       factsOf(row),
-      readers.length > 0 && el("div", { class: "pair" }, readers.map(reader => sideOf(reader, row.texts[reader]))),
+      readers.length > 0 && el("div", { class: readers.length > 1 ? "pair" : "" }, readers.map(reader => sideOf(reader, row.texts[reader]))),
       flowList(row.flows_in, "source", "Where the amount comes from"),
       flowList(row.flows_out, "target", "Where the amount goes"),
       el("section", {}, el("h3", {}, "History"), historyOf(revisions)),

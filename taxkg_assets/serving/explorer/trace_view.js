@@ -59,7 +59,7 @@ export const graphOf = (traced, depth) => {
   return { start: idOf(start), nodes, edges: [...edges.values()] };
 };
 
-// Columns by distance; within a column each line stands at the mean height of what it is connected with.
+// Columns by distance; within a column the lines are in the order of what they are connected with, then of their names.
 const placeNodes = ({ nodes, edges }) => {
   const columns = new Map();
   for (const [id, node] of nodes) columns.set(node.level, [...(columns.get(node.level) ?? []), id]);
@@ -73,7 +73,9 @@ const placeNodes = ({ nodes, edges }) => {
     return heights.length ? heights.reduce((sum, own) => sum + own, 0) / heights.length : 0;
   };
   for (const level of [...levels].sort((one, other) => Math.abs(one) - Math.abs(other))) {
-    const column = [...columns.get(level)].sort((one, other) => meanOf(one) - meanOf(other));
+    const nameOf = id => `${titleOf(nodes.get(id))} ${keyOf(nodes.get(id))}`;
+    const column = [...columns.get(level)].sort((one, other) =>
+      meanOf(one) - meanOf(other) || nameOf(one).localeCompare(nameOf(other), "en", { numeric: true }));
     const top = (height - (column.length * (NODE.height + GAP.y) - GAP.y)) / 2;
     for (const [row, id] of column.entries()) {
       at.set(id, { x: MARGIN + levels.indexOf(level) * (NODE.width + GAP.x), y: MARGIN + top + row * (NODE.height + GAP.y) });
