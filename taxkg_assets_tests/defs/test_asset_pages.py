@@ -41,7 +41,7 @@ def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name:
     assert all(part in shown for part in ("**Key**", "**Made from**", "**Gates**", "**Caveats**", "```sql"))
     schema = spec.metadata["dagster/column_schema"]
     assert isinstance(schema, dg.TableSchema)
-    key = schema_of(name).primary_key()
+    key = list(schema_of(name).primary_key())
     assert schema.constraints.other == [f"one row per {', '.join(key)}"]
     nullable = {column.name: column.constraints.nullable for column in schema.columns}
     assert not any(nullable[column] for column in key)
