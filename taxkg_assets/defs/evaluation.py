@@ -35,7 +35,7 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
+from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.guardrail import read_confidence
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
@@ -44,6 +44,7 @@ from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import read_catalogue
+from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 

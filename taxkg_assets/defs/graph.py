@@ -177,11 +177,15 @@ def parents_make_no_circle(edges: dy.DataFrame[schemas.Edges]) -> Verdict:
     return Verdict(find_parent_cycles(edges), edges.height)
 
 
-@gate(on="edges", reads=("sections",))
-def edges_carry_evidence(edges: dy.DataFrame[schemas.Edges], sections: dy.DataFrame[schemas.Sections]) -> Verdict:
+@gate(on="edges", reads=("sections", "nodes"))
+def edges_carry_evidence(
+    edges: dy.DataFrame[schemas.Edges],
+    sections: dy.DataFrame[schemas.Sections],
+    nodes: dy.DataFrame[schemas.Nodes],
+) -> Verdict:
     """Every semantic edge carries evidence that slices back to the page."""
     counts = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
-    return Verdict(find_unsupported_edges(edges, sections), edges.height, figures=dict(counts.iter_rows()))
+    return Verdict(find_unsupported_edges(edges, sections, nodes=nodes), edges.height, figures=dict(counts.iter_rows()))
 
 
 @gate(on="edges", reads=("nodes",))
