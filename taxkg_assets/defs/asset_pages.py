@@ -1,4 +1,4 @@
-"""What the UI shows on a table's page besides its columns: owner, tags, origin of columns, description, example.
+"""What the UI shows on a table's page besides its columns: owner, tags, description, example query.
 
 The schema says what a row is; the wiring says what the table is made from and what its gates are. Both are known only
 when all stages are wired, so pages are completed afterwards.
@@ -12,7 +12,6 @@ import dagster as dg
 
 from taxkg_assets.defs._table import TRAINED
 from taxkg_assets.defs.asset_notes import NOTES
-from taxkg_assets.defs.column_lineage import column_lineage
 from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.registry import PIPELINE, TableRecord
 
@@ -43,13 +42,12 @@ def with_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinitio
 
 def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
     name = spec.key.to_user_string()
-    group, lineage = spec.group_name or "", column_lineage(name)
-    metadata = {"dagster/table_name": name, **({"dagster/column_lineage": lineage} if lineage else {})}
+    group = spec.group_name or ""
     return spec.replace_attributes(
         owners=[OWNERS[group]],
         tags={**spec.tags, **_find_tags(spec, group=group)},
         description=describe_table(PIPELINE[name]),
-        metadata={**spec.metadata, **metadata},
+        metadata={**spec.metadata, "dagster/table_name": name},
     )
 
 

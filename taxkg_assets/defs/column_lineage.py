@@ -107,7 +107,7 @@ COPIED: Mapping[str, Mapping[str, Sources]] = {
         "document_id": ("chunks.document_id",),
     },
 }
-"""Columns whose values are values of these columns."""
+"""Columns whose values are values of these columns, as they were when the row was made."""
 
 MADE_OF: Mapping[str, Mapping[str, Sources]] = {
     "anchors": {"heading": ("elements.text",), "page": ("elements.page",), "bbox": ("elements.bbox",)},
