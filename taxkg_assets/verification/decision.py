@@ -59,9 +59,11 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     if not is_near or row.unmatched or row.missing_weight >= bounds.missing_weight:
         return ()
     if row.agrees:
-        is_opposite = row.agreement <= bounds.disagreement and row.score >= bounds.denial
+        is_opposite = row.agreement <= bounds.disagreement and row.score >= bounds.denial and row.is_reversed
         return (POLARITY,) if is_opposite else ()
-    return row.differences if row.agreement >= bounds.agreement else ()
+    # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
+    is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
+    return row.differences if row.agreement >= bounds.agreement and not is_other_case else ()
 
 
 def decide(rows: Sequence[Comparison]) -> Decision:
