@@ -43,6 +43,7 @@ class Thresholds:
         agreement: Share, 0 to 1, of aligned words of the same polarity in a passage that supports.
         disagreement: Share up to which the polarity counts as opposite.
         contradiction: Blended score from which a difference contradicts.
+        denial: Blended score from which the opposite polarity contradicts.
         elsewhere: Blended score of a passage of another year or form.
         context: Weight, 0 to 1, of a word found only in headings or in the sentence before.
         shortlist: Passages of a document that are compared word by word.
@@ -57,6 +58,7 @@ class Thresholds:
     agreement: float
     disagreement: float
     contradiction: float
+    denial: float
     elsewhere: float
     context: float
     shortlist: int

@@ -110,6 +110,8 @@ class Checker:
         decision = decide(rows)
         if decision.verdict is Verdict.supported or not claim.values:
             return decision, explain_decision(decision)
+        if any(row.agrees and row.score >= read_thresholds().contradiction for row in rows):
+            return decision, explain_decision(decision)  # the documents named state its values: not those of another
         elsewhere = self._find_elsewhere(claim, own, found.others, decision)
         return elsewhere or (decision, explain_decision(decision))
 

@@ -19,6 +19,7 @@ from taxkg_assets.verification.wording import (
     demands_more,
     find_contrary,
     find_words,
+    is_reversed,
     match_word,
     read_wording,
     score_agreement,
@@ -37,7 +38,7 @@ class Difference:
     Attributes:
         stated: Words of the claim.
         found: Words of the passage; empty where it states none.
-        kind: Kind of the value, `polarity` or `contrary`.
+        kind: Kind of the value, `bound`, `polarity` or `contrary`.
     """
 
     stated: str
@@ -62,6 +63,7 @@ class Comparison:
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
         is_stronger: Whether the claim says `must` where the passage says `may`.
+        is_reversed: Whether the passage says most of a clause of the claim, with the other polarity.
     """
 
     passage: Passage
@@ -76,6 +78,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     unmatched: tuple[Value, ...]
     is_stronger: bool = False
+    is_reversed: bool = False
 
     @property
     def score(self) -> float:
@@ -198,6 +201,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         matched=tuple(matched),
         differences=tuple(differences),
         unmatched=tuple(unmatched),
+        is_reversed=is_reversed(claim.wording, wording, weights=claim.weights),
         is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
     )
 
@@ -272,7 +276,7 @@ def _compare_values(
         elif same.end:
             placed[value] = same
         if same is not None and value.opposes(same):
-            differences.append(Difference(value.text, same.text, value.kind))
+            differences.append(Difference(value.text, same.text, "bound"))
         elif same is not None or (value.kind == "box" and has_code):
             matched.append((value, (same.text or same.figure) if same is not None else ""))
         else:

@@ -9,6 +9,7 @@ from taxkg_assets.rules.verification import read_thresholds
 from taxkg_assets.verification.comparison import Comparison, Difference
 from taxkg_assets.verification.verdicts import Verdict
 
+_PART = 0.3
 POLARITY = Difference("", "", "polarity")
 
 
@@ -58,8 +59,11 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     if not is_near or row.unmatched or row.missing_weight >= bounds.missing_weight:
         return ()
     if row.agrees:
-        return (POLARITY,) if row.agreement <= bounds.disagreement else ()
-    return row.differences if row.agreement >= bounds.agreement else ()
+        is_opposite = row.agreement <= bounds.disagreement and row.score >= bounds.denial and row.is_reversed
+        return (POLARITY,) if is_opposite else ()
+    # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
+    is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
+    return row.differences if row.agreement >= bounds.agreement and not is_other_case else ()
 
 
 def decide(rows: Sequence[Comparison]) -> Decision:
@@ -84,7 +88,10 @@ def _contradicts_within(other: Comparison, row: Comparison) -> bool:
     """Return whether one of a pair of sentences contradicts by itself what both together support."""
     whole, part = row.passage, other.passage
     is_part = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
-    return is_part and whole.start <= part.start < whole.end and bool(find_contradiction(other))
+    if not is_part or not whole.start <= part.start < whole.end:
+        return False
+    is_opposite = other.agreement <= read_thresholds().disagreement and other.own_coverage >= _PART
+    return is_opposite or bool(find_contradiction(other))
 
 
 def _denies_the_rest(other: Comparison, row: Comparison) -> bool:

@@ -12,6 +12,7 @@ from taxkg_assets.rules.sentences import find_sentences
 _BULLET = re.compile(r"^\s*(?:[•▪◦–—*-]|\d{1,2}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\))\s*")
 _RANGE = re.compile(r"(?P<kind>box|line|step)(?:e?s)?_(?P<items>.+)")
 _NUMBER = re.compile(r"(\d+)([a-z]?)")
+_FOLLOWING = re.compile(r"\b[Ff]ollowing\b[^.]*\.$")
 _MOST_IN_RANGE = 40
 _SHORT_LEAD_IN = 5
 _LONG_SENTENCE = 40
@@ -105,7 +106,7 @@ def _with_lead_ins(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[
                 lead_in = ""
             parent = row["parent_id"]
             yield row, lead_in if is_item else ""
-            if text.endswith(":"):
+            if text.endswith(":") or _FOLLOWING.search(text):
                 ranges = find_sentences(text)
                 own = text[ranges[-1][0] :] if ranges else text
                 if len(own.split()) < _SHORT_LEAD_IN:

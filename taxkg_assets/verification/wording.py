@@ -15,6 +15,8 @@ _SHORTEST_STEM = 5
 _REACH_WORDS = 3
 _NEARLY = 0.95
 _MOSTLY = 0.6
+_TELLING = 0.3
+_HALF = 0.5
 _LEAST_WEIGHT = 0.1
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 Words = frozenset[str]
@@ -168,12 +170,49 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         opposed = any(_is_turned(clause, other, weights=weights) for clause in one.clauses)
     if agreed or opposed:
         return 1.0 if not opposed else 0.0 if not agreed else 0.5
+    if any(_is_unanswered(clause, other) or _takes_contrary(clause, other, weights=weights) for clause in one.clauses):
+        return 0.5
     same = total = 0.0
     for clause in one.clauses:
         nearest, share = _find_nearest(clause.words, other.clauses, weights=weights)
         total += share
         same += share * (clause.is_negative in {there.is_negative for there in nearest})
     return same / total if total else 1.0
+
+
+def _is_unanswered(clause: Clause, other: Wording) -> bool:
+    """Return whether a clause denies something that no clause of a passage denies."""
+    return clause.is_negative and not any(
+        own.is_negative and any(match_word(word, own.words) for word in clause.words) for own in other.clauses
+    )
+
+
+def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a telling word of a clause occurs in a passage only in the opposite sense."""
+    total = sum(_weight_of(word, weights) for word in clause.words)
+    for word in clause.words:
+        signs = {own.is_negative for own in other.clauses if match_word(word, own.words)}
+        if signs == {not clause.is_negative} and _weight_of(word, weights) >= _TELLING * total:
+            return True
+    return False
+
+
+def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a passage says most of a clause of a statement, and only with the other polarity.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    labels = frozenset().union(*(own.words for own in other.clauses if not own.has_verb), frozenset())
+    for clause in one.clauses:
+        words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
+        nearest, share = _find_nearest(words, other.clauses, weights=weights)
+        total = sum(_weight_of(word, weights) for word in words)
+        if share >= _HALF * total and all(own.is_negative != clause.is_negative for own in nearest):
+            return True
+    return False
 
 
 def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
