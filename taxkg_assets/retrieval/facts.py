@@ -106,13 +106,9 @@ class PassageFacts:
 
     @cached_property
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
-        """Return by number of a form whether some passages address its filer and others its recipient.
-
-        The filer of other forms is the taxpayer: their instructions address the user.
-        """
+        """Return by number of a form whether it has passages for its filer and others for its recipient."""
         by_side: dict[str, set[str]] = {"filer": set(), "recipient": set()}
-        pairs = self.rows.select("form", "perspective").unique().iter_rows()
-        for form, side in pairs:
+        for form, side in self.rows.select("form", "perspective").unique().iter_rows():
             by_side.get(side, set()).update(split_forms(form))
         both = by_side["filer"] & by_side["recipient"]
         return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)

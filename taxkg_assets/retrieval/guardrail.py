@@ -71,9 +71,13 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
         documents: Number of documents that were searched.
 
     Returns:
-        `evidence` in log odds, `gap` from 0 to 1, and `size`, the decimal logarithm of the number of documents.
+        `evidence` in log odds; `gap` from 0 to 1, as far as the evidence supports an answer; and `size`, the decimal
+        logarithm of the number of documents.
     """
-    return {"evidence": sum_evidence(evidence), "gap": evidence["gap"], "size": math.log10(max(1, documents))}
+    total, counts = sum_evidence(evidence), load_family("guardrail")["gap_counts"]
+    share = (total - counts["above"]) / (counts["fully"] - counts["above"])
+    gap = evidence["gap"] * min(1.0, max(0.0, share))
+    return {"evidence": total, "gap": gap, "size": math.log10(max(1, documents))}
 
 
 def sum_evidence(evidence: Mapping[str, float]) -> float:

@@ -122,8 +122,8 @@ def test_grades_lie_between_0_and_10(searcher: Searcher) -> None:
 
 
 def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay() -> None:
-    """A wrong answer costs what a right one is worth; guidance that does not help costs a third of it."""
-    assert (grade_confidence(0.5), grade_confidence(0.25)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
+    """A wrong answer costs what a right one is worth; guidance that does not help costs two fifths of it."""
+    assert (grade_confidence(0.5), grade_confidence(0.4 / 1.4)) == (pytest.approx(8.0), pytest.approx(7.0, abs=1e-3))
     assert grade_confidence(0.1) < 7.0 < 8.0 < grade_confidence(0.9)
 
 
@@ -136,6 +136,15 @@ def test_a_first_passage_far_ahead_makes_surer(searcher: Searcher) -> None:
     found = _find(searcher, "harbour rent in box 1a")
     near, far = (score_confidence({**found, "gap": gap}, documents=5) for gap in (0.0, 1.0))
     assert 0.0 < near < far < 1.0
+
+
+def test_a_lead_counts_only_where_the_evidence_supports_an_answer(searcher: Searcher) -> None:
+    found = {**_find(searcher, "box 1a of Form 1042-S in 1994"), "gap": 1.0}
+    against = guardrail.find_signals({**found, "cosine": 0.0, "held_words": 0.0}, documents=5)
+    assert against["evidence"] < -0.5
+    assert against["gap"] == 0.0
+    held = guardrail.find_signals({**_find(searcher, "box 1a of Form 2077-ZED, harbour rent"), "gap": 1.0}, documents=5)
+    assert held["gap"] > 0.0
 
 
 def test_among_many_documents_the_same_evidence_says_less(searcher: Searcher) -> None:

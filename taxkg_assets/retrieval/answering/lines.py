@@ -268,9 +268,10 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
 
 
 def _find_list_start(row: int, facts: PassageFacts) -> int:
-    """Return the first row to read: some rows back, or as far as a long list goes on that is under way there."""
+    """Return the first row to read: some rows back, or as far as a long list around it continues."""
     limits, anchors, texts = load_family("answers")["lists"], facts.anchor_number, facts.columns["text"]
-    first, furthest = max(0, row - limits["rows_before"]), max(0, row - limits["rows_of_list"])
+    first: int = max(0, row - limits["rows_before"])
+    furthest: int = max(0, row - limits["rows_of_list"])
     while first > furthest and anchors[first] == anchors[row] and not facts.is_table[first]:
         if not continues_element(first, facts) and not find_mark(texts[first]):
             break
