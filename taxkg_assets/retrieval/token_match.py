@@ -61,11 +61,11 @@ class TokenIndex:
         begins = np.cumsum(lengths) - lengths
         entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
         best = np.maximum.reduceat(near[:, self.places[entries]], begins, axis=1)
-        weights = self._weigh(question.tokens)
+        weights = self._read_rarity(question.tokens)
         scores: Floats = (weights @ best.astype(np.float64)) / weights.sum()
         return scores
 
-    def _weigh(self, tokens: npt.NDArray[np.int32]) -> Floats:
+    def _read_rarity(self, tokens: npt.NDArray[np.int32]) -> Floats:
         """Return the rarity of some tokens; an unknown one is as rare as one of a single passage."""
         places = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
         known = self.tokens[places] == tokens
