@@ -30,6 +30,8 @@ from taxkg_assets.retrieval.passage_scorer import GROUP, LATE_TOKENS
 MEAN, FIRST = "mean", "cls"
 POOLINGS = (MEAN, FIRST)
 _EPSILON = 1e-12
+_REMEMBERED = 8
+"""Texts whose token vectors are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class ExportedEncoder:
 
     model: ExportedModel
     model_hash: str
+    recent: dict[tuple[int, ...], Vectors] = field(default_factory=dict, compare=False, repr=False)
+    """Token vectors of the last questions: one is encoded as a whole and by its tokens."""
 
     @property
     def model_name(self) -> str:
@@ -130,8 +134,9 @@ class ExportedEncoder:
 
     def encode_query(self, text: str) -> Vectors:
         """Encode one question."""
-        ids = self._token_ids([self._prompt("query") + text])
-        vector: Vectors = self._forward(ids, len(ids[0]))[0]
+        (ids,) = self._token_ids([self._prompt("query") + text])
+        tokens = self._run_row(ids)
+        vector: Vectors = self._pool(tokens, np.ones((1, len(ids)), dtype=np.int64))[0]
         return vector
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
@@ -159,8 +164,17 @@ class ExportedEncoder:
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
 
     def _encode_row(self, ids: list[int]) -> TokenVectors:
-        rows, _ = self.model.token_vectors([ids], len(ids))
-        return make_token_vectors(ids, rows[0])
+        return make_token_vectors(ids, self._run_row(ids)[0])
+
+    def _run_row(self, ids: list[int]) -> Vectors:
+        """Return the token vectors of one text, shape (1, tokens, dimension)."""
+        found = self.recent.get(key := tuple(ids))
+        if found is None:
+            found, _ = self.model.token_vectors([ids], len(ids))
+            if len(self.recent) >= _REMEMBERED:
+                self.recent.clear()
+            self.recent[key] = found
+        return found
 
     def _prompt(self, *names: str) -> str:
         return next((self.model.card.prompts[name] for name in names if self.model.card.prompts.get(name)), "")
@@ -169,7 +183,9 @@ class ExportedEncoder:
         return self.model.token_ids(texts, limit=self.model.card.max_tokens)
 
     def _forward(self, ids: list[list[int]], length: int) -> Vectors:
-        tokens, mask = self.model.token_vectors(ids, length)
+        return self._pool(*self.model.token_vectors(ids, length))
+
+    def _pool(self, tokens: Vectors, mask: npt.NDArray[np.int64]) -> Vectors:
         if self.model.card.pooling == FIRST:
             raw = tokens[:, 0]
         else:

@@ -73,7 +73,7 @@ def find_features(
     """
     facts.prefetch(signals.rows.tolist(), (*RANKED, *(("text",) if _find_codes(route) else ())))
     rows = signals.rows.tolist()
-    contained, around = _hold_terms(list(wanted), signals.rows, facts=facts, lexical=lexical)
+    contained = lexical.hold_terms(list(wanted), signals.rows)
     headings = [facts.columns["heading_path"][row] for row in rows]
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
     numbers = {term: float(term[0].isdigit()) for term in wanted}
@@ -84,7 +84,6 @@ def find_features(
         "coverage": _score_contained(wanted, contained),
         "heading": _score_each(headings, lambda own: score_overlap(wanted, _heading_terms(own))),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
-        "around": _score_contained(wanted, around),
         "number": _score_contained(numbers, contained),
         "section_vector": signals.by_section,
         "token_match": signals.by_token * float(not route.keys),
@@ -113,19 +112,6 @@ def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.boo
     for weight, own in zip(weights.values(), contained, strict=True):
         scores += weight * own
     return scores / total if total else scores
-
-
-def _hold_terms(
-    terms: Sequence[str], rows: Ints, *, facts: PassageFacts, lexical: LexicalRetriever
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return whether rows contain terms, and whether they or adjacent rows under the same heading do.
-
-    Both are of shape (terms, rows).
-    """
-    anchors = facts.anchor_number
-    adjacent = np.clip(np.stack([rows, rows - 1, rows + 1]), 0, len(anchors) - 1)
-    contained = lexical.hold_terms(terms, adjacent.ravel()).reshape(len(terms), *adjacent.shape)
-    return contained[:, 0], (contained & (anchors[adjacent] == anchors[rows])).any(axis=1)
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:

@@ -56,16 +56,16 @@ class TokenIndex:
         """
         if not len(question.tokens) or not len(rows) or not len(self.tokens):
             return np.zeros(len(rows))
-        near = (self.vectors @ question.vectors.T).T
+        near = self.vectors @ question.vectors.T
         lengths = self.starts[rows + 1] - self.starts[rows]
         begins = np.cumsum(lengths) - lengths
         entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
-        best = np.maximum.reduceat(near[:, self.places[entries]], begins, axis=1)
-        weights = self._weigh(question.tokens)
-        scores: Floats = (weights @ best.astype(np.float64)) / weights.sum()
+        best = np.maximum.reduceat(near[self.places[entries]], begins, axis=0)
+        weights = self._read_rarity(question.tokens)
+        scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores
 
-    def _weigh(self, tokens: npt.NDArray[np.int32]) -> Floats:
+    def _read_rarity(self, tokens: npt.NDArray[np.int32]) -> Floats:
         """Return the rarity of some tokens; an unknown one is as rare as one of a single passage."""
         places = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
         known = self.tokens[places] == tokens

@@ -13,11 +13,13 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
+from taxkg_assets.retrieval.embeddings import build_embeddings, embedded_text, stack_vectors
 from taxkg_assets.retrieval.encoder import UNSCALED, Progress, TokenVectors, Vectors
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
 from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.passage_index import Known
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.token_match import build_token_index
 from taxkg_assets.settings import Settings
 
 BOX = {"x0_pt": 50.0, "y0_pt": 100.0, "x1_pt": 300.0, "y1_pt": 112.0}
@@ -236,5 +238,11 @@ def index_rows(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[sch
 def searcher(index_rows: pl.DataFrame) -> Searcher:
     encoder = TermEncoder()
     vectors = stack_vectors(index_rows["vector"])
-    index = SearchIndex(rows=index_rows.drop("vector"), vectors=vectors, model_hash=encoder.model_hash)
+    texts = index_rows.select(text=embedded_text())["text"].to_list()
+    index = SearchIndex(
+        rows=index_rows.drop("vector"),
+        vectors=vectors,
+        model_hash=encoder.model_hash,
+        known=Known(tokens=build_token_index(texts, encoder=encoder)),
+    )
     return Searcher(index=index, encoder=encoder)

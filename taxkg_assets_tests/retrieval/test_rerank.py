@@ -74,7 +74,6 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
         ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
         ({"terms": "harbourside inharbour dues"}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
-        ({"terms": "harbourside inharbour"}, Route(), "around", 0.0),
         ({"tags": ["harbour"]}, Route(), "tagged", 0.5),
         ({"entities": ["Harbour Board"]}, Route(), "tagged", 0.5),
         ({}, Route(), "tagged", 0.0),
@@ -95,16 +94,15 @@ def test_text_of_many_families_is_boilerplate() -> None:
     assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
-def test_neighbours_under_the_same_heading_hold_terms_for_a_row() -> None:
-    terms = ["berth", "rent", "berth", "harbour dues"]
-    facts = PassageFacts(pl.DataFrame([{**ROW, "anchor_id": own} for own in ("a", "a", "a", "b")]))
-    rows, none = np.array([0, 2]), np.zeros(2)
-    signals = Signals(rows, none, none, none, none, {}, rows, none, none)
-    lexical = build_lexical([own.split(" ") for own in terms])
-    wanted = {"rent": 3.0, "harbour": 1.0}
-    found = find_features(signals, Route(), wanted=wanted, terms=["rent"], facts=facts, lexical=lexical)
-    assert found["coverage"].tolist() == [0.0, 0.0]
-    assert found["around"].tolist() == [3.0 / (3.0 + 1.0)] * 2
+def test_tokens_count_only_where_no_box_is_named() -> None:
+    one = np.ones(1)
+    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one, one)
+    lexical = build_lexical([["berth"]])
+    for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
+        found = find_features(
+            signals, route, wanted={}, terms=[], facts=PassageFacts(pl.DataFrame([ROW])), lexical=lexical
+        )
+        assert found["token_match"].tolist() == [matched]
 
 
 def test_only_the_first_row_under_a_heading_opens_it() -> None:
