@@ -179,7 +179,7 @@ def test_bad_usage_is_told_in_one_line(built_samples: Path, tmp_path: Path) -> N
     assert "is not a file" in missing.stderr
     empty = tmp_path / "draft.md"
     empty.write_text(TRUE, encoding="utf8")
-    unbuilt = run_cli("verify", str(empty), "--home", str(tmp_path / "nothing"))
+    unbuilt = run_cli("verify", str(empty), "--home", str(tmp_path))
     assert unbuilt.returncode == 1
     assert "no release" in unbuilt.stderr
     assert "Traceback" not in missing.stderr + unbuilt.stderr
