@@ -8,7 +8,7 @@ import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from taxkg_assets.serving.drafts import DraftError, read_text
 from taxkg_assets.serving.service import Service
@@ -16,6 +16,18 @@ from taxkg_assets.verification.verdicts import Finding
 
 MOST_CHARACTERS = 60_000
 SHOWN_CHARACTERS = 400
+
+
+class CheckReply(BaseModel):
+    """What was found in a text."""
+
+    is_fine: bool = Field(description="whether nothing has to be changed")
+    counts: dict[str, int] = Field(description="number of statements and quotations for each verdict")
+    skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
+    unchecked: int = Field(description="statements beyond the limits of a call: not checked")
+    findings: list[dict[str, Any]] = Field(
+        description="the worst first: kind, text, start, end, verdict, reason, score, evidence with its place, compared"
+    )
 
 
 def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
@@ -27,7 +39,7 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
             str, Field(min_length=1, max_length=MOST_CHARACTERS, description="draft, answer or memo: text or Markdown")
         ],
         k: Annotated[int, Field(ge=1, le=200, description="most findings to return, the worst first")] = 30,
-    ) -> dict[str, Any]:
+    ) -> CheckReply:
         """Check the statements and quotations of a text against the library before you hand it over.
 
         Each finding has a verdict (contradicted, other_year, other_form, not_found, unclear, supported, verbatim), the
@@ -39,13 +51,13 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
         except DraftError as error:
             raise ToolError(str(error)) from error
         report = await anyio.to_thread.run_sync(lambda: service.verify(draft))
-        return {
-            "is_fine": report.is_fine,
-            "counts": {verdict.value: number for verdict, number in report.counts.items()},
-            "skipped": report.skipped,
-            "unchecked": report.unchecked,
-            "findings": [_brief(finding) for finding in report.findings[:k]],
-        }
+        return CheckReply(
+            is_fine=report.is_fine,
+            counts={verdict.value: number for verdict, number in report.counts.items()},
+            skipped=report.skipped,
+            unchecked=report.unchecked,
+            findings=[_brief(finding) for finding in report.findings[:k]],
+        )
 
 
 def _brief(finding: Finding) -> dict[str, Any]:

@@ -26,6 +26,7 @@ VIEWS = {
     "trace": "/?view=trace&form=1099-DIV&key=1a&year=2024",
     "changes": "/?view=changes&name=f1099div",
     "compare": f"/?view=compare&left={FORM}&leftField=|box_2a|&right={NEWER}&rightField=|box_2a|",
+    "verify": "/?view=verify",
     "api": "/docs",
 }
 FIRST_VIEW_MS = 200
