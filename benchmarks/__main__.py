@@ -34,6 +34,7 @@ BENCHMARKS = (
     "fuzz",
     "graph",
     "hostile_layers",
+    "lines",
     "reliability",
     "retrieval",
     "rules",
