@@ -35,12 +35,14 @@ BENCHMARKS = (
     "graph",
     "hostile_layers",
     "lines",
+    "quality",
     "reliability",
     "retrieval",
     "rules",
     "served_index",
     "serving",
     "sizing",
+    "verify",
 )
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 

@@ -55,6 +55,9 @@ def write_commands() -> str:
         lines += [f"## taxkg {name}", "", " ".join(str(command.help).split()), "", "| option | does |", "|---|---|"]
         lines += [f"| {shown} | {_cell(said)} |" for shown, said in _parameters(command)]
         lines.append("")
+        if command.epilog:
+            shown = [line.strip() for line in command.epilog.split("\n\n")[1:]]
+            lines += ["```", *shown, "```", ""]
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from taxkg_assets.chunking.semantic import Encode, find_semantic_units, find_wea
 from taxkg_assets.chunking.semantic_rows import prefer_semantic
 from taxkg_assets.chunking.table_units import split_table
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.chunking import load_chunking
 from taxkg_assets.settings import Settings
 
 
@@ -146,11 +146,11 @@ def _paragraph_rows(
 
 def _pack(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
     """Pack adjacent parts up to the target size; a very short unit takes one more."""
-    sizes = load_family("chunking")["sizes"]
+    sizes = load_chunking().sizes
     unit: list[_Part] = []
     words = 0
     for part in parts:
-        most = sizes["target_words"] if words >= sizes["short_words"] else sizes["max_words"]
+        most = sizes.target_words if words >= sizes.short_words else sizes.max_words
         if unit and words + part.words > most:
             yield unit
             unit, words = [], 0
@@ -164,10 +164,10 @@ def _cut(section: dict[str, Any]) -> list[_Part]:
     """Cut a paragraph at sentences into parts of about equal size, none above the largest size where possible."""
     text: str = section["text"]
     whole = _Part(section["element_id"], text, tuple(section["pieces"]), 0, len(text.split()))
-    sizes = load_family("chunking")["sizes"]
-    if whole.words <= sizes["max_words"]:
+    sizes = load_chunking().sizes
+    if whole.words <= sizes.max_words:
         return [whole]
-    target = whole.words / -(-whole.words // sizes["target_words"])
+    target = whole.words / -(-whole.words // sizes.target_words)
     parts: list[_Part] = []
     start, words, position = 0, 0, 0
     for sentence in split_sentences(text):
@@ -190,7 +190,7 @@ def _slice(whole: _Part, start: int, end: int, *, split_ix: int) -> _Part:
 
 def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, owner: Owner) -> list[dict[str, Any]]:
     """Return one unit per group of table rows, each with the caption, the column headers and the rows' own text."""
-    limit = load_family("chunking")["sizes"]["table_words"]
+    limit = load_chunking().sizes.table_words
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
     return [
         make_row(

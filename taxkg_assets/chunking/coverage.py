@@ -8,7 +8,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.chunking import load_chunking
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -72,7 +72,7 @@ def split_sentences(text: str) -> list[str]:
         Sentences in order, without surrounding blanks and bullets, each of at most `sizes.max_words` words
         (rules/chunking.yaml).
     """
-    limit = load_family("chunking")["sizes"]["max_words"]
+    limit = load_chunking().sizes.max_words
     found: list[str] = []
     for start, end in find_sentence_parts(text):
         sentence = text[start:end]

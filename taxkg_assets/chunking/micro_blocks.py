@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -64,13 +64,13 @@ def find_micro_blocks(sections: Sequence[dict[str, Any]]) -> list[MicroBlock]:
 def _usual_width(sections: Sequence[dict[str, Any]]) -> float:
     """Return the width in points of a full line of the document."""
     widths = sorted(_width(piece) for row in sections for piece in row["pieces"])
-    quantile: float = load_family("semantic")["micro_blocks"]["full_line_quantile"]
+    quantile: float = load_semantic().micro_blocks.full_line_quantile
     return widths[int(quantile * (len(widths) - 1))] if widths else 0.0
 
 
 def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]:
     text: str = section["text"]
-    least_full = load_family("semantic")["micro_blocks"]["short_line_share"] * usual_width
+    least_full = load_semantic().micro_blocks.short_line_share * usual_width
     for start, end in _find_segments(section, least_full=least_full):
         for first, last in find_sentence_parts(text[start:end]):
             left, right = start + first, start + last

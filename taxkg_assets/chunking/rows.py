@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.chunking import load_chunking
 
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
@@ -97,12 +97,12 @@ class Owners:
 def _describe_corpus(documents: Iterable[Mapping[str, Any]]) -> str:
     """Return the first tier of a context: the subject of all documents together."""
     forms = sorted({row["form"] for row in documents if row["form"]})
-    return f"Tax forms, instructions and law: {', '.join(forms[: load_family('chunking')['tiers']['forms']])}"
+    return f"Tax forms, instructions and law: {', '.join(forms[: load_chunking().tiers.forms])}"
 
 
 def _find_outlines(anchors: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
-    most, found = load_family("chunking")["tiers"]["headings"], dict[str, list[str]]()
+    most, found = load_chunking().tiers.headings, dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
         own = found.setdefault(row["document_id"], [])
         if row["parent_anchor_id"] is None and row["heading"] not in own and len(own) < most:
@@ -190,7 +190,7 @@ def _context(owner: Owner) -> str:
         about.append(document["revision"])
     if document["is_draft"]:
         about.append("draft")
-    about.append(load_family("chunking")["perspectives"][owner.perspective])
+    about.append(load_chunking().perspectives[owner.perspective])
     place = ", ".join(part for part in about if part)
     if not owner.corpus:
         return " > ".join([place, *owner.headings])
@@ -207,7 +207,7 @@ def count_tokens(text: str) -> int:
     Returns:
         Number of tokens, at least 0.
     """
-    letters = load_family("chunking")["tokens"]["letters_per_piece"]
+    letters = load_chunking().tokens.letters_per_piece
     return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
 
 

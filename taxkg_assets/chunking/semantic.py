@@ -30,7 +30,7 @@ from taxkg_assets.prompts.tasks import (
     RefinementItem,
     StructureItem,
 )
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.semantic import load_semantic
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors: float array of shape (texts, dimensions)."""
@@ -103,18 +103,18 @@ def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.Data
     Source:
         Limits in rules/semantic.yaml, `routing`.
     """
-    limits = load_family("semantic")["routing"]
+    limits = load_semantic().routing
     words = sections.group_by("document_id").agg(pl.col("text").str.split(" ").list.len().sum().alias("words"))
     known = anchors.group_by("document_id").agg(pl.len().alias("anchors"), pl.col("confidence").mean())
     both = words.join(known, on="document_id", how="left").with_columns(
         pl.col("anchors").fill_null(0), pl.col("confidence").fill_null(0.0)
     )
     is_weak = (
-        (pl.col("anchors") < limits["least_anchors"])
-        | (pl.col("confidence") < limits["least_confidence"])
-        | (pl.col("words") > limits["words_per_anchor"] * pl.col("anchors"))
+        (pl.col("anchors") < limits.least_anchors)
+        | (pl.col("confidence") < limits.least_confidence)
+        | (pl.col("words") > limits.words_per_anchor * pl.col("anchors"))
     )
-    return set(both.filter(is_weak, pl.col("words") >= limits["least_words"])["document_id"])
+    return set(both.filter(is_weak, pl.col("words") >= limits.least_words)["document_id"])
 
 
 def find_semantic_units(
@@ -142,7 +142,7 @@ def find_semantic_units(
     read = _find_boundaries(blocks, proposer=proposer, encode=encode)
     units = _assemble(read)
     units = _validate(units, title=title, proposer=proposer, encode=encode)
-    rounds = 2 if score_accepted(units) < load_family("semantic")["forced_accept"] else 1
+    rounds = 2 if score_accepted(units) < load_semantic().forced_accept else 1
     for _ in range(rounds):
         units = _refine(units, proposer=proposer, encode=encode)
         units = _validate(units, title=title, proposer=proposer, encode=encode)
@@ -214,7 +214,7 @@ def _to_block(block: MicroBlock, *, role: str = "") -> Block:
 
 def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[float]:
     """Return the cosine of each block with the mean of the few before it; 1 for the first."""
-    window = load_family("semantic")["cohesion"]["window"]
+    window = load_semantic().cohesion.window
     vectors = encode([block.text for block in blocks])
     scores = [1.0]
     for n in range(1, len(blocks)):
@@ -225,7 +225,7 @@ def _score_cohesion(blocks: Sequence[MicroBlock], *, encode: Encode) -> list[flo
 
 def _assemble(read: _Read) -> list[SemanticUnit]:
     """Begin a unit at each boundary once the last one is long enough; cut what is too long at its weakest point."""
-    sizes = load_family("semantic")["sizes"]
+    sizes = load_semantic().sizes
     groups: list[list[int]] = []
     for n, block in enumerate(read.blocks):
         if read.is_artifact[n]:
@@ -234,8 +234,8 @@ def _assemble(read: _Read) -> list[SemanticUnit]:
         words = sum(read.blocks[m].words for m in group)
         only_headings = all(read.is_heading[m] for m in group)
         is_headed = n > 0 and block.anchor_id != read.blocks[n - 1].anchor_id
-        begins = read.is_heading[n] or is_headed or (read.is_boundary[n] and words >= sizes["least_words"])
-        if group and (is_headed or not only_headings) and (begins or words + block.words > sizes["max_words"]):
+        begins = read.is_heading[n] or is_headed or (read.is_boundary[n] and words >= sizes.least_words)
+        if group and (is_headed or not only_headings) and (begins or words + block.words > sizes.max_words):
             if begins or block.begins_line:
                 groups.append([n])
                 continue
@@ -300,7 +300,7 @@ def _with_verdict(unit: SemanticUnit, proposal: QualityProposal | None) -> Seman
 
 def _score_adjacent(unit: SemanticUnit, *, encode: Encode) -> tuple[float, ...]:
     """Return the similarity of each block of a unit to those before it; 1 where either has only a few words."""
-    least = load_family("semantic")["cohesion"]["least_words"]
+    least = load_semantic().cohesion.least_words
     scores = _score_cohesion(unit.blocks, encode=encode)[1:]
     is_short = [min(a.words, b.words) < least for a, b in pairwise(unit.blocks)]
     return tuple(1.0 if short else round(score, 3) for short, score in zip(is_short, scores, strict=True))
@@ -330,7 +330,7 @@ def _refine(units: Sequence[SemanticUnit], *, proposer: Proposer, encode: Encode
 
 def _merge(units: Sequence[SemanticUnit]) -> list[SemanticUnit]:
     """Merge fragments with the unit that their action names, where the two fit into one chunk."""
-    most = load_family("semantic")["sizes"]["max_words"]
+    most = load_semantic().sizes.max_words
     merged: list[SemanticUnit] = []
     wants_next = False
     for unit in units:

@@ -15,7 +15,10 @@ from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.store import BUILD, Store
 from taxkg_assets.settings import Settings, settings_of
 
-PROJECT = PACKAGE.parent
+BUNDLED = PACKAGE / "bundled"
+PROJECT = BUNDLED if BUNDLED.is_dir() else PACKAGE.parent
+"""Folder of Dagster's configuration and of `data/`: inside an installed package, or the checkout."""
+
 WAIT_SECONDS = 3600.0
 WORK_TAG = "taxkg/work"
 """Tag of a run that holds the home for something else than a build."""

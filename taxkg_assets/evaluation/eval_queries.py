@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets.evaluation.matching import find_words, squash
 from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.rules.forms import find_perspective, split_forms
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.matching import load_matching
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 
@@ -172,8 +172,8 @@ def _locate(locator: Row, corpus: _Corpus) -> Row | None:
 
 def _find_quote(text: str, words: frozenset[str]) -> str:
     """Return the shortest run of whole sentences with the words; the gold format's upper bound cuts a longer one."""
-    thresholds = load_family("matching")["thresholds"]
-    shortest, longest = thresholds["quote_min_chars"], thresholds["quote_max_chars"]
+    thresholds = load_matching().thresholds
+    shortest, longest = thresholds.quote_min_chars, thresholds.quote_max_chars
     sentences = [text[start:end] for start, end in find_sentence_parts(text)]
     runs = [
         " ".join(sentences[start:end])

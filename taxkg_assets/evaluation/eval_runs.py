@@ -12,7 +12,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.matching import load_matching
 from taxkg_assets.schemas import EvalQueries, EvalRuns
 
 Row = Mapping[str, Any]
@@ -60,7 +60,7 @@ def _read_ranking(system: str, answer: Ranking | Sequence[Row]) -> list[dict[str
     ranking = answer if isinstance(answer, Ranking) else Ranking(results=answer)
     confidence = ranking.confidence if ranking.confidence is not None else float(bool(ranking.results))
     shared = {"is_abstained": ranking.is_abstained, "confidence": min(1.0, max(0.0, confidence))}
-    depth = load_family("matching")["thresholds"]["results_counted"]
+    depth = load_matching().thresholds.results_counted
     rows = [
         {"rank": rank, **_read_result(system, result), **shared}
         for rank, result in enumerate(ranking.results[:depth], start=1)

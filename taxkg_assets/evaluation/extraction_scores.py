@@ -17,9 +17,10 @@ import polars as pl
 
 from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.matching import squash
-from taxkg_assets.evaluation.naming import find_threshold, is_same_heading, is_same_label, is_same_path, read_key
+from taxkg_assets.evaluation.naming import is_same_heading, is_same_label, is_same_path, read_key
 from taxkg_assets.evaluation.reliability import list_outcomes, score_reliability
 from taxkg_assets.rules.floors import Floor
+from taxkg_assets.rules.models.naming import load_naming
 from taxkg_assets.schemas import Anchors, Documents, Elements, Registry, Sections, Tables
 
 Row = Mapping[str, Any]
@@ -170,7 +171,7 @@ def score_roles(
 
 
 def _is_large_part(own: str, text: str) -> bool:
-    return own in text and len(own) >= find_threshold("role_share") * len(text)
+    return own in text and len(own) >= load_naming().thresholds.role_share * len(text)
 
 
 def score_ownership(
@@ -223,13 +224,17 @@ def _find_quoted(quoted: str, sections: Sequence[tuple[Mapping[str, Any], str]])
     matching = [row for row, own in sections if quote in own or _is_fragment(own, quote)]
     if matching:
         return matching
-    separator = ". " if ". " in quoted[: find_threshold("runin_characters")] else "—"
+    separator = ". " if ". " in quoted[: load_naming().thresholds.runin_characters] else "—"
     rest = squash(quoted.partition(separator)[2])
-    return [row for row, own in sections if rest in own] if len(rest) >= find_threshold("runin_rest_letters") else []
+    return (
+        [row for row, own in sections if rest in own]
+        if len(rest) >= load_naming().thresholds.runin_rest_letters
+        else []
+    )
 
 
 def _is_fragment(own: str, quote: str) -> bool:
-    return len(own) >= find_threshold("fragment_letters") and own in quote
+    return len(own) >= load_naming().thresholds.fragment_letters and own in quote
 
 
 def score_boxes(

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
-from typing import Any
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.matching import load_matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,19 @@ class FoldedText:
 
 
 @cache
-def _threshold(name: str) -> Any:
-    return load_family("matching")["thresholds"][name]
-
-
 @cache
 def _replacements() -> dict[int, str]:
-    return str.maketrans(load_family("matching")["replaced"])
+    return str.maketrans(load_matching().replaced)
 
 
 @cache
 def _removed() -> dict[int, None]:
-    return dict.fromkeys(map(ord, load_family("matching")["removed"]))
+    return dict.fromkeys(map(ord, load_matching().removed))
 
 
 @cache
 def _negations() -> frozenset[str]:
-    return frozenset(load_family("matching")["negations"])
+    return frozenset(load_matching().negations)
 
 
 def fold(text: str | None) -> str:
@@ -79,7 +75,7 @@ def find_words(text: str | None) -> tuple[str, ...]:
     Returns:
         Normalized words in order.
     """
-    edges = load_family("matching")["word_edges"]
+    edges = load_matching().word_edges
     found = load_rules("matching", "words")[0].pattern.findall(fold(text).translate(_removed()))
     return tuple(word for word in (raw.strip(edges) for raw in found) if word)
 
@@ -116,7 +112,7 @@ def count_tokens(text: str) -> int:
     Returns:
         Number of tokens, at least 1.
     """
-    per_word: float = _threshold("tokens_per_word")
+    per_word: float = load_matching().thresholds.tokens_per_word
     return max(1, round(len(text.split()) * per_word))
 
 
@@ -130,7 +126,7 @@ def cut_to_tokens(text: str, tokens: int) -> str:
     Returns:
         Words of the beginning, separated by blanks; empty where nothing fits.
     """
-    return " ".join(text.split()[: int(tokens / _threshold("tokens_per_word"))]) if tokens > 0 else ""
+    return " ".join(text.split()[: int(tokens / load_matching().thresholds.tokens_per_word)]) if tokens > 0 else ""
 
 
 def is_quoted(quote: str, text: str, *, is_row: bool = False) -> bool:
@@ -152,18 +148,18 @@ def is_quoted(quote: str, text: str, *, is_row: bool = False) -> bool:
     missing = wanted.vocabulary - given.vocabulary
     if not wanted.words or any(map(is_critical, missing)):
         return False
-    if len(wanted.vocabulary) - len(missing) < _threshold("share_of_words") * len(wanted.vocabulary):
+    if len(wanted.vocabulary) - len(missing) < load_matching().thresholds.share_of_words * len(wanted.vocabulary):
         return False
     return _is_scattered(wanted.words, given.words) if is_row else _is_in_order(wanted.words, given.words)
 
 
 def _is_scattered(row: Sequence[str], words: Sequence[str]) -> bool:
     """Return whether one stretch of the text, long enough for headers between the cells, contains the row's words."""
-    size = _threshold("row_factor") * len(row) + _threshold("row_extra_words")
+    size = load_matching().thresholds.row_factor * len(row) + load_matching().thresholds.row_extra_words
     for start in range(0, max(1, len(words) - size + 1), max(1, size // 4)):
         stretch = frozenset(words[start : start + size])
         lost = [word for word in row if word not in stretch]
-        enough = len(row) - len(lost) >= _threshold("share_of_words") * len(row)
+        enough = len(row) - len(lost) >= load_matching().thresholds.share_of_words * len(row)
         if enough and not any(map(is_critical, lost)):
             return True
     return False
@@ -175,9 +171,9 @@ def _is_in_order(quote: Sequence[str], words: Sequence[str]) -> bool:
 
 def _find_stretches(quote: Sequence[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield places of the text that could be the quote: around its longest runs of common words."""
-    slack = max(_threshold("slack_words"), len(quote) // _threshold("slack_divisor"))
+    slack = max(load_matching().thresholds.slack_words, len(quote) // load_matching().thresholds.slack_divisor)
     runs = [run for run in SequenceMatcher(None, quote, words, autojunk=False).get_matching_blocks() if run.size]
-    for run in sorted(runs, key=lambda run: -run.size)[: _threshold("stretches")]:
+    for run in sorted(runs, key=lambda run: -run.size)[: load_matching().thresholds.stretches]:
         first = run.b - run.a
         yield words[max(0, first - slack) : first + len(quote) + slack]
 
@@ -186,7 +182,7 @@ def _is_same_statement(quote: Sequence[str], stretch: Sequence[str]) -> bool:
     runs = [run for run in SequenceMatcher(None, quote, stretch, autojunk=False).get_matching_blocks() if run.size]
     matched = {ix for run in runs for ix in range(run.a, run.a + run.size)}
     used = {ix for run in runs for ix in range(run.b, run.b + run.size)}
-    if len(matched) < _threshold("share_of_words") * len(quote):
+    if len(matched) < load_matching().thresholds.share_of_words * len(quote):
         return False
     lost = any(is_critical(word) for ix, word in enumerate(quote) if ix not in matched)
     inner = range(runs[0].b, runs[-1].b + runs[-1].size)

@@ -16,7 +16,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.matching import count_tokens, cut_to_tokens, is_quoted
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.matching import load_matching
+from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.schemas import Chunks, EvalQueries, EvalReport, EvalRuns, Metrics
 
 Passage = Mapping[str, Any]
@@ -81,12 +82,12 @@ def find_passages(passages: Sequence[Passage], results: Sequence[Result], *, is_
     Returns:
         First rank of each passage (1-based, by a result's first 500 tokens), and whether the budget showed it.
     """
-    thresholds = load_family("matching")["thresholds"]
+    thresholds = load_matching().thresholds
     ranks: list[int | None] = [None] * len(passages)
     shown = [False] * len(passages)
     left = budget
-    for rank, result in enumerate(results[: thresholds["results_counted"]], start=1):
-        short, rest = cut_to_tokens(result.text, thresholds["result_tokens"]), cut_to_tokens(result.text, left)
+    for rank, result in enumerate(results[: thresholds.results_counted], start=1):
+        short, rest = cut_to_tokens(result.text, thresholds.result_tokens), cut_to_tokens(result.text, left)
         left -= count_tokens(result.text)
         for ix, passage in enumerate(passages):
             if passage["document"] != result.document_id:
@@ -315,7 +316,7 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
             ),
         ]
     forced = cut.filter(pl.col("refinements") > 1)["document_id"].n_unique()
-    rule = f"below {load_family('semantic')['forced_accept']:.0%} accepted a second cycle follows"
+    rule = f"below {load_semantic().forced_accept:.0%} accepted a second cycle follows"
     return [*rows, figure("forced refinements", float(forced), "count", cut["document_id"].n_unique(), note=rule)]
 
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any
 
 from taxkg_assets.evaluation.matching import fold, squash
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.naming import load_naming
 
 
 @cache
-def find_threshold(name: str) -> Any:
-    """Return a threshold of rules/naming.yaml.
-
-    Args:
-        name: Name of the threshold.
-    """
-    return load_family("naming")["thresholds"][name]
-
-
 @lru_cache(maxsize=8192)
 def find_name_words(text: str | None) -> frozenset[str]:
     """Find the words of a label, a path or a piece of evidence.
@@ -44,8 +35,8 @@ def is_same_heading(read: str | None, printed: str | None) -> bool:
     short, long = sorted((squash(read), squash(printed)), key=len)
     if not short:
         return False
-    is_cut = len(short) >= find_threshold("prefix_letters") and long.startswith(short)
-    return short == long or (is_cut and len(short) / len(long) >= find_threshold("prefix_share"))
+    is_cut = len(short) >= load_naming().thresholds.prefix_letters and long.startswith(short)
+    return short == long or (is_cut and len(short) / len(long) >= load_naming().thresholds.prefix_share)
 
 
 def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
@@ -94,7 +85,7 @@ def is_same_label(printed: Sequence[str], read: str | None) -> bool:
     for wanted in (find_name_words(part) for part in printed if part):
         common = len(wanted & got)
         best = max(best, 2 * common / (len(wanted) + len(got)) if common else 0.0)
-    enough: float = find_threshold("label_f1")
+    enough: float = load_naming().thresholds.label_f1
     return best >= enough
 
 
@@ -106,7 +97,7 @@ def is_same_evidence(read: str | None, printed: str | None) -> bool:
         printed: Labeled evidence.
     """
     left, right = find_name_words(read), find_name_words(printed)
-    share: float = find_threshold("evidence_share")
+    share: float = load_naming().thresholds.evidence_share
     return bool(left and right) and len(left & right) / min(len(left), len(right)) >= share
 
 
@@ -120,10 +111,12 @@ def is_same_path(printed: str, read: str | None, *, title: str | None) -> bool:
         read: Extracted path.
         title: Title of the table.
     """
-    limit = find_threshold("path_factor") * len(find_name_words(printed)) + find_threshold("path_extra_words")
+    limit = (
+        load_naming().thresholds.path_factor * len(find_name_words(printed)) + load_naming().thresholds.path_extra_words
+    )
     return (
-        _contains_words(printed.split(" > ")[-1], read, share=find_threshold("last_header_share"))
-        and _contains_words(printed, f"{read or ''} {title or ''}", share=find_threshold("path_share"))
+        _contains_words(printed.split(" > ")[-1], read, share=load_naming().thresholds.last_header_share)
+        and _contains_words(printed, f"{read or ''} {title or ''}", share=load_naming().thresholds.path_share)
         and len(find_name_words(read)) <= limit
     )
 

@@ -42,7 +42,7 @@ def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Fe
     rated = feedback.join(query_log.select("entry_id"), on="entry_id")
     return {
         "questions": query_log.height,
-        "asked for an answer": questions.height,
+        "questions for an answer": questions.height,
         "answered": questions.filter(pl.col("mode") == "answer").height,
         "general guidance": questions.filter(pl.col("mode") == "general").height,
         "silent": questions.filter(pl.col("mode") == "silence").height,

@@ -26,7 +26,9 @@ from taxkg_assets.llm.normalization import (
     spell_alike,
     split_clauses,
 )
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.claims import load_claims
+from taxkg_assets.rules.models.llm import load_llm
 
 
 def find_unsupported_content(claim: str, source: str) -> str:
@@ -44,7 +46,7 @@ def find_unsupported_content(claim: str, source: str) -> str:
 
 
 def _has_words_of_its_own(claim: str, source: str) -> bool:
-    free = frozenset(find_stem(word) for word in load_family("claims")["free"])
+    free = frozenset(find_stem(word) for word in load_claims().free)
     compared = (*load_rules("claims", "comparators"), *load_rules("claims", "forces"))
     stems = find_stems(mark_matches(claim, compared)[0])
     return not stems or bool(stems - find_stems(source) - free)
@@ -95,7 +97,7 @@ def _has_other_bounds(claim: str, source: str) -> bool:
 
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
     """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
-    reach = load_family("claims")["bound_reach"]
+    reach = load_claims().bound_reach
     text, read = mark_matches(text, load_rules("claims", "comparators"))
     figures = list(load_rules("llm", "figures")[0].pattern.finditer(text))
     bound: dict[int, str] = {}
@@ -113,7 +115,7 @@ def _leaves_out_a_condition(claim: str, source: str) -> bool:
     """Return whether a sentence omits an `if`, `unless`, `except` or `only` of its source, or states it as the rule."""
     if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
         return True
-    said, least = find_stems(claim), load_family("llm")["support"]["least_share"]
+    said, least = find_stems(claim), load_llm().support.least_share
     for rule in load_rules("llm", "limits_of_rules"):
         for match in rule.pattern.finditer(source):
             wanted = find_stems(_condition_end().split(source[match.end() :])[0])
@@ -124,7 +126,7 @@ def _leaves_out_a_condition(claim: str, source: str) -> bool:
 
 @cache
 def _condition_end() -> re.Pattern[str]:
-    return re.compile(load_family("claims")["condition_ends"])
+    return re.compile(load_claims().condition_ends)
 
 
 def _swaps_conditions(claim: str, source: str) -> bool:

@@ -10,7 +10,8 @@ from itertools import combinations
 
 from taxkg_assets.llm.markers import mark_matches, split_parts
 from taxkg_assets.llm.normalization import Words, find_stem, find_stems, list_stems, split_clauses
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.claims import load_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def is_in_reverse(claim: str, source: str) -> bool:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
-    voice = re.compile(load_family("claims")["voice"])
+    voice = re.compile(load_claims().voice)
     if bool(voice.search(claim)) != bool(voice.search(source)):
         return False
     own, stated = _find_orders(claim), _find_orders(source)
@@ -86,7 +87,7 @@ def _find_joins(text: str) -> Mapping[Words, Words]:
 
 
 def _find_turns(clause: str) -> list[_Turn]:
-    clause = re.sub(load_family("claims")["addressee"], "addressee", clause)
+    clause = re.sub(load_claims().addressee, "addressee", clause)
     turns = [
         _Turn(
             rule.id,
@@ -97,7 +98,7 @@ def _find_turns(clause: str) -> list[_Turn]:
         for rule in load_rules("claims", "directions")
         for m in rule.pattern.finditer(clause)
     ]
-    passive = re.compile(load_family("claims")["passive"])
+    passive = re.compile(load_claims().passive)
     for rule in load_rules("claims", "acts"):
         for m in rule.pattern.finditer(clause):
             before, after = clause[: m.start()], clause[m.end() :]
@@ -111,7 +112,7 @@ def _find_turns(clause: str) -> list[_Turn]:
 
 @cache
 def _side_end() -> re.Pattern[str]:
-    return re.compile(load_family("claims")["side_ends"])
+    return re.compile(load_claims().side_ends)
 
 
 def _nearest(text: str, *, at: int) -> str:
@@ -121,8 +122,8 @@ def _nearest(text: str, *, at: int) -> str:
 
 
 def _last(text: str) -> Words:
-    return find_stems(" ".join(_side_end().split(text)[-1].split()[-load_family("claims")["side_words"] :]))
+    return find_stems(" ".join(_side_end().split(text)[-1].split()[-load_claims().side_words :]))
 
 
 def _first(text: str) -> Words:
-    return find_stems(" ".join(_side_end().split(text)[0].split()[: load_family("claims")["side_words"]]))
+    return find_stems(" ".join(_side_end().split(text)[0].split()[: load_claims().side_words]))

@@ -9,7 +9,8 @@ from taxkg_assets.llm.claims import find_unsupported_content
 from taxkg_assets.llm.normalization import find_content, find_figures, find_stems, spell_alike
 from taxkg_assets.llm.question_validation import find_question_flaw, has_prompt_injection
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 _PART_OF_WORD = re.compile(r"[^\W_]+")
@@ -21,7 +22,7 @@ def is_telling(quote: str) -> bool:
     Args:
         quote: The quote.
     """
-    least: int = load_family("llm")["evidence"]["least_words"]
+    least: int = load_llm().evidence.least_words
     return len(find_content(quote) | find_figures(quote)) >= least
 
 
@@ -133,7 +134,7 @@ class BlockEvidence:
         patterns = [rule.pattern for rule in load_rules("llm", "entities") if rule.id == kind]
         if patterns:
             return any(pattern.fullmatch(name) for pattern in patterns)
-        return bool(find_content(name)) and len(name.split()) <= load_family("llm")["metadata"]["name_words"]
+        return bool(find_content(name)) and len(name.split()) <= load_llm().metadata.name_words
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether quotes entail a sentence: its figures and nearly all its words, the rest from their sentences.
@@ -150,7 +151,7 @@ class BlockEvidence:
             return True
         quoted = spell_alike(" ".join(row.quote for row in evidence))
         words, quoted_words = find_stems(claim), find_stems(quoted)
-        least = load_family("llm")["support"]["least_share"]
+        least = load_llm().support.least_share
         return (
             find_figures(spell_alike(claim)) <= find_figures(quoted)
             and len(words & quoted_words) >= least * len(words)

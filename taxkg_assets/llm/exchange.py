@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from taxkg_assets.prompts.contract import Item, ProposerError, Task
 from taxkg_assets.prompts.loader import load_prompt
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.llm import load_llm
 
 COMPLETE, TRUNCATED, REFUSED = "complete", "truncated", "refused"
 TEMPERATURE = 0.0
@@ -57,7 +57,7 @@ def estimate_tokens(text: str) -> int:
     Args:
         text: The text.
     """
-    return int(len(text) / load_family("llm")["characters_per_token"])
+    return int(len(text) / load_llm().characters_per_token)
 
 
 def find_call_id(*, task: str, prompt_hash: str, model: str, user: str, max_tokens: int) -> str:
@@ -201,7 +201,7 @@ def compose(task: Task[Any, Any], items: Sequence[Item], *, model: str) -> Reque
         system="\n\n".join([prompt.instructions, schema, *shown]),
         user=user,
         schema=prompt.schema,
-        max_tokens=task.output_tokens * len(items) + load_family("llm")["reply_tokens"],
+        max_tokens=task.output_tokens * len(items) + load_llm().reply_tokens,
     )
 
 

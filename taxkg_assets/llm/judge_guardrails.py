@@ -45,7 +45,8 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 
 _NEUTRAL = ("references", "qualifies", "applies_if")
 """Relations that say nothing against a denial around them: `no tax on what is exempt under section 3`."""
@@ -64,7 +65,7 @@ def find_objection(task: str, item: Item, proposal: Proposal) -> str:
 
 
 def _is_sure(confidence: float) -> bool:
-    return confidence >= float(load_family("llm")["verdicts"]["sure"])
+    return confidence >= float(load_llm().verdicts.sure)
 
 
 def _begins_within_a_sentence(block: Block) -> bool:
@@ -104,17 +105,18 @@ def _object_to_structure(item: StructureItem, proposal: StructureProposal) -> st
         return ""
     if proposal.part == "artifact" and rule.part not in ("paragraph", "table_row"):
         return f"it looks like a {rule.part}"
-    most = load_family("llm")["parts"]["heading_words" if proposal.part == "heading" else "artifact_words"]
+    limits = load_llm().parts
+    most = limits.heading_words if proposal.part == "heading" else limits.artifact_words
     return f"too many words for a {proposal.part}" if len(item.blocks[0].text.split()) > most else ""
 
 
 def _object_to_quality(item: QualityItem, proposal: QualityProposal) -> str:
-    limits, rule = load_family("llm")["quality"], propose_quality_validation(item)
-    if abs(proposal.score - rule.score) > load_family("llm")["verdicts"]["most_apart"]:
+    limits, rule = load_llm().quality, propose_quality_validation(item)
+    if abs(proposal.score - rule.score) > load_llm().verdicts.most_apart:
         return "a score far from what can be counted"
     if proposal.verdict == "ACCEPT":
         # Whether a text has one subject or two is for the model to decide; what can be counted, it cannot overrule.
-        if proposal.score < limits["accept"]:
+        if proposal.score < limits.accept:
             return "accepted below the limit"
         return "" if rule.verdict == "ACCEPT" or rule.reason == "several subjects" else f"the chunk is {rule.reason}"
     return "the rule accepts it" if proposal.verdict == "REJECT" and rule.verdict == "ACCEPT" else ""
@@ -125,12 +127,12 @@ def _object_to_refinement(item: RefinementItem, proposal: RefinementProposal) ->
         block = item.blocks[number]
         if _begins_within_a_sentence(block):
             return "in the middle of a sentence"
-        if not any(_lies_in(row.pointer, block) for row in proposal.evidence):
+        if not any(_is_inside(row.pointer, block) for row in proposal.evidence):
             return "a part without evidence"
     return ""
 
 
-def _lies_in(pointer: str, block: Block) -> bool:
+def _is_inside(pointer: str, block: Block) -> bool:
     element_id, _, place = pointer.rpartition(":")
     start = int(place.partition("-")[0])
     return element_id == block.element_id and block.start <= start < block.start + len(block.text)
@@ -141,14 +143,14 @@ def _lies_in(pointer: str, block: Block) -> bool:
 
 def _object_to_pair(item: QuestionItem, proposal: PairProposal) -> str:
     if proposal.is_valid and (kind := _find_other_key(item.question, item.blocks)):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     rule = propose_pair_judging(item)
     return "the rule is sure" if rule.is_valid != proposal.is_valid and _is_sure(rule.confidence) else ""
 
 
 def _object_to_negative(item: NegativeItem, proposal: NegativeProposal) -> str:
     if proposal.is_false_negative and (kind := _find_other_key(item.question, item.blocks)):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     rule = propose_negative_judging(item)
     is_other = rule.is_false_negative != proposal.is_false_negative
     return "the rule is sure" if is_other and _is_sure(rule.confidence) else ""
@@ -159,19 +161,19 @@ def _object_to_grade(item: QuestionItem, proposal: GradeProposal) -> str:
     if proposal.grade < CLAIMED_GRADE:
         return ""
     if kind := _find_other_key(item.question, item.blocks):
-        return f"another {kind} than asked"
+        return f"another {kind} than in the question"
     above = (proposal.grade - propose_relevance_grading(item).grade) / 10
-    return "far above the words in common" if above > load_family("llm")["verdicts"]["most_apart_grade"] else ""
+    return "far above the words in common" if above > load_llm().verdicts.most_apart_grade else ""
 
 
 def _object_to_hyde(item: HydeItem, proposal: HydeProposal) -> str:
     """Check a hypothetical passage: it may use other words than the question, but no names and no instructions."""
     said, known = " ".join([proposal.passage, *proposal.terms]), " ".join([item.question, *item.vocabulary])
     if has_instruction(said):
-        return "an order"
+        return "an instruction"
     if not find_figures(said) <= find_figures(known):
-        return "a figure that nobody asked for"
-    return "too long" if len(said.split()) > load_family("llm")["hyde"]["most_words"] else ""
+        return "a figure that the question does not have"
+    return "too long" if len(said.split()) > load_llm().hyde.most_words else ""
 
 
 def _object_to_summary(item: SummaryItem, proposal: SummaryProposal) -> str:

@@ -29,7 +29,7 @@ from taxkg_assets.llm.judge_guardrails import find_objection
 from taxkg_assets.llm.llm_calls import Call, CallLog
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, ProposerError, Task
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.llm import load_llm
 
 _Result = TypeVar("_Result")
 _log = logging.getLogger("taxkg.llm")
@@ -181,7 +181,7 @@ class ModelProposer:
         """Call with all items at once, and retry those with invalid proposals in smaller and smaller batches."""
         total: _Outcome[AnyProposal] = _Outcome()
         size, rest = max(1, len(items)), list(items)
-        sizes = [size, *(max(1, int(size * share)) for share in load_family("llm")["retry_shares"])]
+        sizes = [size, *(max(1, int(size * share)) for share in load_llm().retry_shares)]
         for size in sorted(set(sizes), reverse=True):
             total.unread = {}
             for batch in batches_of(rest, size):
@@ -271,7 +271,7 @@ class ModelProposer:
                     tries = "once" if attempt == 1 else f"{attempt} times"
                     kept = "Answers so far are kept: run again when it answers."
                     raise type(error)(f"{end_sentence(str(error))} Tried {tries} (llm_attempts). {kept}") from error
-                self.budget.note(failure="asked again")
+                self.budget.note(failure="retried")
                 wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
                 self._sleep(min(self._call_policy.longest_wait_seconds, wanted))
         raise AssertionError("unreachable: the last attempt returns or raises")

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.claims import load_claims
+from taxkg_assets.rules.models.llm import load_llm
 
 _OTHER_WORDS = re.compile(r"\b(?!(?:and|or|to|through|nos?)\b)[^\W\d]{2,}")
 """Between a kind and the keys of its list stand nothing but these words."""
@@ -22,9 +24,9 @@ def find_content(text: str) -> frozenset[str]:
     Args:
         text: The text.
     """
-    rules = load_family("llm")["words"]
+    rules = load_llm().words
     words = (match[0].casefold() for match in _WORD.finditer(text))
-    return frozenset(word[: rules["stem_letters"]] for word in words if word not in rules["stop"])
+    return frozenset(word[: rules.stem_letters] for word in words if word not in rules.stop)
 
 
 def find_stems(text: str) -> Words:
@@ -33,7 +35,7 @@ def find_stems(text: str) -> Words:
     Args:
         text: The text.
     """
-    stop = load_family("llm")["words"]["stop"]
+    stop = load_llm().words.stop
     words = (match[0].casefold() for match in _TELLING.finditer(text))
     return frozenset(find_stem(word) for word in words if word not in stop)
 
@@ -50,18 +52,16 @@ def find_stem(word: str) -> str:
 @cache
 def _alike() -> Mapping[str, str]:
     """Return the first word of its group of synonyms for each word and stem."""
-    return {spelt: group[0] for group in load_family("claims")["alike"] for w in group for spelt in (w, _cut(w))}
+    return {spelt: group[0] for group in load_claims().alike for w in group for spelt in (w, _cut(w))}
 
 
 @cache
 def _cut(word: str) -> str:
     """Return a word without its ending, as long as enough of it remains."""
-    rules = load_family("claims")
+    rules = load_claims()
     if not word[:1].isalpha():
         return word.replace(",", "")
-    ending = next(
-        (e for e in rules["endings"] if word.endswith(e) and len(word) - len(e) >= rules["shortest_stem"]), ""
-    )
+    ending = next((e for e in rules.endings if word.endswith(e) and len(word) - len(e) >= rules.shortest_stem), "")
     stem = word.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
     is_doubled = ending in ("ed", "ing") and stem[-1:] == stem[-2:-1] and stem[-1:] not in "ls"
     return stem[:-1] if is_doubled else stem
@@ -171,7 +171,7 @@ def opening(block: Block) -> Evidence:
     Args:
         block: The block.
     """
-    most, least = load_family("llm")["words"]["opening"], load_family("llm")["evidence"]["least_words"]
+    most, least = load_llm().words.opening, load_llm().evidence.least_words
     start = len(block.text) - len(block.text.lstrip())
     end = start
     for number, word in enumerate(re.finditer(r"\S+", block.text)):
@@ -197,23 +197,23 @@ def spell_alike(text: str) -> str:
 
 @cache
 def _number_run() -> re.Pattern[str]:
-    numbers = load_family("claims")["numbers"]
-    word = "|".join([*numbers["units"], *numbers["scales"]])
+    numbers = load_claims().numbers
+    word = "|".join([*numbers.units, *numbers.scales])
     return re.compile(rf"(?i)\b(?:{word})(?:(?:[\s-]+|\s+and\s+)(?:{word}))*\b")
 
 
 def _figure_of(run: str) -> str:
     """Return the number that a run of number words names; a word that usually is none stays as it is."""
-    numbers = load_family("claims")["numbers"]
+    numbers = load_claims().numbers
     words = [word for word in re.split(r"[\s-]+", run.casefold()) if word != "and"]
-    if len(words) == 1 and (words[0] in numbers["alone"] or words[0] in numbers["scales"]):
+    if len(words) == 1 and (words[0] in numbers.alone or words[0] in numbers.scales):
         return run
     total, part = 0, 0
     for word in words:
-        if word in numbers["units"]:
-            part += numbers["units"][word]
-        elif numbers["scales"][word] == min(numbers["scales"].values()):
-            part = max(1, part) * numbers["scales"][word]
+        if word in numbers.units:
+            part += numbers.units[word]
+        elif numbers.scales[word] == min(numbers.scales.values()):
+            part = max(1, part) * numbers.scales[word]
         else:
-            total, part = total + max(1, part) * numbers["scales"][word], 0
+            total, part = total + max(1, part) * numbers.scales[word], 0
     return str(total + part)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from taxkg_assets.llm.claims import find_contrasts, find_measures
 from taxkg_assets.llm.normalization import find_content, find_figures, find_keys, find_stems, spell_alike
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -15,14 +16,14 @@ def find_question_flaw(question: str, source: str) -> str:
         question: The question.
         source: Sentences that it must be about.
     """
-    limits = load_family("llm")["asked"]
+    limits = load_llm().question_limits
     wording, source = spell_alike(question.strip()), spell_alike(source)
     if not wording.endswith("?"):
-        return "no question"
-    if not limits["least_words"] <= len(wording.split()) <= limits["most_words"]:
+        return "not a question"
+    if not limits.least_words <= len(wording.split()) <= limits.most_words:
         return "too short or too long"
     if has_instruction(wording):
-        return "an order"
+        return "an instruction"
     if not (find_figures(wording) <= find_figures(source) and find_keys(wording) <= find_keys(source)):
         return "a figure that is not in the source"
     if not find_measures(wording) <= find_measures(source):
@@ -32,7 +33,7 @@ def find_question_flaw(question: str, source: str) -> str:
     shared = find_stems(wording) & find_stems(source)
     lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}
     shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(wording)}
-    return "" if len(shared) >= limits["least_shared"] else "about something else"
+    return "" if len(shared) >= limits.least_shared else "on another subject"
 
 
 def has_instruction(text: str) -> bool:
@@ -41,7 +42,7 @@ def has_instruction(text: str) -> bool:
     Args:
         text: The text.
     """
-    rules = load_rules("llm", "asked_orders")
+    rules = load_rules("llm", "instructions")
     parts = [text[start:end] for start, end in find_sentence_parts(text)] or [text]
     return any(rule.pattern.search(part) for rule in rules for part in parts) or has_prompt_injection(text)
 

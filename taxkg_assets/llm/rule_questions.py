@@ -24,7 +24,8 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -36,7 +37,7 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
     """
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
     best = _best_sentence(item.blocks, find_content(subject)) if subject else None
-    templates = load_family("llm")["questions"] if best else []
+    templates = load_llm().questions if best else []
     questions = [template.format(subject=subject) for template in templates]
     fair = tuple(question for question in questions if best and not find_question_flaw(question, best[1].quote))
     return ScenarioProposal(
@@ -55,7 +56,7 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
     """
     wanted, present = find_content(item.question), _content_of(item.blocks)
     share = score_coverage(wanted, present | _find_lay_words(item.question, present))
-    is_valid = share >= load_family("llm")["pairs"]["least_share"]
+    is_valid = share >= load_llm().pairs.least_share
     return PairProposal(
         item_id=item.item_id,
         confidence=round(max(share, 1 - share), 3),
@@ -77,13 +78,13 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     Returns:
         Verdict, with evidence where the negative is false.
     """
-    limits, wanted = load_family("llm")["negatives"], find_content(item.question)
+    limits, wanted = load_llm().negatives, find_content(item.question)
     present, said = _content_of(item.blocks), find_content(item.positive)
     share = score_coverage(wanted, present | _find_lay_words(item.question, present))
     right = score_coverage(wanted, said | _find_lay_words(item.question, said))
     similarity = _score_similarity(item.blocks, item.positive)
-    answers = share >= limits["least_share"] and share >= limits["of_positive"] * right
-    is_like = similarity >= limits["same"] or (answers and similarity >= limits["alike"])
+    answers = share >= limits.least_share and share >= limits.of_positive * right
+    is_like = similarity >= limits.same or (answers and similarity >= limits.alike)
     figures = find_figures(item.question) & find_figures(item.positive)
     text = "\n".join(block.text for block in item.blocks)
     own, other = _find_own_key(item.positive), _find_own_key(text)
@@ -120,7 +121,7 @@ def propose_hyde(item: HydeItem) -> HydeProposal:
     Args:
         item: Question and terms of the corpus.
     """
-    terms = item.vocabulary[: load_family("llm")["hyde"]["terms"]]
+    terms = item.vocabulary[: load_llm().hyde.terms]
     passage = " ".join([item.question, *terms])
     return HydeProposal(item_id=item.item_id, confidence=0.3, evidence=(), passage=passage, terms=terms)
 
@@ -134,10 +135,10 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
     Returns:
         Grade with the best sentence as evidence.
     """
-    rules, wanted = load_family("llm")["grades"], find_content(item.question)
+    rules, wanted = load_llm().grades, find_content(item.question)
     best = _best_sentence(item.blocks, wanted)
     share = score_coverage(wanted, _content_of(item.blocks))
-    grade = round(10 * (rules["all"] * share + rules["best_sentence"] * (best[0] if best else 0.0)), 2)
+    grade = round(10 * (rules.all * share + rules.best_sentence * (best[0] if best else 0.0)), 2)
     evidence = (best[1],) if best and grade >= CLAIMED_GRADE else ()
     return GradeProposal(item_id=item.item_id, confidence=0.5, evidence=evidence, grade=grade)
 
@@ -151,12 +152,12 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
     Returns:
         Sentences, each with its own text as evidence.
     """
-    rules = load_family("llm")["summaries"]
+    rules = load_llm().summaries
     sized = [
         (block, start, end)
         for block in item.blocks
         for start, end in find_sentence_parts(block.text)
-        if rules["least_words"] <= len(block.text[start:end].split()) <= rules["most_words"]
+        if rules.least_words <= len(block.text[start:end].split()) <= rules.most_words
     ]
     places = [(block, start, end) for block, start, end in sized if _is_informative(block.text[start:end])] or sized
     contents = [find_content(block.text[start:end]) for block, start, end in places]
@@ -167,7 +168,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
     def worth(number: int) -> float:
         words = contents[number]
         frequent: float = sum(counts[word] for word in words) / max(1, len(words)) / most
-        position: float = rules["position"]
+        position: float = rules.position
         return frequent + score_coverage(title, words) + position / (1 + number)
 
     chosen: list[int] = []
@@ -199,12 +200,12 @@ def propose_answers(item: QuestionItem) -> AnswerProposal:
     Args:
         item: Question and passages.
     """
-    rules, wanted = load_family("llm")["answers"], find_content(item.question)
+    rules, wanted = load_llm().answers, find_content(item.question)
     places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
     contents = [find_content(block.text[start:end]) for block, start, end in places]
     chosen: list[int] = []
     present: frozenset[str] = frozenset()
-    while len(chosen) < rules["sentences"]:
+    while len(chosen) < rules.sentences:
         gains = {n: len((wanted - present) & words) for n, words in enumerate(contents) if n not in chosen}
         best = max(gains, key=lambda n: (gains[n], -n), default=None)
         if best is None or not gains[best]:
@@ -212,7 +213,7 @@ def propose_answers(item: QuestionItem) -> AnswerProposal:
         chosen.append(best)
         present |= contents[best]
     share = score_coverage(wanted, present)
-    is_answerable = bool(chosen) and share >= rules["least_share"]
+    is_answerable = bool(chosen) and share >= rules.least_share
     claims = tuple(_claim(*places[n]) for n in sorted(chosen)) if is_answerable else ()
     return AnswerProposal(
         item_id=item.item_id,

@@ -25,7 +25,8 @@ from taxkg_assets.prompts.tasks import (
     StructureItem,
     StructureProposal,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
 
@@ -41,11 +42,9 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
     present = find_content(block.text[start:end])
     shares = [score_coverage(find_content(c.description), present) for c in item.candidates]
     ranked = sorted(zip(shares, range(len(shares)), strict=True), key=lambda pair: (-pair[0], pair[1]))
-    limits = load_family("llm")["references"]
+    limits = load_llm().references
     second = ranked[1][0] if len(ranked) > 1 else 0.0
-    is_clear = (
-        bool(ranked) and ranked[0][0] >= limits["least_share"] and ranked[0][0] - second >= limits["least_margin"]
-    )
+    is_clear = bool(ranked) and ranked[0][0] >= limits.least_share and ranked[0][0] - second >= limits.least_margin
     return ReferenceProposal(
         item_id=item.item_id,
         confidence=round(min(0.9, 0.5 + (ranked[0][0] - second) / 2), 3) if is_clear else 0.5,
@@ -65,14 +64,14 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
     Returns:
         Whether a unit begins at the block.
     """
-    block, rules = item.blocks[0], load_family("llm")["boundaries"]
+    block, rules = item.blocks[0], load_llm().boundaries
     text = block.text.strip()
-    similarity = rules["usual_similarity"] if item.similarity is None else item.similarity
+    similarity = rules.usual_similarity if item.similarity is None else item.similarity
     features = {
         "bias": 1.0,
         "distance": 1.0 - similarity,
         "novelty": 1.0 - score_coverage(find_content(text), find_content(item.before)),
-        "heading": float(block.role in rules["heading_roles"]),
+        "heading": float(block.role in rules.heading_roles),
         "role_change": float(bool(item.role_before) and item.role_before != block.role),
         "opening_cue": float(any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))),
         "continuation_cue": float(
@@ -81,7 +80,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
         "fragment": float(text[:1].islower()),
         "goes_on": float(item.goes_on),
     }
-    worth = {name: rules["weights"][name] * value for name, value in features.items()}
+    worth = {name: rules.weights[name] * value for name, value in features.items()}
     likely = 1.0 / (1.0 + math.exp(-sum(worth.values())))
     is_boundary = not item.before or likely >= 0.5
     reasons = sorted((name for name in worth if name != "bias"), key=lambda name: -abs(worth[name]))
@@ -103,7 +102,7 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     Returns:
         Role and level of the block.
     """
-    block, limits = item.blocks[0], load_family("llm")["parts"]
+    block, limits = item.blocks[0], load_llm().parts
     text = block.text.strip()
     letters = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
     part, level = "paragraph", 0
@@ -113,24 +112,24 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
         part = "list_item"
     elif any(rule.pattern.search(text) for rule in load_rules("llm", "notes")):
         part = "note"
-    elif letters < limits["least_letters"]:
+    elif letters < limits.least_letters:
         part = "table_row"
     elif _looks_like_heading(text, item):
-        part, ratios = "heading", limits["levels"]
-        level = 1 if item.size_ratio >= ratios["first"] else 2 if item.size_ratio >= ratios["second"] else 3
+        part, ratios = "heading", limits.levels
+        level = 1 if item.size_ratio >= ratios.first else 2 if item.size_ratio >= ratios.second else 3
     elif any(rule.pattern.search(text) for rule in load_rules("llm", "run_ins")):
-        part, level = "heading", limits["run_in_level"]
+        part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
         {"item_id": item.item_id, "confidence": 0.6, "evidence": (opening(block),), "part": part, "level": level}
     )
 
 
 def _looks_like_heading(text: str, item: StructureItem) -> bool:
-    limits = load_family("llm")["parts"]
-    is_short = 0 < item.words <= limits["heading_words"] and not text.endswith((".", ";", ",", ":"))
+    limits = load_llm().parts
+    is_short = 0 < item.words <= limits.heading_words and not text.endswith((".", ";", ",", ":"))
     is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
     is_cue = any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))
-    is_prominent = item.is_bold or item.is_own_line or item.size_ratio >= limits["heading_ratio"]
+    is_prominent = item.is_bold or item.is_own_line or item.size_ratio >= limits.heading_ratio
     return is_short and (is_prominent or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
 
 
@@ -140,7 +139,7 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
     Args:
         item: Passage with its heading path.
     """
-    limits = load_family("llm")["metadata"]
+    limits = load_llm().metadata
     heading = item.heading_path.rpartition(" > ")[2]
     entities: dict[tuple[str, str], Entity] = {}
     for block in item.blocks:
@@ -151,21 +150,21 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
                     (rule.id, match[0]), Entity.model_validate({"name": match[0], "kind": rule.id, "evidence": place})
                 )
     counts = Counter(word for block in item.blocks for word in _plain_words(block.text))
-    tags = [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: limits["tags"]]]
-    first = " ".join(item.blocks[0].text.split()[: limits["title_words"]])
+    tags = [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: limits.tags]]
+    first = " ".join(item.blocks[0].text.split()[: limits.title_words])
     return MetadataProposal(
         item_id=item.item_id,
         confidence=0.5,
         evidence=(opening(item.blocks[0]),),
         title=heading or first,
         tags=tuple(tags),
-        entities=tuple(entities.values())[: limits["entities"]],
+        entities=tuple(entities.values())[: limits.entities],
     )
 
 
 def _plain_words(text: str) -> list[str]:
     """Return the longer words of a text in lower case, not stemmed."""
-    stop = load_family("llm")["words"]["stop"]
+    stop = load_llm().words.stop
     return [word for word in re.findall(r"[^\W\d_]{4,}", text.lower()) if word not in stop]
 
 
@@ -178,24 +177,24 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
     Returns:
         Score, verdict (ACCEPT, REFINE, REJECT), action and reason.
     """
-    limits = load_family("llm")["quality"]
+    limits = load_llm().quality
     text = "\n".join(block.text.strip() for block in item.blocks)
     words = len(text.split())
     letters = sum(c.isalpha() for c in text) / max(1, len("".join(text.split())))
     parts = {
-        "size": min(1.0, words / limits["least_words"]) * min(1.0, limits["most_words"] / max(1, words)),
+        "size": min(1.0, words / limits.least_words) * min(1.0, limits.most_words / max(1, words)),
         "begins": float(not text[:1].islower()),
         "ends": float(text.rstrip("”’\"')").endswith((".", "!", "?", ":", ";")) or not item.after[:1].islower()),
-        "cohesion": float(min(item.similarities, default=1.0) >= limits["least_similarity"]),
+        "cohesion": float(min(item.similarities, default=1.0) >= limits.least_similarity),
         "letters": min(1.0, letters / 0.5),
     }
-    score = sum(limits["weights"][name] * value for name, value in parts.items())
+    score = sum(limits.weights[name] * value for name, value in parts.items())
     is_furniture = all(
         any(rule.pattern.search(block.text) for rule in load_rules("llm", "artifacts")) for block in item.blocks
     )
     action, reason = _find_remedy(item, parts, words=words, score=score)
     verdict = "ACCEPT" if reason == "complete" else "REFINE"
-    if is_furniture or score < limits["reject"]:
+    if is_furniture or score < limits.reject:
         verdict, action, reason = "REJECT", "none", "furniture" if is_furniture else "unreadable"
     return QualityProposal.model_validate(
         {
@@ -212,19 +211,19 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
 
 def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, score: float) -> tuple[str, str]:
     """Return what would improve a chunk, and what is wrong with it; `none` where nothing is, or nothing would help."""
-    limits = load_family("llm")["quality"]
-    is_long = words > limits["most_words"]
+    limits = load_llm().quality
+    is_long = words > limits.most_words
     if len(item.blocks) > 1 and (is_long or not parts["cohesion"]):
         return "split", "too long" if is_long else "several subjects"
     if not parts["begins"] and item.before:
         return "merge_previous", "fragment"
     if not parts["ends"]:
         return "merge_next", "fragment"
-    if words < limits["least_words"] and (item.after or item.before):
+    if words < limits.least_words and (item.after or item.before):
         return ("merge_next" if item.after else "merge_previous"), "too short"
-    if score >= limits["accept"]:
+    if score >= limits.accept:
         return "none", "complete"
-    reason = "fragment" if words < limits["least_words"] or not parts["begins"] else "unreadable"
+    reason = "fragment" if words < limits.least_words or not parts["begins"] else "unreadable"
     return ("merge_next" if item.after else "merge_previous" if item.before else "none"), reason
 
 
@@ -234,7 +233,7 @@ def propose_refinement(item: RefinementItem) -> RefinementProposal:
     Args:
         item: Chunk with its blocks and similarities.
     """
-    least = load_family("llm")["quality"]["least_similarity"]
+    least = load_llm().quality.least_similarity
     similarities = item.similarities or tuple(
         score_coverage(find_content(b.text), find_content(a.text)) for a, b in pairwise(item.blocks)
     )

@@ -6,14 +6,32 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from taxkg_assets.rules.needed_words import find_word_groups
 
 # The same loader in C where it was compiled: every process reads the rules again.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class RuleFileError(ValueError):
+    """A rule file has a missing, unknown or mistyped key."""
+
+
+class Section(BaseModel):
+    """Part of a rule family with typed keys; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Family(Section):
+    """Content of a rule file without its lists of rules, which `load_rules` reads."""
+
+
+_Family = TypeVar("_Family", bound=Family)
 
 
 @dataclass(frozen=True)
@@ -83,7 +101,33 @@ def load_family(name: str) -> dict[str, Any]:
     return loaded
 
 
-# One rule may be written with the parts of another: `(?&joint)` stands for the pattern of `joint` in key_lists.yaml.
+def load_model(name: str, model: type[_Family]) -> _Family:
+    """Read `rules/<name>.yaml` as a typed model, without its lists of rules.
+
+    Args:
+        name: Rule family.
+        model: Model of the family.
+
+    Returns:
+        The validated content; callers keep it.
+
+    Raises:
+        RuleFileError: A key is missing, unknown or of another type; the message names file and key.
+    """
+    content = {key: value for key, value in load_family(name).items() if not _is_rule_list(value)}
+    try:
+        return model.model_validate(content)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RuleFileError(f"rules/{name}.yaml: {place}: {first['msg']}. Correct the file.") from wrong
+
+
+def _is_rule_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) and "pattern" in row for row in value)
+
+
+# A rule may refer to a shared pattern: `(?&joint)` is replaced by the pattern of `joint` in key_lists.yaml.
 _PART = re.compile(r"\(\?&(?P<name>\w+)\)")
 
 

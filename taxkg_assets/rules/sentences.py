@@ -52,7 +52,7 @@ def _find_ends(text: str) -> list[int]:
 
 def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
     """Return whether a sentence ends at an abbreviation."""
-    if matches_any("sentences", "labelled_letters", before):
+    if matches_any("sentences", "labeled_letters", before):
         return True
     return matches_any("sentences", "ends_anyway", before) and opening.match(text, at) is not None
 

@@ -15,7 +15,7 @@ from taxkg_assets.defs.store import atomic_write
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.lookup import find_boxes
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
-from taxkg_assets.graph.picture import name_node
+from taxkg_assets.graph.neighborhood_layout import name_node
 from taxkg_assets.graph.resolution import face_node_id
 from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
 from taxkg_assets.serving.released import Released

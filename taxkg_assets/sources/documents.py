@@ -8,7 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.schemas import Documents
 
 _COLUMNS = ("document_id", "page", "kind", "is_order", "text")
@@ -41,8 +41,8 @@ def find_tier(row: Mapping[str, Any], *, own: Mapping[str, int]) -> int:
         rules/semantic.yaml, `tiers`.
     """
     named = (row["document_id"], row["irs_name"], row["doc_type"])
-    tiers = load_family("semantic")["tiers"]
-    by_rule: int = tiers["draft"] if row["is_draft"] else tiers["doc_types"][row["doc_type"]]
+    tiers = load_semantic().tiers
+    by_rule: int = tiers.draft if row["is_draft"] else tiers.doc_types[row["doc_type"]]
     return next((own[name] for name in named if name in own), by_rule)
 
 

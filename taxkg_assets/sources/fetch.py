@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.fetching import load_fetching
 from taxkg_assets.sources.connection import limit_connection, pin_address, request_options
 
 PDF_MARK = b"%PDF-"
@@ -97,7 +97,7 @@ class FetchLimits:
     @classmethod
     def default(cls) -> FetchLimits:
         """Return the limits of the rules."""
-        return cls(**load_family("fetching")["limits"])
+        return cls(**load_fetching().limits.model_dump())
 
 
 def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
@@ -115,8 +115,8 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
     Raises:
         FetchError: The name is not that of an IRS file, or a year is not between 1800 and 2199.
     """
-    rules = load_family("fetching")
-    members = {str(family): list(found) for family, found in rules["families"].items()}
+    rules = load_fetching()
+    members = {str(family): list(found) for family, found in rules.families.items()}
     names = members.get(name.lower(), [name])
     if wrong := [one for one in names if not one.isascii() or not one.replace("-", "").isalnum()]:
         raise FetchError(
@@ -124,12 +124,12 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
         )
     if odd := [year for year in years if not FIRST_YEAR <= year <= LAST_YEAR]:
         raise FetchError(f"{odd[0]} is not the year of a revision: give one like 2024.")
-    paths = rules["paths"]
+    paths = rules.paths
     if is_draft:
-        return [base_url.rstrip("/") + paths["draft"].format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.draft.format(name=one) for one in names]
     if years:
-        return [base_url.rstrip("/") + paths["prior"].format(name=one, year=year) for one in names for year in years]
-    return [base_url.rstrip("/") + paths["current"].format(name=one) for one in names]
+        return [base_url.rstrip("/") + paths.prior.format(name=one, year=year) for one in names for year in years]
+    return [base_url.rstrip("/") + paths.current.format(name=one) for one in names]
 
 
 @dataclass
@@ -153,7 +153,7 @@ class Fetcher:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FetchError(f"{self.base_url!r} is not an http(s) address.")
         self._schemes = {"https", parts.scheme}
-        self._hosts = {*load_family("fetching")["hosts"], parts.hostname}
+        self._hosts = {*load_fetching().hosts, parts.hostname}
 
     def fetch(self, url: str, folder: Path, *, known: Known | None = None, is_dry: bool = False) -> Fetched:
         """Fetch a document into a folder as `.<name>.fetched`, if it changed; the caller gives it its name.
@@ -330,7 +330,7 @@ class Fetcher:
         except OSError as unknown:
             raise _TryAgainError(f"the name {host} could not be resolved") from unknown
         addresses = [str(row[4][0]) for row in found]
-        is_listed = host in load_family("fetching")["hosts"]
+        is_listed = host in load_fetching().hosts
         if is_listed and any(not ipaddress.ip_address(address.split("%")[0]).is_global for address in addresses):
             raise FetchError(f"{url}: {host} leads to an address that is not public ({', '.join(addresses)}).")
         return addresses[0]

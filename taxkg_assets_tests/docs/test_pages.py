@@ -14,9 +14,10 @@ from taxkg_assets.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("**/*.md"))
 COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-NO_SETTINGS = {"TEST_CORPUS", "REQUIRE_CORPUS", "REWRITE_GOLDEN"}
-"""Variables of the tests."""
+NO_SETTINGS = {"TEST_CORPUS", "REQUIRE_CORPUS", "REWRITE_GOLDEN", "BENCH_CHUNKS", "BENCH_REQUESTS"}
+"""Variables of the tests and benchmarks."""
 README_LINES = 100
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -39,12 +40,12 @@ def _find_dead(page: Path) -> Iterator[str]:
             yield link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *BENCHMARKS], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert list(_find_dead(page)) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *BENCHMARKS], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_names_no_command_and_no_setting_that_is_gone(page: Path) -> None:
     text = page.read_text(encoding="utf8")
     blocks = "".join(_FENCE.findall(text))

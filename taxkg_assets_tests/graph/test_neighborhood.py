@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import io
 import re
 
@@ -10,7 +13,8 @@ import polars as pl
 
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
-from taxkg_assets.graph.picture import render_graph_page, render_graph_picture
+from taxkg_assets.graph.neighborhood_page import render_graph_page
+from taxkg_assets.graph.picture import render_graph_picture
 from taxkg_assets_tests.graph.corpora import Corpus
 
 FACE = "f9--2031-01#face-box_2"
@@ -66,3 +70,24 @@ def test_graphml_holds_every_node_and_edge() -> None:
     graph = nx.read_graphml(io.StringIO(render_graphml(nodes, edges)), force_multigraph=True)
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (nodes.height, edges.height)
     assert graph.nodes["f9--2031-01:p0001:e021"]["text"] == "Shows your <pay> & more."
+
+
+def test_the_page_draws_every_node_and_edge_with_its_words() -> None:
+    found = _around(Corpus())
+    page = render_graph_page(found)
+    assert page.count('<g class="node') == found.nodes.height
+    assert page.count('<g class="edge"') == found.edges.height
+    drawn = {(int(a), int(b)) for a, b in re.findall(r'data-from="(\d+)" data-to="(\d+)"', page)}
+    place = {node_id: ix for ix, node_id in enumerate(found.nodes["node_id"])}
+    assert drawn == {(place[a], place[b]) for a, b in found.edges.select("source_id", "target_id").iter_rows()}
+    assert all(html.escape(text) in page for text in found.edges["evidence"].drop_nulls())
+    assert page == render_graph_page(found)
+
+
+def test_the_policy_of_the_page_allows_its_own_script_and_no_other() -> None:
+    page = render_graph_page(_around(Corpus()))
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src 'none';")
+    assert f"script-src 'sha256-{digest}'" in policy

@@ -41,7 +41,7 @@ def test_a_pattern_that_stands_at_an_edge_is_asked_there() -> None:
     assert find_search(re.compile(r"\w+\.$")).__name__ == "search"
 
 
-@pytest.mark.parametrize("group", ["abbreviations", "ends_anyway", "labelled_letters"])
+@pytest.mark.parametrize("group", ["abbreviations", "ends_anyway", "labeled_letters"])
 def test_the_rules_of_sentences_answer_the_same_either_way(group: str) -> None:
     written = [
         example for row in load_family("sentences")[group] for example in row["examples"] + row["counter_examples"]

@@ -45,10 +45,10 @@ _BROKEN = (
     ResponseParserError,
     RecursionError,
 )
-"""How a connection that breaks off shows itself, on the way in or while the answer is read."""
+"""Errors of an interrupted connection, while it opens or while the answer is read."""
 
 _PROFILES = {"us", "us-gov", "eu", "apac", "au", "ca", "jp", "global"}
-"""What ids of inference profiles begin with; the name of a plain model may hold dots, too."""
+"""Prefixes of ids of inference profiles; the id of a model may contain dots, too."""
 
 _LESSONS = ("temperature", "tool")
 """Words of a refusal by the field that it is about."""

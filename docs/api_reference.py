@@ -1,0 +1,31 @@
+"""Renders the API reference from the docstrings: one HTML page per module, without a network. `make api` runs it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pdoc
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = ("taxkg_assets", "!taxkg_assets.defs.spark")
+"""The package, without the module that needs the extra `spark`."""
+
+
+def render(folder: Path) -> None:
+    """Render the reference.
+
+    Args:
+        folder: Folder to write; it is created.
+
+    Raises:
+        RuntimeError: A module cannot be imported.
+    """
+    pdoc.render.configure(docformat="google", show_source=False, search=False, footer_text="taxkg")
+    pdoc.pdoc(*MODULES, output_directory=folder)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "api"
+    render(target)
+    print(f"API reference: {target / 'taxkg_assets.html'}")

@@ -1,0 +1,61 @@
+"""Rule family `semantic`: how documents with little layout are cut."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class MicroBlocks(Section):
+    """Shares of the usual line width, 0 to 1."""
+
+    full_line_quantile: float
+    short_line_share: float
+
+
+class Routing(Section):
+    """Limits below which a document counts as one without layout."""
+
+    least_anchors: int
+    least_confidence: float
+    words_per_anchor: int
+    least_words: int
+
+
+class Sizes(Section):
+    """Sizes of units, in words."""
+
+    least_words: int
+    max_words: int
+
+
+class Cohesion(Section):
+    """How the similarity of neighboring blocks is measured."""
+
+    window: int
+    least_words: int
+
+
+class Tiers(Section):
+    """Tiers of documents, 1 to 3, by which reviews are ordered."""
+
+    draft: int
+    doc_types: dict[str, int]
+
+
+class Semantic(Family):
+    """Content of `rules/semantic.yaml`."""
+
+    micro_blocks: MicroBlocks
+    routing: Routing
+    sizes: Sizes
+    cohesion: Cohesion
+    tiers: Tiers
+    forced_accept: float
+
+
+@cache
+def load_semantic() -> Semantic:
+    """Return the rules of semantic chunking, read once per process."""
+    return load_model("semantic", Semantic)
