@@ -34,6 +34,7 @@ BENCHMARKS = (
     "fuzz",
     "graph",
     "hostile_layers",
+    "lines",
     "quality",
     "reliability",
     "retrieval",

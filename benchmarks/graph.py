@@ -99,7 +99,15 @@ def _grow(frames: dict[str, pl.DataFrame], times: int, *, repeat: int) -> Growth
         nodes = build_nodes(**grown, registry=registry)
         cpu_s["nodes"].append(time.process_time() - begin)
         begin = time.process_time()
-        edges = build_edges(nodes, grown["anchors"], **kept, references=grown["references"], registry=registry)
+        edges = build_edges(
+            nodes,
+            grown["anchors"],
+            **kept,
+            references=grown["references"],
+            registry=registry,
+            lines=schemas.Lines.create_empty(),
+            flows=schemas.Flows.create_empty(),
+        )
         cpu_s["edges"].append(time.process_time() - begin)
     return Growth(grown["documents"].height, nodes.height, edges.height, cpu_s)
 

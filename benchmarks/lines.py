@@ -183,9 +183,9 @@ def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame
         for row in made:
             pairs.setdefault((row["document_id"], row["page"]), set()).add(_pair_of(row))
         right: dict[tuple[str, int], set[tuple[str, ...]]] = {}
-        for row in labels:
-            of_page = right.setdefault((row["document"], row["page"]), set())
-            of_page |= {_pair_of(row), *(tuple(map(_fold, pair)) for pair in row["also"])}
+        for label in labels:
+            of_page = right.setdefault((label["document"], label["page"]), set())
+            of_page |= {_pair_of(label), *(tuple(map(_fold, pair)) for pair in label["also"])}
         mine = [row for row in labels if row["split"] == split and not row["optional"]]
         figures += [
             _figure(
@@ -210,7 +210,16 @@ def _figure(name: str, rows: Sequence[Any], is_right: Any) -> Figure:
 def _shorten(row: Any) -> str:
     """Name a row in a list of misses."""
     if isinstance(row, Mapping):
-        names = ("document", "document_id", "page", "part", "key", "heading", "source_form", "source_key")
+        names: tuple[str, ...] = (
+            "document",
+            "document_id",
+            "page",
+            "part",
+            "key",
+            "heading",
+            "source_form",
+            "source_key",
+        )
         names += ("source_document_id", "target_form", "target_key", "target_document_id", "problem", "evidence")
         return " | ".join(str(row[name]) for name in names if name in row)
     if isinstance(row, tuple) and isinstance(row[-1], Mapping):

@@ -146,7 +146,7 @@ def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
 
 
 def _is_of_form(row: Row, spans: Sequence[tuple[str, str]], known: Mapping[str, Row]) -> bool:
-    """Decide whether a heading names lines of the form: not of a worksheet, nor of a form that another line is about."""
+    """Decide whether a heading names lines of the form: neither of a worksheet nor of another form."""
     for above in _headings_above(row, known):
         if matches_any("lines", "worksheets", above["heading"]):
             return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
-from taxkg_assets.graph.places import RETURN, Place
+from taxkg_assets.graph.places import RETURN, Place, find_places
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.loader import load_family
@@ -161,7 +161,9 @@ class Lines:
         wanted = fold_label(label)
         labels = [(row, fold_label(row["label"])) for row in self._rows[document]]
         rows = [row for row, own in labels if own == wanted] or [
-            row for row, own in labels if own.startswith(f"{wanted} ") and wanted
+            row
+            for row, own in labels
+            if wanted and own.startswith(f"{wanted} ") and not _is_from_another(row["label"], other_form)
         ]
         if len(rows) == 1 and not rows[0]["field_count"] and other_form:
             head = _number(rows[0])
@@ -169,6 +171,12 @@ class Lines:
             named = [row for row in below if form_pattern(other_form).search(row["label"])]
             rows = (named or below) if below else rows
         return rows, "no line of the form has the label"
+
+
+def _is_from_another(label: str, form: str) -> bool:
+    """Decide whether a label names lines of other forms than one: `Wages from Form 8919` is no line for a W-2."""
+    named = [name for place in find_places(label) for name in place.forms]
+    return bool(form and named) and not any(form_pattern(form).fullmatch(name) for name in named)
 
 
 def year_of(document: Row) -> int | None:

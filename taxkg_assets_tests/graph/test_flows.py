@@ -130,6 +130,16 @@ def test_under_a_heading_the_line_for_the_other_form_is_meant() -> None:
     assert _find("the dues withheld line of Form 2040", About("2099", 2031), other_form="2099").key == "line_25a"
 
 
+def test_a_line_for_another_form_is_not_meant_by_its_first_word() -> None:
+    lines = [*LINES, _line("f2040--2031", "2040", "line_9", "Anchorage from Form 2777, line 6")]
+    place = read_label("Enter here and on the anchorage line of Form 2040")[0].target
+    assert place is not None
+    ends = Lines(lines, DOCUMENTS)
+    about = About("2040", 2031)
+    assert ends.find(place, about, key="", form="2040", other_form="2099").line is None
+    assert ends.find(place, about, key="", form="2040", other_form="2777").key == "line_9"
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -129,18 +129,18 @@ def test_parts_that_count_anew_are_lines_of_their_own() -> None:
     _mark_shared(rows)
     assert [row["also_added_in"] for row in rows] == [[], ["line_3"], ["line_1"]]
     numbers = [(part, f"line_{number}") for part in ("I", "II") for number in range(1, 5)]
-    lines = pl.DataFrame({"document_id": "f", "part": part, "key": key} for part, key in numbers)
-    formulas = pl.DataFrame(rows)
+    lines: Any = pl.DataFrame({"document_id": "f", "part": part, "key": key} for part, key in numbers)
+    formulas: Any = pl.DataFrame(rows)
     assert find_formula_faults(formulas, lines).is_empty()
     lost = find_formula_faults(formulas, lines.filter(pl.col("part") == "I"))
     assert set(lost["operand_parts"]) == {"II"}
 
 
 def test_a_cycle_within_a_part_is_a_fault() -> None:
-    rows = pl.DataFrame(
+    rows: Any = pl.DataFrame(
         [_formula("I", "line_1", "copy", ("I", "line_2")), _formula("I", "line_2", "copy", ("I", "line_1"))]
     )
-    lines = pl.DataFrame({"document_id": "f", "part": "I", "key": key} for key in ("line_1", "line_2"))
+    lines: Any = pl.DataFrame({"document_id": "f", "part": "I", "key": key} for key in ("line_1", "line_2"))
     assert find_formula_faults(rows, lines)["fault"].to_list() == ["cycle"]
 
 

@@ -37,7 +37,13 @@ def _frames() -> tuple[Any, Any, Any]:
 
 def _flow(relation: str, source: str, target: str, evidence: str, *, element: str | None = None) -> dict[str, Any]:
     text = PASSAGE if element else LABEL
-    row = {"relation": relation, "evidence": evidence, "element_id": element, "problem": "", "agreement": "one_side"}
+    row: dict[str, Any] = {
+        "relation": relation,
+        "evidence": evidence,
+        "element_id": element,
+        "problem": "",
+        "agreement": "one_side",
+    }
     row |= {"start": text.index(evidence), "end": text.index(evidence) + len(evidence), "page": 4 if element else 1}
     for end, (document, _, key) in (("source", source.partition("#")), ("target", target.partition("#"))):
         row |= {f"{end}_document_id": document, f"{end}_part": "", f"{end}_key": key, f"{end}_line": key}

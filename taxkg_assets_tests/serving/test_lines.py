@@ -110,7 +110,7 @@ def test_uses_of_a_line_are_those_of_its_part() -> None:
     released.tables["formulas"] = pl.DataFrame(formulas)
     read = released.read_documents
     released.read_documents = (  # type: ignore[method-assign]
-        lambda name, ids: released.tables[name] if name == "formulas" else read(name, ids)
+        lambda name, document_ids: released.tables[name] if name == "formulas" else read(name, document_ids)
     )
     rows = {row["part"]: row["used_in"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
     assert rows == {"": [], "3": ["line_8", "line_8"]}
@@ -138,7 +138,9 @@ def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
     )
     read = released.read_documents
     released.read_documents = (  # type: ignore[method-assign]
-        lambda name, ids: released.tables[name] if name in ("anchors", "sections") else read(name, ids)
+        lambda name, document_ids: (
+            released.tables[name] if name in ("anchors", "sections") else read(name, document_ids)
+        )
     )
     rows = {row["part"]: row["explanations"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
     assert rows[""] == []
