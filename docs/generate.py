@@ -115,9 +115,9 @@ def write_rule_evidence() -> str:
     ]
     lines += ["", "## Rules that fire in fewer than 2 documents or questions", ""]
     lines += [
-        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds have to be judged",
-        "otherwise: `router.places` is a closed list of states and cities, and rules for codes of law need a library with",
-        "more than the one code of this one.",
+        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds need another",
+        "judgment: `router.places` is a closed list of states and cities, and rules for codes of law need a library with",
+        "more than one code.",
         "",
     ]
     for row in counted:
