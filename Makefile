@@ -7,7 +7,7 @@ QUESTION ?= How do the amounts in box 1b and box 2e relate to the total ordinary
 # Compiled modules are kept, whatever the shell says: a run of the tests starts some hundred processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test quick check golden bench ui serve docs api status clean
+.PHONY: help run test quick check golden bench ui serve docs site api status clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 20
@@ -57,6 +57,9 @@ serve: .venv/installed ## serve the API, the explorer and the tools for agents
 
 docs: .venv/installed ## write the pages of tables, commands and settings again
 	$(BIN)/python docs/generate.py
+
+site: .venv/installed ## build the documentation site into build/site, without a network
+	$(BIN)/mkdocs build --quiet
 
 api: .venv/installed ## render the API reference to build/api
 	$(BIN)/python docs/api_reference.py

@@ -34,12 +34,14 @@ BENCHMARKS = (
     "fuzz",
     "graph",
     "hostile_layers",
+    "quality",
     "reliability",
     "retrieval",
     "rules",
     "served_index",
     "serving",
     "sizing",
+    "verify",
 )
 """Modules of this package, each loaded when it is asked for: some of them load models."""
 

@@ -31,9 +31,10 @@ from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, Judged, Task
 from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
+from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
 from taxkg_assets.settings import Settings
 
 NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")

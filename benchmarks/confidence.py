@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.answer_kinds import ask_made, fit_kind, make_questions, score_fitted
 from benchmarks.answerable import leave_out_families
 from benchmarks.asked import read_half
 from benchmarks.documents import CorpusError
@@ -28,6 +30,7 @@ from taxkg_assets.evaluation.answer_metrics import (
     score_calibration_error,
     score_reliability,
 )
+from taxkg_assets.retrieval import guardrail
 from taxkg_assets.retrieval.answer import ask, find_evidence
 from taxkg_assets.retrieval.guardrail import find_signals
 from taxkg_assets.retrieval.search import Searcher
@@ -41,6 +44,8 @@ SHARES = (0.25, 0.25, 0.07, 0.07, 0.07)
 """Of the families of documents that parts of the library are made of: it is easier to be right in a small one."""
 WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2, PARTS: 0.2}
 """What a question counts: those of data/training were written with the passage at hand and are nearer to its words."""
+KINDS = (guardrail.CELL, guardrail.CHANGES, guardrail.DOCUMENTS, guardrail.SUMMARY)
+TABLES = ("documents", "anchors", "tables", "revisions")
 SIGNALS = ("evidence", "gap", "size")
 INVERSE_PENALTY, FOLDS, SEED = 1.0, 7, 5
 
@@ -57,18 +62,20 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Fitted weights, and by source of question the figures of weights fitted on other families."""
+    """Fitted weights, and by source of question and kind of answer the figures of weights fitted on other families."""
 
     weights: dict[str, float]
     sources: dict[str, dict[str, Any]]
+    kinds: dict[str, dict[str, Any]]
 
     def write(self, folder: Path) -> str:
         """Write `confidence.json` and `confidence.md`; gives the Markdown."""
         lines = ["# confidence", "", *(f"- {name}: {value:.3f}" for name, value in self.weights.items())]
-        for source, own in self.sources.items():
+        for source, own in (self.sources | self.kinds).items():
             lines += ["", f"## {source}: {own['questions']} questions", ""]
             if not own["questions"]:
                 continue
+            lines += [f"- {name}: {value:.3f}" for name, value in own.get("weights", {}).items()]
             error, floor = own["calibration_error"], own["floor"]
             lines += [f"Calibration error {error:.3f}; {floor:.3f} if every probability were right.", ""]
             lines += ["| confidence | questions | mean | right |", "|---|---|---|---|"]
@@ -96,16 +103,38 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     sources = {}
     for source in WEIGHTS:
         pairs = [(p, own.is_right) for p, own in zip(held_out, outcomes, strict=True) if own.source == source]
-        sources[source] = {
-            "questions": len(pairs),
-            "right": statistics.fmean(right for _, right in pairs) if pairs else None,
-            "calibration_error": score_calibration_error(pairs),
-            "floor": find_calibration_floor([p for p, _ in pairs]),
-            "reliability": score_reliability(pairs),
-        }
+        sources[source] = describe_pairs(pairs)
     fitted = fit_confidence(outcomes)
     weights = [*fitted.coef_[0].tolist(), float(fitted.intercept_[0])]
-    return Report(dict(zip((*SIGNALS, "bias"), weights, strict=True)), sources)
+    kinds = measure_kinds({name: released.table(name) for name in TABLES}, judge)
+    return Report(dict(zip((*SIGNALS, "bias"), weights, strict=True)), sources, kinds)
+
+
+def describe_pairs(pairs: Sequence[tuple[float, bool]]) -> dict[str, Any]:
+    """Describe stated probabilities and outcomes; of no questions there are no figures."""
+    return {
+        "questions": len(pairs),
+        "right": statistics.fmean(right for _, right in pairs) if pairs else None,
+        "calibration_error": score_calibration_error(pairs),
+        "floor": find_calibration_floor([p for p, _ in pairs]),
+        "reliability": score_reliability(pairs),
+    }
+
+
+def measure_kinds(tables: Mapping[str, pl.DataFrame], judge: Judge) -> dict[str, dict[str, Any]]:
+    """Ask questions made from the tables, fit each kind of answer, and measure it by families left out."""
+    lacking = [str(row["query"]) for row in read_questions() if not find_elements(row)]
+    outcomes = ask_made(judge.searcher, make_questions(tables, judge.families, lacking=lacking))
+    found = {}
+    for kind in KINDS:
+        own = [outcome for outcome in outcomes if outcome.kind == kind]
+        pairs = []
+        for fold in draw_folds([outcome.family for outcome in own], FOLDS):
+            rest = [outcome for outcome in own if outcome.family not in fold]
+            weights = fit_kind(rest) if rest else None
+            pairs += [(score_fitted(weights, o), o.is_right) for o in own if weights and o.family in fold]
+        found[kind] = {**describe_pairs(pairs), "weights": fit_kind(own) if own else {}}
+    return found
 
 
 def _ask_development(questions: Sequence[dict[str, Any]], judge: Judge) -> list[Outcome]:

@@ -72,21 +72,24 @@ def find_negated_lists(sections: pl.DataFrame) -> list[tuple[str, list[str]]]:
             lead = row["text"][slice(*spans[-1])] if spans else ""
             if row["role"] == _ITEM or not lead.rstrip().endswith(":") or not _denies(lead):
                 continue
-            items = list(_take_items(rows[number + 1 :]))
+            items = list(_take_items(rows[number + 1 :], outer=find_mark(row["text"])))
             if items:
                 found.append((lead, items))
     return found
 
 
-def _take_items(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The items of the list that begins with the first row; those of lists within it are no items of its own."""
+def _take_items(rows: Sequence[Mapping[str, Any]], *, outer: str) -> Iterator[str]:
+    """The items of the list that begins with the first row, up to the next item of the list that its lead-in is in.
+
+    Items of lists within it are no items of its own.
+    """
     first = find_mark(rows[0]["text"]) if rows else ""
     if not first or (first not in _BULLETS and not starts_list(rows[0]["text"])):
         return
     for number, row in enumerate(rows):
         mark = find_mark(row["text"])
         is_other = number > 0 and mark == first and mark not in _BULLETS and starts_list(row["text"])
-        if row["role"] != _ITEM or not mark or is_other:
+        if row["role"] != _ITEM or not mark or is_other or (mark == outer != first):
             return
         if mark == first:
             yield row["element_id"]

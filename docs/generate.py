@@ -59,6 +59,9 @@ def write_commands() -> str:
         lines += [f"## taxkg {name}", "", " ".join(str(command.help).split()), "", "| option | does |", "|---|---|"]
         lines += [f"| {shown} | {_cell(said)} |" for shown, said in _parameters(command)]
         lines.append("")
+        if command.epilog:
+            shown = [line.strip() for line in command.epilog.split("\n\n")[1:]]
+            lines += ["```", *shown, "```", ""]
     return "\n".join(lines)
 
 
@@ -115,9 +118,9 @@ def write_rule_evidence() -> str:
     ]
     lines += ["", "## Rules that fire in fewer than 2 documents or questions", ""]
     lines += [
-        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds need another",
-        "judgment: `router.places` is a closed list of states and cities, and rules for codes of law need a library with",
-        "more than one code.",
+        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds need",
+        "another judgment: `router.places` is a closed list of states and cities, and rules for codes of law need a",
+        "library with more than one code.",
         "",
     ]
     for row in counted:

@@ -144,7 +144,7 @@ async def use_tools(target: Any) -> list[str]:
 def read_tool(result: Any) -> Any:
     """What a tool gave, as data."""
     found = result.structured_content
-    return found["result"] if isinstance(found, dict) and set(found) == {"result"} else found
+    return found["cells"] if isinstance(found, dict) and set(found) == {"cells"} else found
 
 
 def summarize(answer: Any) -> str:

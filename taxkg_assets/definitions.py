@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 import taxkg_assets.defs.alerts as alerts
+import taxkg_assets.defs.asset_pages as asset_pages
 import taxkg_assets.defs.automation as automation
 import taxkg_assets.defs.chunking as chunking
 import taxkg_assets.defs.evaluation as evaluation
@@ -26,7 +27,7 @@ reuse_engines()
 _stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]
 
 defs = dg.Definitions(
-    assets=automation.followed(dg.load_assets_from_modules(_stages)),
+    assets=asset_pages.with_pages(automation.followed(dg.load_assets_from_modules(_stages))),
     asset_checks=dg.load_asset_checks_from_modules(_stages),
     sensors=[
         automation.sources_changed,

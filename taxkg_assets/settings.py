@@ -166,6 +166,10 @@ class Settings(BaseSettings):
     )
     api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
     api_body_kb: int = Field(default=64, ge=1, description="largest body of a request, in KiB")
+    api_draft_kb: int = Field(default=1024, ge=1, description="largest body with a draft to be checked, in KiB")
+    api_draft_seconds: float = Field(
+        default=60.0, gt=0, le=MOST_SECONDS, description="time for one draft; statements after it are left unchecked"
+    )
     api_waiting: int = Field(default=64, ge=1, description="requests that may wait for an answer; more are turned away")
     api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
     query_log: bool = Field(default=False, description="record the questions to the API and their results")
@@ -257,6 +261,8 @@ _OPERATIONAL = (
     "api_hosts",
     "api_origins",
     "api_body_kb",
+    "api_draft_kb",
+    "api_draft_seconds",
     "api_waiting",
     "api_cached",
     "query_log",

@@ -28,13 +28,35 @@ from taxkg_assets.defs.table_step import TableStep, make_in_process, make_in_sha
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
 
-TRAINING = "training"
-"""Group of the tables that `taxkg train` makes."""
+TRAINING, RERANKING = "training", "reranking"
+TRAINED = (TRAINING, RERANKING)
+"""Groups of the tables that `taxkg train` makes. Rerankers are trained on the index, which the encoder comes before."""
 
 
 def snake(name: str) -> str:
     """`EvalRuns` is the table `eval_runs`."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+
+
+def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
+    """Convert a schema to what the UI shows of it: columns with type, description and constraints, and the key.
+
+    Args:
+        schema: Schema of the table.
+    """
+    key = schema.primary_key()
+    columns = [
+        dg.TableColumn(
+            name,
+            type(column).__name__,
+            description=column.description,
+            constraints=dg.TableColumnConstraints(
+                nullable=column.nullable, unique=key == [name], other=["part of the key"] if name in key[1:] else []
+            ),
+        )
+        for name, column in schema.columns().items()
+    ]
+    return dg.TableSchema(columns, constraints=dg.TableConstraints(other=[f"one row per {', '.join(key)}"]))
 
 
 def asset_arguments(
@@ -44,16 +66,12 @@ def asset_arguments(
 
     Args: more: further functions to link to, by label.
     """
-    columns = [
-        dg.TableColumn(name, type(column).__name__, description=column.description)
-        for name, column in schema.columns().items()
-    ]
     return {
         "group_name": group,
         "description": inspect.getdoc(schema),
         "kinds": {"deltalake", "polars"},
         "metadata": {
-            "dagster/column_schema": dg.TableSchema(columns=columns),
+            "dagster/column_schema": table_schema(schema),
             "dagster/code_references": code_references(**more, builder=build),
         },
     }
@@ -115,7 +133,7 @@ def table(
         name,
         upstream,
         optional=tuple(optional),
-        is_training=group == TRAINING,
+        is_training=group in TRAINED,
         fingerprint=partial(_digest_inputs, read_code=read_code, upstream=upstream),
         functions=functions,
         maker=step.maker,

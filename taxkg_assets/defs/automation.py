@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINING
+from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINED
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
 from taxkg_assets.defs.looks import look_at
@@ -21,7 +21,7 @@ from taxkg_assets.sources.scan import SourceError, seen_sha256
 SENSOR_SECONDS = 10
 SETTLE_SECONDS = 3.0
 INTAKE = ("documents", "quarantine")
-BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(TRAINING)
+BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(*TRAINED)
 """What a build makes; training is asked for by name."""
 
 
@@ -39,7 +39,7 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
     """
     record = PIPELINE[spec.key.to_user_string()]
     upstream = record.upstream
-    if not upstream or spec.group_name == TRAINING or record.fingerprint is None:
+    if not upstream or record.is_training or record.fingerprint is None:
         return spec
     earlier = {n for n in upstream if any(n in PIPELINE.ancestors([other]) for other in upstream if other != n)}
     optional = dg.AssetSelection.assets(*record.optional)
@@ -61,11 +61,16 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
     return added, removed
 
 
-everything = dg.define_asset_job("build", selection=BUILT)
+everything = dg.define_asset_job(
+    "build",
+    selection=BUILT,
+    description="Everything to the release, without training: documents, graph, index, evaluation, release. Tables "
+    "that are current are left alone.",
+)
 
 training = dg.define_asset_job(
     "train",
-    selection=dg.AssetSelection.groups(TRAINING),
+    selection=dg.AssetSelection.groups(*TRAINED),
     tags={WORK_TAG: TRAINING_WORK},
     description="Pairs, negatives and models from the graph as it stands; new documents do not wait for it.",
 )
@@ -83,6 +88,8 @@ weekly_training = dg.ScheduleDefinition(
     job=everything,
     minimum_interval_seconds=SENSOR_SECONDS,
     default_status=default_status(),
+    description="Checks the inbox and the recorded folders; new, changed and removed documents reach the release in "
+    "one run of the job `build`.",
 )
 def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
     """Scan the recorded sources and the inbox; one run brings new, changed and gone files to the release.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import dagster as dg
 import dataframely as dy
 import polars as pl
 
@@ -34,7 +35,7 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
 from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder, RememberingEncoder
+from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.guardrail import read_confidence
 from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
@@ -43,19 +44,22 @@ from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import read_catalogue
+from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
 eval_queries = table(
     schemas.EvalQueries,
     build_eval_queries,
-    group="evaluation",
+    group="questions",
     handles={"query_sets": open_query_sets},
     fingerprint=gold_fingerprint,
 )
 
 System = Callable[[str], Ranking | list[dict[str, Any]]]
 RESULTS = 50
+RECORDED = {"document", "page", "chunk_id", "text", "score"}
+"""What is recorded of a result."""
 
 
 FULL, WITH_GRAPH = "full", "with graph"
@@ -103,7 +107,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
         def system(question: str) -> Ranking:
             answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
-            rows = [result.model_dump() for result in answer.results]
+            rows = [result.model_dump(include=RECORDED) for result in answer.results]
             return Ranking(results=rows, is_abstained=answer.abstained, confidence=answer.confidence)
 
         return system
@@ -279,11 +283,18 @@ def build_report_and_pages(
     return report
 
 
+def show_report(store: Store) -> dict[str, dg.MetadataValue]:
+    """Return the report for the UI: figures by system, ablation, silence."""
+    report = store.place.read("reports/evaluation.md") or b""
+    return {"report": dg.MetadataValue.md(report.decode())}
+
+
 eval_report = table(
     schemas.EvalReport,
     build_report_and_pages,
     group="evaluation",
     handles={"store": lambda home: home.store},
+    show=show_report,
 )
 
 
@@ -297,7 +308,7 @@ metrics = table(
 )
 
 
-@gate(on="eval_report")
+@gate(on="eval_report", measures=True)
 def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
     """The whole pipeline keeps the retrieval floors on every query set that resolves on this corpus."""
     floors = load_floors("eval_report")
@@ -311,4 +322,4 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
     bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
     asked = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
     note = "" if asked else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
-    return Verdict(faults, asked, note=note, figures=shown, is_measured=bool(asked))
+    return Verdict(faults, asked, note=note, figures=shown, is_measured=bool(asked), floors=floors)

@@ -138,7 +138,8 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
 
     What is not sure, where the rows have a confidence, is counted and listed for review, whatever was measured.
     """
-    faults = find_floor_faults(score, load_floors(on))
+    floors = load_floors(on)
+    faults = find_floor_faults(score, floors)
     shown = {"reliability on labelled rows": score.reliability}
     review: dict[str, float | int | str] = {}
     if unsure is not None:
@@ -146,7 +147,9 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
         review["rows for review"] = unsure.height
     if not score.n_rows:
         note = "not measured: no labelled row belongs to these documents"
-        return Verdict(faults, checked, note=note, figures=review, is_passed=True, is_measured=False, tables=shown)
+        return Verdict(
+            faults, checked, note=note, figures=review, is_passed=True, is_measured=False, tables=shown, floors=floors
+        )
     figures = {name: value for name, value in score.figures.items() if value is not None}
     return Verdict(
         score.misses if faults.height else score.misses.clear(),
@@ -155,10 +158,11 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
         figures={**figures, "labelled rows": score.n_rows, **review},
         is_passed=faults.is_empty(),
         tables=shown,
+        floors=floors,
     )
 
 
-@gate(on="elements", reads=("documents",))
+@gate(on="elements", reads=("documents",), measures=True)
 def roles_on_labelled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
@@ -184,7 +188,7 @@ def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
     return Verdict(pl.concat(faults), anchors.height)
 
 
-@gate(on="anchors", reads=("documents",))
+@gate(on="anchors", reads=("documents",), measures=True)
 def headings_on_labelled_documents(
     anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
@@ -211,7 +215,7 @@ def pieces_cover_the_text(sections: dy.DataFrame[schemas.Sections]) -> Verdict:
     return Verdict(find_broken_pieces(sections), sections.height)
 
 
-@gate(on="sections", reads=("anchors", "documents"))
+@gate(on="sections", reads=("anchors", "documents"), measures=True)
 def owners_on_labelled_documents(
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
@@ -224,7 +228,7 @@ def owners_on_labelled_documents(
     return measured(score, on="sections", checked=sections.height, unsure=unsure)
 
 
-@gate(on="tables", reads=("documents",))
+@gate(on="tables", reads=("documents",), measures=True)
 def cells_on_labelled_documents(
     tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
@@ -239,7 +243,7 @@ def no_cell_without_path(tables: dy.DataFrame[schemas.Tables]) -> Verdict:
     return Verdict(find_cells_without_path(tables), tables.height)
 
 
-@gate(on="references", reads=("anchors", "documents"))
+@gate(on="references", reads=("anchors", "documents"), measures=True)
 def references_on_labelled_documents(
     references: dy.DataFrame[schemas.References],
     anchors: dy.DataFrame[schemas.Anchors],

@@ -5,7 +5,7 @@ A gate is a blocking asset check around one pure function that returns the offen
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,10 +22,12 @@ from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.step_process import reads_much, run_in_process
 from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.verdicts import Verdict, verdict_metadata
+from taxkg_assets.defs.verdicts import MEASURED, Verdict, verdict_metadata
 
 GATED_VERSIONS = "table versions"
 GATED_BY = "code and labels"
+MEASURED_SUFFIX = "_is_measured"
+"""Ends the name of the check that warns where a gate had nothing to measure."""
 
 
 class UngatedInputError(dg.DagsterInvariantViolationError):
@@ -145,7 +147,7 @@ class _Gate:
 
 
 def gate(
-    *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = ()
+    *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = (), measures: bool = False
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
     """Make a blocking check of a pure function.
 
@@ -154,6 +156,8 @@ def gate(
         reads: further tables that the law looks at.
         opens: tables that are as large as what the law reads through the home. Their rows count toward the limit above
             which a gate runs in its own process.
+        measures: whether the law measures on labels or questions that a home may lack. It passes without them, and a
+            second check, which never blocks, then warns that nothing was measured.
     The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
     it reads has changed since it passed, it is not asked again.
     """
@@ -169,34 +173,75 @@ def gate(
         inspected = {on, *parameters, *opens} - {"home"}
         PIPELINE.add_gate(on, law.__name__, gated.evaluate, code=code, reads=inspected)
 
-        @dg.asset_check(
-            asset=dg.AssetKey(on),
-            name=law.__name__,
-            description=inspect.getdoc(law),
-            blocking=True,
-            metadata={"dagster/code_references": code_references(gate=law)},
-            additional_deps=[dg.AssetKey(n) for n in reads],
-            required_resource_keys={"home"},
-        )
-        def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        def evaluate(context: dg.AssetCheckExecutionContext) -> tuple[bool, Mapping[str, Any]]:
             home: Home = context.resources.home
             by, versions = code(home), gated.read_versions(home.store)
             begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
                 if found := find_current_result(context.instance, key, versions=versions, by=by):
-                    return dg.AssetCheckResult(passed=True, metadata=found)
+                    return True, found
             if early := take_verdict(on, law.__name__, versions=versions):
                 passed, metadata = _summarize(early, versions)
             elif reads_much(home, inspected):
                 passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
             else:
                 passed, metadata = _summarize(*gated.evaluate(home))
-            return dg.AssetCheckResult(passed=passed, metadata=metadata | {GATED_BY: by})
+            return passed, metadata | {GATED_BY: by}
 
-        return check
+        return _make_checks(gated, evaluate, measures=measures)
 
     return bind
+
+
+def _make_checks(
+    gated: _Gate,
+    evaluate: Callable[[dg.AssetCheckExecutionContext], tuple[bool, Mapping[str, Any]]],
+    *,
+    measures: bool,
+) -> dg.AssetChecksDefinition:
+    """Make the blocking check of a gate, and in the same step the one that warns where nothing was measured."""
+    table, name = dg.AssetKey(gated.on), gated.law.__name__
+    spec = dg.AssetCheckSpec(
+        name,
+        asset=table,
+        description=inspect.getdoc(gated.law),
+        blocking=True,
+        metadata={"dagster/code_references": code_references(gate=gated.law)},
+        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+    )
+    second = dg.AssetCheckSpec(
+        f"{name}{MEASURED_SUFFIX}",
+        asset=table,
+        description=f"There are labels or questions for `{name}`. Without any it passes, and this check warns.",
+        metadata=spec.metadata,
+        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+    )
+
+    @dg.multi_asset_check(
+        name=f"{gated.on}_{name}", specs=[spec, second] if measures else [spec], required_resource_keys={"home"}
+    )
+    def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        passed, metadata = evaluate(context)
+        if measures:
+            is_measured = _is_measured(metadata)
+            note = {} if is_measured else {"note": metadata.get("note", "")}
+            yield dg.AssetCheckResult(
+                passed=is_measured,
+                asset_key=table,
+                check_name=second.name,
+                severity=dg.AssetCheckSeverity.WARN,
+                metadata=note,
+            )
+        yield dg.AssetCheckResult(passed=passed, asset_key=table, check_name=name, metadata=metadata)
+
+    return check
+
+
+def _is_measured(metadata: Mapping[str, Any]) -> bool:
+    """Whether a gate had something to measure; its metadata come from the law, or from an earlier evaluation."""
+    told = metadata.get(MEASURED, True)
+    return bool(told.value if isinstance(told, dg.MetadataValue) else told)
 
 
 def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:

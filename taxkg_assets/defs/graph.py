@@ -14,7 +14,7 @@ from taxkg_assets.defs.gold import open_labels
 from taxkg_assets.defs.parts import Parts
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.verdicts import Verdict, shortened, table_metadata
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (
@@ -53,11 +53,25 @@ lines = table(schemas.Lines, build_lines, group="graph")
 formulas = table(schemas.Formulas, build_formulas, group="graph")
 flows = table(schemas.Flows, build_flows, group="graph")
 nodes = table(schemas.Nodes, build_nodes, group="graph")
+
+
+def show_relations(store: Store) -> dict[str, dg.MetadataValue]:
+    """Return the number of edges of each relation for the UI, and one edge of each: the first rows are structural."""
+    edges = store.scan("edges")
+    counts = edges.group_by("relation", "polarity", "created_by").len("edges").collect()
+    examples = edges.group_by("relation").first().collect()
+    return {
+        "relations": table_metadata(counts.sort("relation", "polarity", "created_by")),
+        "one edge of each relation": table_metadata(shortened(examples.sort("relation"))),
+    }
+
+
 edges = table(
     schemas.Edges,
     build_edges,
     group="graph",
     own_laws=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
+    show=show_relations,
 )
 
 
@@ -104,7 +118,7 @@ def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.Da
     return Verdict(find_registry_faults(registry, faces), registry.height)
 
 
-@gate(on="registry", reads=("documents",))
+@gate(on="registry", reads=("documents",), measures=True)
 def boxes_on_labelled_documents(
     registry: dy.DataFrame[schemas.Registry], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
@@ -163,11 +177,15 @@ def parents_make_no_circle(edges: dy.DataFrame[schemas.Edges]) -> Verdict:
     return Verdict(find_parent_cycles(edges), edges.height)
 
 
-@gate(on="edges", reads=("sections",))
-def edges_carry_evidence(edges: dy.DataFrame[schemas.Edges], sections: dy.DataFrame[schemas.Sections]) -> Verdict:
+@gate(on="edges", reads=("sections", "nodes"))
+def edges_carry_evidence(
+    edges: dy.DataFrame[schemas.Edges],
+    sections: dy.DataFrame[schemas.Sections],
+    nodes: dy.DataFrame[schemas.Nodes],
+) -> Verdict:
     """Every semantic edge carries evidence that slices back to the page."""
     counts = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
-    return Verdict(find_unsupported_edges(edges, sections), edges.height, figures=dict(counts.iter_rows()))
+    return Verdict(find_unsupported_edges(edges, sections, nodes=nodes), edges.height, figures=dict(counts.iter_rows()))
 
 
 @gate(on="edges", reads=("nodes",))

@@ -29,6 +29,7 @@ from taxkg_assets.retrieval.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.lexical import LexicalRetriever
 from taxkg_assets.retrieval.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors, Pages
+from taxkg_assets.retrieval.token_match import TokenIndex
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 TERMS_BY = "terms_by"
@@ -36,6 +37,7 @@ FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms",
 READ_ALONE = ("mapped", "terms", "catalogue")
 POSTINGS = ("starts", "rows", "scores")
 CODES = ("center", "signs", "octets")
+TOKENS = ("tokens", "vectors", "rarity", "starts", "places")
 UNITS = ["chunk_id", "level", "document_id", "chunk_ix", "text"]
 """Columns that readers want of larger units."""
 
@@ -76,6 +78,7 @@ def write_index_files(
         section_means=known.section_means,
         **{f"posting_{name}": getattr(known.lexical, name) for name in POSTINGS},
         **{f"code_{name}": getattr(known.codes, name) for name in CODES},
+        **({} if known.tokens is None else {f"token_{name}": getattr(known.tokens, name) for name in TOKENS}),
     )
     (facts / CARD).write_text(json.dumps({**known.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
     if flat is not None:
@@ -212,7 +215,14 @@ def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors 
         document_vectors=_map_matrix(facts / "document_vectors.npy"),
         section_means=section_means,
         lexical=_read_lexical(facts, card),
+        tokens=_read_tokens(facts),
     )
+
+
+def _read_tokens(facts: Path) -> TokenIndex | None:
+    """The tokens of the passages; an index of an older version does not keep them."""
+    paths = [facts / f"token_{name}.npy" for name in TOKENS]
+    return TokenIndex(*(_map_matrix(path) for path in paths)) if all(path.is_file() for path in paths) else None
 
 
 def _read_frame(path: Path) -> pl.DataFrame:

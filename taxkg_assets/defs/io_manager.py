@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 import polars as pl
 
+from taxkg_assets.defs.column_lineage import column_lineage
 from taxkg_assets.defs.compat import add_partition_metadata, set_data_version, step_of
 from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.document_rows import PREVIEW_ROWS, describe_documents
@@ -152,6 +153,8 @@ def describe(
         "unchanged": state.version == before,
         **(notes or {}),
     }
+    if lineage := column_lineage(name):
+        metadata["dagster/column_lineage"] = lineage
     if has_preview:
         metadata["preview"] = table_metadata(shortened(store.head(name, PREVIEW_ROWS)))
     if name in PIPELINE and (show := PIPELINE[name].show):

@@ -16,10 +16,10 @@ from taxkg_assets.retrieval.encoder import (
     ROWS,
     UNSCALED,
     CosineScale,
-    DeferredEncoder,
     SentenceEncoder,
     narrow_products,
 )
+from taxkg_assets.retrieval.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
 

@@ -31,7 +31,7 @@ from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
 from taxkg_assets.defs.verdicts import Verdict
-from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
+from taxkg_assets.retrieval.embeddings import build_embeddings, embedded_text, stack_vectors
 from taxkg_assets.retrieval.encoder import Encoder, SentenceEncoder
 from taxkg_assets.retrieval.index import (
     build_index,
@@ -46,6 +46,7 @@ from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
+from taxkg_assets.retrieval.token_match import build_token_index
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -63,6 +64,7 @@ SERVED = (
     "flows",
     "nodes",
     "edges",
+    "links",
     "chunks",
     "document_quality",
     "revisions",
@@ -144,7 +146,8 @@ def build_index_version(
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
-    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue)
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder)
+    known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
         rows,

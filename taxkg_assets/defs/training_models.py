@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import table
+from taxkg_assets.defs._table import RERANKING, table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.indexes import open_index
 from taxkg_assets.defs.models import (
@@ -211,7 +211,7 @@ model = table(
 reranker = table(
     schemas.Reranker,
     build_reranker,
-    group="training",
+    group=RERANKING,
     optional=("index", "edges"),
     handles={"context": open_reranker_context},
     code=(open_reranker_context,),

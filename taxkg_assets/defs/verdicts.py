@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,14 @@ import dagster as dg
 import polars as pl
 import polars.selectors as cs
 
+from taxkg_assets.rules.floors import Floor
+
 CELL_CHARACTERS = 80
 ID_CHARACTERS = 26
 OFFENDING_ROWS = 20
 FIGURE_DIGITS = 4
+FLOORS = "floors"
+"""Metadata of a gate's result: the bounds of its figures, and the figures that they were set from."""
 MEASURED = "measured"
 """Metadata of a gate's result: false where the gate had nothing to measure."""
 
@@ -29,6 +33,8 @@ class Verdict:
     is_passed: bool | None = None
     is_measured: bool = True
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    floors: Sequence[Floor] = ()
+    """Bounds of the figures, shown next to them."""
 
     @property
     def passed(self) -> bool:
@@ -72,6 +78,22 @@ def _rounded(figure: float | int | str) -> float | int | str:
     return round(figure, FIGURE_DIGITS) if isinstance(figure, float) else figure
 
 
+def render_floors(floors: Sequence[Floor]) -> str:
+    """Render the bounds of a gate as a Markdown table, with the figures that they were set from.
+
+    Args:
+        floors: Bounds of one gate.
+    """
+    lines = ["| figure | bound | when it was set | rows behind it | questions |", "|---|---|---|---|---|"]
+    for floor in floors:
+        measured = "not measured" if floor.measured is None else f"{floor.measured:g}"
+        bound = f"{'≥' if floor.bound == 'min' else '≤'} {floor.floor:g}"
+        lines.append(
+            f"| {floor.metric} | {bound} | {measured} ({floor.date}) | {floor.n or ''} | {floor.query_set or ''} |"
+        )
+    return "\n".join(lines)
+
+
 def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
     """What the UI and the command line show of a gate."""
     shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
@@ -80,6 +102,8 @@ def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
         shown[MEASURED] = False
     if verdict.note:
         shown["note"] = verdict.note
+    if verdict.floors:
+        shown[FLOORS] = dg.MetadataValue.md(render_floors(verdict.floors))
     if not verdict.offending.is_empty():
         shown["first offending rows"] = table_metadata(verdict.offending.head(OFFENDING_ROWS))
     for name, rows in verdict.tables.items():

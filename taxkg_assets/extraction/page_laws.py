@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.authored.trust import TOO_LITTLE_TEXT
+from taxkg_assets.extraction.authored.trust import SILENT
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.schemas import Anchors, Documents
 
@@ -15,12 +15,12 @@ _NOT_OWN_LINE = ("runin", "line", "column")
 def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     """Find the pages whose tags were not trusted, in documents where these are a large share of the tagged pages.
 
-    A page with too little text to judge its tags does not count.
+    A page whose tags say nothing about its text does not count.
 
     Returns: one row per page with `document_id`, `page` and `reason`.
     """
     limits = load_family("document_laws")["structure_tags_are_trusted"]
-    pages = find_read_pages(documents).filter(pl.col("reason") != TOO_LITTLE_TEXT)
+    pages = find_read_pages(documents).filter(~pl.col("reason").is_in(SILENT))
     tagged = pages.filter((pl.col("source") == "tags") | (pl.col("reason") != ""))
     is_distrusted = pl.col("reason") != ""
     share = is_distrusted.mean().over("document_id")

@@ -11,15 +11,18 @@ import polars as pl
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.definitions import Definitions
+from taxkg_assets.graph.explanations import find_explanations
+from taxkg_assets.graph.line_edges import find_flow_edges
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
 from taxkg_assets.graph.sentence_nodes import EvidenceNodes
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, Documents, Edges, Nodes, References, Registry, Sections
+from taxkg_assets.schemas import Anchors, Documents, Edges, Flows, Lines, Nodes, References, Registry, Sections
 
 _KEY = ["source_id", "target_id", "relation", "start"]
 _DENIABLE = ("includes", "portion_of", "requires")
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_edges(
     nodes: dy.DataFrame[Nodes],
     anchors: dy.DataFrame[Anchors],
@@ -28,6 +31,8 @@ def build_edges(
     references: dy.DataFrame[References],
     registry: dy.DataFrame[Registry],
     documents: dy.DataFrame[Documents],
+    lines: dy.DataFrame[Lines],
+    flows: dy.DataFrame[Flows],
 ) -> dy.DataFrame[Edges]:
     """Relate nodes: one row per source, target, relation and citing sentence.
 
@@ -41,11 +46,13 @@ def build_edges(
         references: Mentions with relation, polarity and evidence.
         registry: Boxes of all faces.
         documents: Documents of the corpus.
+        lines: Numbered fields of all forms.
+        flows: Statements that an amount goes from one line to another.
 
     Returns:
         Structural edges without evidence, and semantic edges whose `start`, `end` (half-open characters, 0-based) slice
         the sentence out of the element's `sections.text`. Their source is the sentence where it is a node, else the
-        paragraph.
+        paragraph. Edges between lines slice their evidence out of the source's own text where they name no element.
 
     Raises:
         KeyError: A reference comes from an element that `sections` lacks, or from an unknown document.
@@ -53,7 +60,8 @@ def build_edges(
     Source:
         rules/relations.yaml.
     """
-    catalogue = Catalogue(documents.to_dicts())
+    document_rows = documents.to_dicts()
+    catalogue = Catalogue(document_rows)
     registry_rows = registry.sort("document_id", "box_key").to_dicts()
     resolver = Resolver(
         catalogue,
@@ -63,10 +71,13 @@ def build_edges(
         paragraphs=nodes.filter(pl.col("level") == "paragraph")["node_id"].to_list(),
     )
     texts = sections.select("anchor_id", "text").iter_rows()
+    explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
+    links = [*find_links(catalogue, resolver, registry=registry_rows), *explained]
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
-            _structural(_link_edges(find_links(catalogue, resolver, registry=registry_rows))),
+            _structural(_link_edges(links)),
+            find_flow_edges(flows, lines, nodes),
             _semantic_edges(references, resolver=resolver, owners=EvidenceNodes(nodes, sections)),
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]

@@ -146,10 +146,10 @@ def _read_formulas(
         line = own[row["document_id"], row["part"], row["key"]]
         about = About(line["form"], year_of(papers[row["document_id"]]), row["document_id"], row["part"])
         target = End(line["form"], line["key"], line["part"], row["column"], line)
-        for operand in row["operands"]:
+        for operand, part in zip(row["operands"], row["operand_parts"], strict=True):
             key, _, form = operand.partition(" (")
             number = key.partition("_")[2]
-            place = Place((form.removesuffix(")"),) if form else (), (number,), "line", "", row["column"], "", 0, 1)
+            place = Place((form.removesuffix(")"),) if form else (), (number,), "line", part, row["column"], "", 0, 1)
             source = known.find(place, about, key=number, form=place.forms[0] if place.forms else "")
             stated = {name: row[name] for name in ("document_id", "page", "bbox", "start", "end", "evidence")}
             stated |= {"element_id": None, "rule_id": row["operation"]}

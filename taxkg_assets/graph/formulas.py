@@ -17,7 +17,9 @@ from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.loader import load_rules
 
 Row = Mapping[str, Any]
-Spans = Mapping[tuple[str, str], Sequence[Span]]
+Place = tuple[str, str]
+"""Part and key."""
+Spans = Mapping[Place, Sequence[Span]]
 
 
 def build_formulas(
@@ -52,19 +54,22 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
         formulas: Parsed and unparsed formulas.
         lines: Numbered fields.
     """
-    own = formulas.filter(pl.col("operation") != "unparsed").explode("operands", empty_as_null=False)
-    own = own.filter(~pl.col("operands").str.contains("(", literal=True)).select("document_id", "key", "operands")
-    known = lines.select("document_id", operands="key").unique()
-    faults = [own.join(known, on=["document_id", "operands"], how="anti").with_columns(fault=pl.lit("no such line"))]
+    parsed = formulas.filter(pl.col("operation") != "unparsed")
+    own = parsed.explode("operands", "operand_parts", empty_as_null=False)
+    own = own.filter(~pl.col("operands").str.contains("(", literal=True))
+    own = own.select("document_id", "part", "key", "operand_parts", "operands")
+    known = lines.select("document_id", operand_parts="part", operands="key").unique()
+    lost = own.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
+    faults = [lost.with_columns(fault=pl.lit("no such line"))]
     for (document_id,), rows in own.group_by("document_id", maintain_order=True):
-        sources: dict[str, set[str]] = defaultdict(set)
-        for key, operand in rows.select("key", "operands").iter_rows():
-            sources[key].add(operand)
-        cycle = _find_cycle({key: sorted(operands) for key, operands in sources.items()})
+        sources: dict[Place, set[Place]] = defaultdict(set)
+        for part, key, of_part, operand in rows.drop("document_id").iter_rows():
+            sources[part, key].add((of_part, operand))
+        cycle = _find_cycle({place: sorted(operands) for place, operands in sources.items()})
         if cycle:
-            row = {"document_id": document_id, "key": cycle[0], "operands": cycle[-1], "fault": "cycle"}
-            faults.append(pl.DataFrame([row]))
-    return pl.concat(faults).sort("document_id", "key", "operands")
+            ends = {"part": cycle[0][0], "key": cycle[0][1], "operand_parts": cycle[-1][0], "operands": cycle[-1][1]}
+            faults.append(pl.DataFrame([{"document_id": document_id, **ends, "fault": "cycle"}]))
+    return pl.concat(faults).sort("document_id", "part", "key", "operands")
 
 
 def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Span]]]:
@@ -81,20 +86,21 @@ def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Sp
 
 
 def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[str]) -> dict[str, Any]:
-    operands: list[str] = []
+    operands: list[Place] = []
     problem = statement.problem
     for operand in statement.operands:
-        keys = _resolve(operand, line, spans=spans, forms=forms)
-        if not keys:
+        places = _resolve(operand, line, spans=spans, forms=forms)
+        if not places:
             problem = f"line {operand.first}{f' through {operand.last}' if operand.last else ''} is not on the form"
-        operands += keys
+        operands += places
     is_parsed = not problem
     return {
         "document_id": line["document_id"],
         "part": line["part"],
         "key": line["key"],
         "operation": statement.operation if is_parsed else "unparsed",
-        "operands": operands if is_parsed else [],
+        "operands": [key for _, key in operands] if is_parsed else [],
+        "operand_parts": [part for part, _ in operands] if is_parsed else [],
         "factor": statement.factor if is_parsed else None,
         "bound": statement.bound if is_parsed else "",
         "condition": statement.condition,
@@ -109,19 +115,19 @@ def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[st
     }
 
 
-def _resolve(operand: Operand, line: Row, *, spans: Spans, forms: Sequence[str]) -> list[str]:
+def _resolve(operand: Operand, line: Row, *, spans: Spans, forms: Sequence[str]) -> list[Place]:
     """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own."""
     if operand.form and (form := _name_form(operand.form, forms)) != line["form"]:
-        return [f"line_{operand.first} ({form})"]
+        return [("", f"line_{operand.first} ({form})")]
     parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
-    by_key: dict[str, Sequence[Span]] = {}
+    by_key: dict[str, tuple[str, Sequence[Span]]] = {}
     for part in reversed(parts):
-        by_key |= {key: own for (of, key), own in spans.items() if of == part}
+        by_key |= {key: (part, own) for (of, key), own in spans.items() if of == part}
     if operand.last:
-        keys = expand_range(operand.first, operand.last, by_key)
+        keys = expand_range(operand.first, operand.last, {key: own for key, (_, own) in by_key.items()})
     else:
         keys = [operand.first] if operand.first in by_key else []
-    return [f"line_{key}" for key in keys]
+    return [(by_key[key][0], f"line_{key}") for key in keys]
 
 
 def _name_form(words: str, forms: Sequence[str]) -> str:
@@ -132,34 +138,37 @@ def _name_form(words: str, forms: Sequence[str]) -> str:
 
 def _mark_cycles(rows: Sequence[dict[str, Any]]) -> None:
     """Mark as unparsed the lines of a document that would be computed from themselves."""
-    by_document: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    by_document: dict[str, dict[Place, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        by_document[row["document_id"]][row["key"]].append(row)
+        by_document[row["document_id"]][row["part"], row["key"]].append(row)
     for own in by_document.values():
         while cycle := _find_cycle(
-            {key: sorted({o for row in of for o in row["operands"]}) for key, of in own.items()}
+            {at: sorted({o for row in of for o in _operands_of(row)}) for at, of in own.items()}
         ):
-            for row in (row for key in cycle for row in own[key] if row["operands"]):
-                row |= {"operation": "unparsed", "operands": [], "factor": None, "bound": ""}
+            for row in (row for at in cycle for row in own[at] if row["operands"]):
+                row |= {"operation": "unparsed", "operands": [], "operand_parts": [], "factor": None, "bound": ""}
                 row["problem"] = "the line would be computed from itself"
 
 
-def _find_cycle(sources: Mapping[str, Sequence[str]]) -> list[str]:
+def _operands_of(row: Row) -> list[Place]:
+    return list(zip(row["operand_parts"], row["operands"], strict=True))
+
+
+def _find_cycle(sources: Mapping[Place, Sequence[Place]]) -> list[Place]:
     try:
         TopologicalSorter(sources).prepare()
     except CycleError as error:
-        return [key for key in error.args[1] if key in sources]
+        return [place for place in error.args[1] if place in sources]
     return []
 
 
 def _mark_shared(rows: Sequence[dict[str, Any]]) -> None:
     """List for each total the other totals of its document that add one of its lines, too."""
-    totals: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in rows:
-        if row["operation"] == "sum":
-            for operand in row["operands"]:
-                totals[row["document_id"], operand].append(row["key"])
-    for row in rows:
-        if row["operation"] == "sum":
-            shared = {key for operand in row["operands"] for key in totals[row["document_id"], operand]}
-            row["also_added_in"] = sorted(shared - {row["key"]})
+    totals: dict[tuple[str, Place], set[Place]] = defaultdict(set)
+    sums = [row for row in rows if row["operation"] == "sum"]
+    for row in sums:
+        for operand in _operands_of(row):
+            totals[row["document_id"], operand].add((row["part"], row["key"]))
+    for row in sums:
+        shared = {place for operand in _operands_of(row) for place in totals[row["document_id"], operand]}
+        row["also_added_in"] = sorted({key for _, key in shared - {(row["part"], row["key"])}})

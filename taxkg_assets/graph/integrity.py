@@ -7,8 +7,10 @@ import networkx as nx
 import polars as pl
 
 from taxkg_assets.schemas import STRUCTURAL_RELATIONS, Edges, Nodes, References, Sections
+from taxkg_assets.schemas.values import FLOW_RELATIONS
 
 _SEMANTIC = pl.col("created_by") != "structural"
+_FLOWS = pl.col("relation").is_in(FLOW_RELATIONS)
 _BARE = ("parent_of", "follows")
 
 
@@ -95,18 +97,26 @@ def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
     return nodes.filter((pl.col("level") != "external") & ~is_placed).select("node_id", "document_id", "level", "page")
 
 
-def find_unsupported_edges(edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find semantic edges whose evidence is not the slice of the element's text that they give.
+def find_unsupported_edges(
+    edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
+) -> pl.DataFrame:
+    """Find semantic edges whose evidence is not the slice that they give of the element's text or the line's label.
 
     Args:
         edges: Edges of the graph.
         sections: Content elements with their text.
+        nodes: Nodes of the graph; the text of a line is the evidence of what its label states.
 
     Returns:
         `source_id`, `target_id`, `relation`, `start` and `evidence`.
     """
-    semantic = edges.filter(_SEMANTIC)
-    return _find_false_slices(semantic, sections).select("source_id", "target_id", "relation", "start", "evidence")
+    semantic, in_label = edges.filter(_SEMANTIC), _FLOWS & pl.col("element_id").is_null()
+    texts = nodes.select(source_id="node_id", text="text")
+    found = [
+        _find_false_slices(semantic.filter(~in_label), sections.select("element_id", "text"), on="element_id"),
+        _find_false_slices(semantic.filter(in_label), texts, on="source_id"),
+    ]
+    return pl.concat(found).select("source_id", "target_id", "relation", "start", "evidence")
 
 
 def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -175,6 +185,8 @@ def find_unprovenanced_edges(
 ) -> pl.DataFrame:
     """Find edges without provenance: no rule, or a place outside the document of their source.
 
+    Any document may state where an amount goes; a line's own label states it on the page of the line.
+
     Args:
         edges: Edges of the graph.
         sections: Content elements with their pages.
@@ -187,14 +199,16 @@ def find_unprovenanced_edges(
     places = sections.select("element_id", element_document_id="document_id", pages=pages)
     sources = nodes.select(source_id="node_id", source_document_id="document_id")
     rows = edges.join(sources, on="source_id", how="left").join(places, on="element_id", how="left")
-    is_placed = (pl.col("element_document_id") == pl.col("source_document_id")) & pl.col("page").is_in(pl.col("pages"))
-    is_lost = _SEMANTIC & ~is_placed.fill_null(False)
+    is_own = (pl.col("element_document_id") == pl.col("source_document_id")) | _FLOWS
+    is_placed = is_own & pl.col("page").is_in(pl.col("pages"))
+    is_label = _FLOWS & pl.col("element_id").is_null() & pl.col("page").is_not_null()
+    is_lost = _SEMANTIC & ~(is_placed.fill_null(False) | is_label)
     columns = ["source_id", "target_id", "relation", "element_id", "page", "rule_id"]
     return rows.filter((pl.col("rule_id") == "") | is_lost).select(columns).sort("source_id", "target_id", "relation")
 
 
-def _find_false_slices(rows: pl.DataFrame, sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    joined = rows.join(sections.select("element_id", "text"), on="element_id", how="left")
+def _find_false_slices(rows: pl.DataFrame, texts: pl.DataFrame, *, on: str) -> pl.DataFrame:
+    joined = rows.join(texts, on=on, how="left")
     length = pl.col("end") - pl.col("start")
     is_true = pl.col("text").str.slice(pl.col("start"), length) == pl.col("evidence")
     return joined.filter(~(is_true.fill_null(False) & (length > 0))).drop("text")

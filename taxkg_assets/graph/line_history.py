@@ -15,6 +15,7 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 Row = Mapping[str, Any]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_MOST_WORDS = 8
 LineId = tuple[str, str, str]
 """Document, part and key."""
 
@@ -47,6 +48,50 @@ def find_histories(rows: Sequence[Row], *, drafts: Collection[str]) -> dict[Line
             if document_id not in drafts:
                 before = lines
     return found
+
+
+def name_lasting(rows: Sequence[Row]) -> dict[LineId, str]:
+    """Name each line by its form and its words in the oldest revision: documents that state the same change no name.
+
+    Args:
+        rows: Lines of all documents with their history, of one document in the order in which it prints them.
+
+    Returns:
+        For each line `<form>/<words>`, the same for all lines of one history and for no two lines of a document; words
+        that several lines of the oldest revision share are followed by part and key.
+    """
+    by_document: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_document[row["document_id"]].append(row)
+    slugs: dict[str, str] = {}
+    for lines in by_document.values():
+        words = ["-".join(each.split()[:_MOST_WORDS]) for each in _qualify_repeated(lines)]
+        counts = Counter(words)
+        for line, own in zip(lines, words, strict=True):
+            is_clear = own and counts[own] == 1
+            slugs[name_of(line)] = f"{line['form']}/{own}" if is_clear else _with_place(f"{line['form']}/{own}", line)
+    oldest = {id_of(row): (row["history"] or [name_of(row)])[-1] for row in rows}
+    names = {own: slugs[first] for own, first in oldest.items()}
+    return _part_shared(names, oldest)
+
+
+def _with_place(name: str, line: Row) -> str:
+    return "/".join((name.rstrip("/"), *([line["part"]] if line["part"] else []), line["key"]))
+
+
+def _part_shared(names: dict[LineId, str], oldest: Mapping[LineId, str]) -> dict[LineId, str]:
+    """Add the oldest name where two lines of a document would have one name, to the one that began later."""
+    counts: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for own, name in names.items():
+        counts[own[0], name].add(oldest[own])
+    later = {first for firsts in counts.values() for first in sorted(firsts, key=_revision_of)[1:]}
+    return {
+        own: f"{name}@{oldest[own].partition('/')[2]}" if oldest[own] in later else name for own, name in names.items()
+    }
+
+
+def _revision_of(name: str) -> tuple[str, str]:
+    return name.split("/")[1], name
 
 
 def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:

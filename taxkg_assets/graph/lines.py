@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,11 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.line_history import LineId, find_histories, id_of, name_of
+from taxkg_assets.graph.line_history import LineId, find_histories, id_of, name_lasting
 
 Row = Mapping[str, Any]
 _NUMBERED = ("box", "line", "column")
+_LINE_KEY = re.compile(r"^line_(\d*)([a-z]*)$")
 
 
 def build_lines(
@@ -34,22 +36,25 @@ def build_lines(
         One row per (document_id, part, key).
     """
     forms = {row["document_id"]: row for row in documents.filter(pl.col("doc_type") == "form").iter_rows(named=True)}
-    printed = _printed_lines(anchors, forms)
     boxes = {(row["document_id"], "", row["box_key"]): row for row in faces.iter_rows(named=True)}
     entries: dict[LineId, list[Row]] = {}
     for row in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
         if row["document_id"] in forms:
             entries.setdefault(id_of(row), []).append(row)
+    printed = _printed_lines(anchors, forms, entries=entries)
     rows = [
         _row_of(own, forms[own[0]], entries=entries.get(own, []), anchor=printed.get(own), face=boxes.get(own))
         for own in {**entries, **printed, **_unfilled(boxes, entries, forms)}
     ]
+    rows = _drop_options(rows, printed)
     _count(rows)
     drafts = {name for name, row in forms.items() if row["is_draft"]}
     past = find_histories(rows, drafts=drafts)
     for row in rows:
         row["history"] = past[id_of(row)]
-        row["canonical_id"] = (row["history"] or [name_of(row)])[-1]
+    identities = name_lasting(rows)
+    for row in rows:
+        row["canonical_id"] = identities[id_of(row)]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Lines)).sort("document_id", "part", "key")
     return schemas.validated(frame, schemas.Lines)
 
@@ -57,12 +62,16 @@ def build_lines(
 def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
     """Find numbered fields without a line, and lines of one revision that claim one identity.
 
+    A number without a letter may be an option of another line, where the lines of that number have letters.
+
     Args:
         lines: Registered lines.
         fields: Fields that they were made from.
     """
     key = ["document_id", "part", "key"]
     lost = fields.filter(pl.col("key") != "").join(lines, on=key, how="anti").select(key).unique()
+    lettered = lines.select("document_id", "part", key=pl.col("key").str.extract(r"^(line_\d+)[a-z]+$", 1)).unique()
+    lost = lost.join(lettered, on=key, how="anti")
     doubled = lines.filter(pl.struct("document_id", "canonical_id").is_duplicated()).select(key)
     return pl.concat(
         [
@@ -72,15 +81,52 @@ def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[sc
     ).sort(*key, "fault")
 
 
-def _printed_lines(anchors: pl.DataFrame, forms: Mapping[str, Row]) -> dict[LineId, Row]:
-    """Collect the numbered headings of the forms themselves, the first of each part and key."""
+def _printed_lines(
+    anchors: pl.DataFrame, forms: Mapping[str, Row], *, entries: Mapping[LineId, Sequence[Row]]
+) -> dict[LineId, Row]:
+    """Collect the numbered headings of the forms themselves: the first of each part and key on a page of its fields."""
     known = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-    found: dict[LineId, Row] = {}
+    found: dict[LineId, list[Row]] = {}
     for row in known.values():
         is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face" and row["key"]
         if is_numbered and row["document_id"] in forms:
-            found.setdefault((row["document_id"], _part_of(row, known), row["key"]), row)
-    return found
+            found.setdefault((row["document_id"], _part_of(row, known), row["key"]), []).append(row)
+    pages = {own: {row["page"] for row in of_line} for own, of_line in entries.items()}
+    return {
+        own: next((row for row in printed if row["page"] in pages.get(own, ())), printed[0])
+        for own, printed in found.items()
+    }
+
+
+def _drop_options(rows: Iterable[dict[str, Any]], printed: Mapping[LineId, Row]) -> list[dict[str, Any]]:
+    """Leave out the numbers and letters of check boxes within a line.
+
+    The heading of lines 1a to 1z is printed above them: a 1 below them and below line 4 is a choice of line 4. A letter
+    alone that nothing is filled in for is a choice, too.
+    """
+    places: dict[tuple[str, str], list[tuple[int, str, tuple[int, float]]]] = {}
+    for (document_id, part, key), row in printed.items():
+        match = _LINE_KEY.match(key)
+        if match is not None and match[1]:
+            of_part = places.setdefault((document_id, part), [])
+            of_part.append((int(match[1]), match[2], (row["page"], row["bbox"]["y0_pt"])))
+    return [row for row in rows if not _is_option(row, places)]
+
+
+def _is_option(row: Row, places: Mapping[tuple[str, str], Sequence[tuple[int, str, tuple[int, float]]]]) -> bool:
+    match = _LINE_KEY.match(row["key"])
+    if match is None or (match[2] and match[1]):
+        return False
+    if not match[1]:
+        return not row["field_count"]
+    number = int(match[1])
+    of_part = places.get((row["document_id"], row["part"]), ())
+    own = next((place for other, letters, place in of_part if other == number and not letters), None)
+    if own is None:
+        return False
+    lettered = [place for other, letters, place in of_part if other == number and letters and place[0] == own[0]]
+    later = [place for other, _, place in of_part if other > number and place[0] == own[0]]
+    return bool(lettered and later) and own > max(lettered) and own > min(later)
 
 
 def _part_of(row: Row, known: Mapping[str, Row]) -> str:

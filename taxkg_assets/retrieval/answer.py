@@ -18,9 +18,9 @@ from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, nam
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.units import Unit
-from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_summary
+from taxkg_assets.retrieval.excerpt import excerpt_answer, list_documents, quote_cell, quote_summary
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.rerank import score_form
+from taxkg_assets.retrieval.rerank import score_form, score_overlap
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
@@ -81,8 +81,8 @@ def ask(
         is_placed: Whether to add the rectangles of each piece of the units, which reads `sections`.
 
     Returns:
-        The answer with its results. `confidence` is the probability that the answer contains what is needed, fitted for
-        answers made of passages; for summaries, lists of documents and changes it is set by rule.
+        The answer with its results. `confidence` is the fitted probability that the answer contains what is needed;
+        table cells, changes, lists of documents and summaries have fits of their own.
 
     Raises:
         ProposerError: The model cannot be called.
@@ -121,7 +121,7 @@ class _Found:
     Attributes:
         ranking: Ranked candidates.
         results: Assembled passages.
-        relevance: Grade from 0 to 10.
+        graded: Kind of the answer, and the signals that its confidence is read from.
         level: Size of the passages.
         wording: Function that quotes the results.
         box: Box that the question describes.
@@ -130,7 +130,7 @@ class _Found:
 
     ranking: Ranking
     results: list[Result]
-    relevance: float
+    graded: tuple[str, Mapping[str, float]]
     level: str
     wording: Callable[..., list[Unit]] = excerpt_answer
     box: NamedBox | None = None
@@ -144,26 +144,26 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if box is not None:  # its name finds its text better than a description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
     results = searcher.assemble(ranking, k=k, level=level)
-    relevance = score_results(searcher, question, ranking, results=results)
+    graded = find_kind(searcher, question, ranking, results=results)
     changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
     if changes:
-        relevance = max(relevance, load_family("answers")["change_relevance"])
-        return _Found(ranking, changed, relevance, level, changes=changes)
+        return _Found(ranking, changed, (guardrail.CHANGES, {}), level, changes=changes)
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k, level=wanted)
     if not results or wanted != "document":
-        return _Found(ranking, results, relevance, wanted, box=box)
+        return _Found(ranking, results, graded, wanted, box=box)
     if not wants_summary(ranking.route.intent):
-        return _Found(ranking, results, relevance, wanted, wording=list_documents)
+        return _Found(ranking, results, graded, wanted, wording=list_documents)
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
-        return _Found(ranking, results, 10.0, wanted, wording=quote_summary)
-    return _Found(ranking, results, relevance, wanted)
+        return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
+    return _Found(ranking, results, graded, wanted)
 
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
     """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
-    relevance = found.relevance
+    kind, signals = found.graded
+    relevance = guardrail.score_kind(kind, signals) if found.results else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
     mode = guardrail.find_mode(
@@ -217,6 +217,24 @@ def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result)
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
     """Grade the likelihood that passages answer the question that they were ranked for.
 
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
+    kind, signals = find_kind(searcher, question, ranking, results=results)
+    return guardrail.score_kind(kind, signals) if signals else 0.0
+
+
+def find_kind(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> tuple[str, dict[str, float]]:
+    """Find the kind of answer that passages lead to, and the signals that its confidence is read from.
+
     For a question about which documents there are, one that covers the words of the topic is enough: several documents
     on it are then no reason for doubt.
 
@@ -227,14 +245,35 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
         results: Passages, best first.
 
     Returns:
-        Relevance from 0 to 10.
+        Kind and signals; no signals without results.
     """
+    if not results:
+        return guardrail.PASSAGES, {}
     intent = ranking.route.intent
-    if results and find_level(intent) == "document" and not wants_summary(intent):
+    if find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
-        return 10.0 * known * max(float(result.via["coverage"]) for result in results)
+        most = max(float(result.via["coverage"]) for result in results)
+        return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
-    return guardrail.score_relevance(evidence, documents=len(searcher.facts.documents))
+    signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
+    if quote_cell(ranking, results[0]):
+        coverage = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+        return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
+    return guardrail.PASSAGES, signals
+
+
+def find_kind_signals(searcher: Searcher, question: str) -> tuple[str, Mapping[str, float]]:
+    """Find the kind of answer that a question gets, and the signals that its confidence is read from.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+
+    Returns:
+        Kind and signals; no signals without results.
+    """
+    filters: dict[str, Any] = {"form": None, "year": None, "document": None}
+    return _find(searcher, tidy_query(question), k=10, level="auto", filters=filters).graded
 
 
 @lru_cache(maxsize=512)

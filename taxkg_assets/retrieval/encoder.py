@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 # and with them the order of additions, depend on the text alone and not on its batch mates.
 LENGTH_STEP = 32
 ROWS = 8
+SHORT_ROWS = 64
+"""Texts in a batch of texts of one token."""
 DECIMALS = 5
 TOKENIZED_AT_ONCE = 1_000
 """Texts in one call of a tokenizer: its output for each besides the ids takes fifty times their memory."""
@@ -113,6 +115,14 @@ def narrow_products(model: Any) -> Any:
     return narrowed
 
 
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """Tokens of a text without the special ones at both ends, with their unit vectors of shape (tokens, dimension)."""
+
+    tokens: npt.NDArray[np.int32]
+    vectors: Vectors
+
+
 class Encoder(Protocol):
     """Encoder of texts to unit vectors, one row per text, each independent of the others."""
 
@@ -163,80 +173,39 @@ class Encoder(Protocol):
             Unit vectors of shape (texts, dimension).
         """
 
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text as far as the encoder reads it, without the special ones at both ends."""
 
-@dataclass(frozen=True)
-class DeferredEncoder:
-    """An encoder that is loaded with the first text to encode: most builds of a large library encode none."""
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the tokens of each text with a vector for each; these depend on the text alone."""
 
-    model_name: str
-    model_hash: str
-    scale: CosineScale
-    load: Callable[[], Encoder]
-    """Opens the encoder itself; an open one is returned at once."""
-
-    @property
-    def dimension(self) -> int:
-        """Return the length of a vector."""
-        return self.load().dimension
-
-    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the encoder itself does."""
-        return self.load().encode_passages(texts, progress=progress)
-
-    def encode_query(self, text: str) -> Vectors:
-        """Encode as the encoder itself does."""
-        return self.load().encode_query(text)
-
-    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the encoder itself does."""
-        return self.load().encode_sentences(texts)
-
-
-@dataclass(frozen=True)
-class RememberingEncoder:
-    """An encoder that encodes each question once, for comparisons that repeat the same questions."""
-
-    own: Encoder
-    questions: dict[str, Vectors] = field(default_factory=dict)
-
-    @property
-    def model_name(self) -> str:
-        """Return the name or path of the model."""
-        return self.own.model_name
-
-    @property
-    def model_hash(self) -> str:
-        """Return the digest of its weights."""
-        return self.own.model_hash
-
-    @property
-    def dimension(self) -> int:
-        """Return the length of a vector."""
-        return self.own.dimension
-
-    @property
-    def scale(self) -> CosineScale:
-        """Return the map from its cosines to those of its base."""
-        return self.own.scale
-
-    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the own encoder does."""
-        return self.own.encode_passages(texts, progress=progress)
-
-    def encode_query(self, text: str) -> Vectors:
-        """Encode a question, or return its remembered vector."""
-        if text not in self.questions:
-            self.questions[text] = self.own.encode_query(text)
-        return self.questions[text]
-
-    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the own encoder does."""
-        return self.own.encode_sentences(texts)
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Return the vector of each token in a text of its own, shape (tokens, dimension)."""
 
 
 def _padded(tokens: Sequence[int]) -> int:
     """Return the length that a text is padded to."""
     return -(-len(tokens) // LENGTH_STEP) * LENGTH_STEP
+
+
+def find_batches(ids: Sequence[list[int]], *, rows: int) -> list[Batch]:
+    """Group tokenized texts of one padded length, shortest first.
+
+    Args:
+        ids: Tokens of each text.
+        rows: Texts in a batch.
+
+    Returns:
+        Places in `ids`.
+    """
+    by_length: dict[int, list[int]] = {}
+    for row, own in enumerate(ids):
+        by_length.setdefault(_padded(own), []).append(row)
+    return [
+        of_length[first : first + rows]
+        for _, of_length in sorted(by_length.items())
+        for first in range(0, len(of_length), rows)
+    ]
 
 
 def encode_by_length(
@@ -262,14 +231,7 @@ def encode_by_length(
         Vectors of shape (texts, dimension), in the order of `ids`.
     """
     vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
-    by_length: dict[int, list[int]] = {}
-    for row, own in enumerate(ids):
-        by_length.setdefault(_padded(own), []).append(row)
-    batches = [
-        of_length[first : first + rows]
-        for _, of_length in sorted(by_length.items())
-        for first in range(0, len(of_length), rows)
-    ]
+    batches = find_batches(ids, rows=rows)
     done = 0
 
     def encode(batch: Batch) -> Vectors:
@@ -336,6 +298,28 @@ class SentenceEncoder:
         ids = self._token_ids(texts)
         return self._forward(ids, max(map(len, ids)), rows=len(ids))
 
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text without the special ones."""
+        return [own[1:-1] for own in self._token_ids(texts)]
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode the tokens of texts, in batches of one padded length."""
+        return self._encode_rows(self._token_ids(texts), rows=self.rows)
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode each token between the special ones at both ends of every text."""
+        (ends,) = self._token_ids([""])
+        found = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=max(self.rows, SHORT_ROWS))
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in found)])
+
+    def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
+        found: dict[int, TokenVectors] = {}
+        for batch in find_batches(ids, rows=rows):
+            features = self._pad([ids[row] for row in batch], _padded(ids[batch[0]]), rows=rows)
+            raw = self._run(features, self.narrowed if self.is_bfloat16 else None)["token_embeddings"].float().numpy()
+            found |= {row: make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)}
+        return [found[row] for row in range(len(ids))]
+
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.model.prompts or {}
         return next((prompts[name] for name in names if prompts.get(name)), "")
@@ -358,18 +342,42 @@ class SentenceEncoder:
             found += self.model.tokenizer(some, truncation=True, max_length=limit)["input_ids"]
         return found
 
-    def _forward(self, ids: list[list[int]], length: int, *, rows: int, model: Any = None) -> Vectors:
+    def _pad(self, ids: list[list[int]], length: int, *, rows: int) -> dict[str, Any]:
         import torch  # loaded here: readers of the index's rows need no torch
 
         pad = self.model.tokenizer.pad_token_id or 0
         padded = ids + [ids[0]] * (rows - len(ids))
-        features = {
+        return {
             "input_ids": torch.tensor([row + [pad] * (length - len(row)) for row in padded]),
             "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in padded]),
         }
+
+    def _run(self, features: dict[str, Any], model: Any) -> dict[str, Any]:
+        import torch
+
         reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
         with torch.inference_mode(), reduced:
-            raw = (self.model if model is None else model)(features)["sentence_embedding"].float().numpy()[: len(ids)]
+            found: dict[str, Any] = (self.model if model is None else model)(features)
+        return found
+
+    def _forward(self, ids: list[list[int]], length: int, *, rows: int, model: Any = None) -> Vectors:
+        found = self._run(self._pad(ids, length, rows=rows), model)
+        raw = found["sentence_embedding"].float().numpy()[: len(ids)]
         unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
         rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
         return rounded
+
+
+def make_token_vectors(ids: Sequence[int], vectors: Vectors) -> TokenVectors:
+    """Pair the tokens of a text with their unit vectors, without the special tokens at both ends.
+
+    Args:
+        ids: Tokens of the text.
+        vectors: Vectors of all its tokens and of padding behind them, shape (length, dimension).
+
+    Returns:
+        Tokens and vectors.
+    """
+    own = vectors[1 : len(ids) - 1]
+    unit: Vectors = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
+    return TokenVectors(np.array(ids[1:-1], dtype=np.int32), unit)

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.lines import open_stretches
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
+from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
@@ -33,7 +36,9 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     Returns:
         Units in the order of the answer; at least one.
     """
-    cell = _quote_cell(ranking, results[0])
+    cell = quote_cell(ranking, results[0])
+    if cell:
+        cell += _quote_row(ranking, results[0], searcher.passages)
     if cell and ranking.route.wants_amount and _covers_question(ranking):
         return cell
     limits = load_family("answers")
@@ -64,7 +69,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
             facts=searcher.passages,
         )
     first = list(dict.fromkeys(first))
-    order = rank_statements(statements, worth, openings=first)
+    order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
     drafts = choose_units(statements, worth, order=order, openings=first)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]
@@ -183,13 +188,34 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
     return units or excerpt_answer(searcher, question, ranking, results=results)
 
 
-def _quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """Return the cell that leads the ranking, if any; a question for a figure gets no other value."""
+def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
+    """Quote the cell that leads the ranking; a question for a figure gets no other value.
+
+    Args:
+        ranking: Ranking of the question.
+        result: First passage, which prints the cell.
+
+    Returns:
+        One unit, or none where no such cell leads.
+    """
     value = ranking.cell.rpartition(": ")[2]
     prints_figure = matches_any("answers", "values", value)
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
         return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+
+
+def _quote_row(ranking: Ranking, result: Result, facts: PassageFacts) -> list[Unit]:
+    """Return the row of the cell, each value with its column header: its other values show which one was read."""
+    hit = facts.row_of_chunk[result.chunk_id]
+    stretch = open_stretches([hit], facts)[hit]
+    lines = stretch.of_row[hit]
+    row = find_row(lines, ranking.cell) if facts.is_table[hit] else None
+    if row is None:
+        return []
+    headers = [header.rpartition(" > ")[2] for header in find_headers(lines, row) or ()]
+    piece = Piece(role="row", text=read_row(headers, row.text), chunk_id=result.chunk_id, node_id=stretch.node(row))
     return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
 
 

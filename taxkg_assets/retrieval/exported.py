@@ -19,8 +19,10 @@ from taxkg_assets.retrieval.encoder import (
     UNSCALED,
     CosineScale,
     Progress,
+    TokenVectors,
     Vectors,
     encode_by_length,
+    make_token_vectors,
 )
 from taxkg_assets.retrieval.facts import Floats
 from taxkg_assets.retrieval.passage_scorer import GROUP, LATE_TOKENS
@@ -141,6 +143,24 @@ class ExportedEncoder:
             group = order[first : first + GROUP]
             vectors[group] = self._forward([ids[place] for place in group], len(ids[group[-1]]))
         return vectors
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text without the special ones."""
+        return [own[1:-1] for own in self._token_ids(texts)]
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode the tokens of texts, each a row by itself: a question comes alone."""
+        return [self._encode_row(ids) for ids in self._token_ids(texts)]
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode each token between the special ones at both ends of every text."""
+        (ends,) = self._token_ids([""])
+        found = [self._encode_row([ends[0], token, ends[-1]]).vectors for token in tokens]
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
+
+    def _encode_row(self, ids: list[int]) -> TokenVectors:
+        rows, _ = self.model.token_vectors([ids], len(ids))
+        return make_token_vectors(ids, rows[0])
 
     def _prompt(self, *names: str) -> str:
         return next((self.model.card.prompts[name] for name in names if self.model.card.prompts.get(name)), "")

@@ -15,6 +15,7 @@ import polars as pl
 from taxkg_assets.retrieval.cell_columns import CellColumns
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route, name_code
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_family, load_rules
 
 Floats = npt.NDArray[np.float64]
@@ -102,6 +103,19 @@ class PassageFacts:
     def side_number(self) -> npt.NDArray[np.int8]:
         """Return the number of each row's perspective."""
         return (self.rows["perspective"].rank("dense") - 1).cast(pl.Int8).to_numpy()
+
+    @cached_property
+    def has_both_sides(self) -> npt.NDArray[np.bool_]:
+        """Return by number of a form whether some passages address its filer and others its recipient.
+
+        The filer of other forms is the taxpayer: their instructions address the user.
+        """
+        by_side: dict[str, set[str]] = {"filer": set(), "recipient": set()}
+        pairs = self.rows.select("form", "perspective").unique().iter_rows()
+        for form, side in pairs:
+            by_side.get(side, set()).update(split_forms(form))
+        both = by_side["filer"] & by_side["recipient"]
+        return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
 
     def find_side(self, name: str) -> int:
         """Return the number of a perspective; -1 for one that no passage has."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank, vector
-from taxkg_assets.retrieval.encoder import Encoder, Vectors
+from taxkg_assets.retrieval.encoder import Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.hyde import generate_passage
 from taxkg_assets.retrieval.index_context import IndexContext
@@ -33,6 +33,7 @@ class FirstStage:
         documents: Features by name, each of shape (documents,).
         allowed: Filter that was given outright.
         meaning: Vector of the question, shape (dimension,).
+        tokens: Tokens of the question with their vectors; None where they are not compared.
     """
 
     scores: RetrieverScores
@@ -41,6 +42,7 @@ class FirstStage:
     documents: dict[str, Floats]
     allowed: RowFilter
     meaning: Vectors
+    tokens: TokenVectors | None = None
 
     @property
     def vector_floor(self) -> float:

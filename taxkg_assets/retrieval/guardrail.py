@@ -16,6 +16,24 @@ from taxkg_assets.rules.loader import load_family, load_rules
 
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
+PASSAGES, CELL, CHANGES, DOCUMENTS, SUMMARY = "passages", "cell", "changes", "documents", "summary"
+"""Kinds of answers: made of passages, a table cell, changes, a list of documents, a document's summary."""
+
+
+def score_kind(kind: str, signals: Mapping[str, float]) -> float:
+    """Grade the likelihood that an answer of some kind contains what is needed.
+
+    Args:
+        kind: `PASSAGES`, `CELL`, `CHANGES`, `DOCUMENTS` or `SUMMARY`.
+        signals: What the fit of this kind reads: those of `find_signals`, or `coverage` from 0 to 1.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
+    fitted = load_family("guardrail")["confidence"][kind]
+    logit = sum(weight * (1.0 if name == "bias" else signals[name]) for name, weight in fitted.items())
+    return grade_confidence(_sigmoid(logit))
+
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     """Grade the likelihood that passages answer the question.
@@ -27,11 +45,11 @@ def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     Returns:
         Relevance from 0 to 10.
     """
-    return grade_confidence(score_confidence(evidence, documents=documents))
+    return score_kind(PASSAGES, find_signals(evidence, documents=documents)) if evidence else 0.0
 
 
 def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Compute the probability that the answer contains what is needed.
+    """Compute the probability that an answer made of passages contains what is needed.
 
     Args:
         evidence: Features from `find_evidence`.
@@ -42,9 +60,7 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
     """
     if not evidence:
         return 0.0
-    fitted = load_family("guardrail")["confidence"]
-    signals = find_signals(evidence, documents=documents)
-    return _sigmoid(fitted["bias"] + sum(fitted[name] * value for name, value in signals.items()))
+    return read_confidence(score_kind(PASSAGES, find_signals(evidence, documents=documents)))
 
 
 def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:

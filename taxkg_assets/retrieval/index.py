@@ -35,7 +35,7 @@ PASSAGES = "passages"
 """Table of an index besides those of its larger units."""
 WRITTEN_AT_ONCE = 50_000
 """Passages in one write: with their vectors about 120 MB."""
-LAYOUT = 3
+LAYOUT = 4
 """Layout of an index's folder; copies of it are identified by its name, so another layout has another name."""
 _HASH_SEED = 7
 CHECK_SAMPLE = 50
@@ -160,7 +160,12 @@ def build_index(
     manifest = pl.DataFrame(
         {
             "index_version": [
-                _hash_rows(rows, units, known.catalogue, made_with=f"{LAYOUT}{model_hash}{settings.shaping()}")
+                _hash_rows(
+                    rows,
+                    units,
+                    known.catalogue,
+                    made_with=f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}",
+                )
             ],
             "path": [path],
             "model_name": [model_name],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from taxkg_assets.retrieval.passage_index import Known
 from taxkg_assets.retrieval.rerank import RANKED
 from taxkg_assets.retrieval.sections import build_means, find_mean_directions
 from taxkg_assets.retrieval.table_context import CATALOGUE
+from taxkg_assets.retrieval.token_match import TokenIndex
 
 MAPPED = (*RANKED, "chunk_id")
 """Columns that are also stored outside LanceDB's tables: those that ranking reads, and the id of each row."""
@@ -45,6 +47,7 @@ class KnownTables:
         lexical: BM25 postings.
         codes: Codes of the vectors.
         card: Sizes and names.
+        tokens: Tokens of the passages; None without an encoder.
     """
 
     rows: pl.DataFrame
@@ -60,10 +63,20 @@ class KnownTables:
     lexical: LexicalRetriever
     codes: VectorCodes
     card: dict[str, Any]
+    tokens: TokenIndex | None = None
+
+    def hash_tokens(self) -> str:
+        """Return a digest of the token vectors; empty without tokens."""
+        return "" if self.tokens is None else hashlib.sha256(self.tokens.vectors.tobytes()).hexdigest()
 
 
 def build_known(
-    rows: pl.DataFrame, vectors: Vectors, *, units: pl.DataFrame, catalogue: pl.DataFrame | None = None
+    rows: pl.DataFrame,
+    vectors: Vectors,
+    *,
+    units: pl.DataFrame,
+    catalogue: pl.DataFrame | None = None,
+    tokens: TokenIndex | None = None,
 ) -> KnownTables:
     """Compute all that searches need of an index besides its rows.
 
@@ -72,6 +85,7 @@ def build_known(
         vectors: Unit vectors of shape (rows, dimension).
         units: Documents, pages and sections in the order of a reader.
         catalogue: From `list_catalogue`; None where the index has no tables.
+        tokens: Tokens of the passages; None without an encoder.
 
     Returns:
         Tables and matrices to store.
@@ -104,6 +118,7 @@ def build_known(
         lexical=lexical,
         codes=build_codes(vectors),
         card={"height": rows.height, "sides": list(facts.sides)},
+        tokens=tokens,
     )
 
 
@@ -118,6 +133,7 @@ def read_known(
     document_vectors: Vectors,
     section_means: Vectors | None,
     lexical: LexicalRetriever,
+    tokens: TokenIndex | None = None,
 ) -> Known:
     """Convert stored tables to what searches use.
 
@@ -131,6 +147,7 @@ def read_known(
         document_vectors: Mean direction of each document.
         section_means: Mean directions of sections; None to compute them.
         lexical: BM25 postings.
+        tokens: Tokens of the passages; None where the index has none.
 
     Returns:
         Properties by name for `PassageFacts` and `DocumentFacts`, and the matrices.
@@ -148,7 +165,7 @@ def read_known(
         "number_of": passages["document_number"],
     }
     units = {level: rows[f"unit_{level}"].to_numpy().astype(np.int64) for level in UNIT_LEVELS}
-    return Known(passages, about, units, document_vectors, section_means, lexical)
+    return Known(passages, about, units, document_vectors, section_means, lexical, tokens)
 
 
 def read_vocabulary(terms: pl.DataFrame) -> Vocabulary:

@@ -22,6 +22,7 @@ class Parts:
     parents: bool = True
     hyde: bool = False
     cells: bool = True
+    tokens: bool = True
 
 
 DEFAULT_PARTS = Parts()

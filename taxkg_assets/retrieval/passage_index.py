@@ -24,6 +24,7 @@ from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
 from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.sections import Sections, build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.token_match import TokenIndex
 
 Facts = TypeVar("Facts", bound=object)
 
@@ -58,6 +59,10 @@ class PassageIndex(Protocol):
     def lexical(self) -> LexicalRetriever:
         """Return the BM25 postings."""
 
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
         """Return the vectors of some rows, shape (rows, dimension)."""
 
@@ -83,6 +88,7 @@ class Known:
         document_vectors: Mean direction of each document.
         section_means: Mean directions of sections.
         lexical: BM25 postings.
+        tokens: Tokens of the passages; None where the index has none.
     """
 
     passages: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +97,7 @@ class Known:
     document_vectors: Vectors | None = None
     section_means: Vectors | None = None
     lexical: LexicalRetriever | None = None
+    tokens: TokenIndex | None = None
 
 
 NOTHING_KNOWN = Known()
@@ -139,6 +146,11 @@ class SearchIndex:
         if self.known.document_vectors is not None:
             return self.known.document_vectors
         return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
+
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+        return self.known.tokens
 
     @cached_property
     def sections(self) -> Sections:
@@ -236,6 +248,11 @@ class LanceIndex:
     def height(self) -> int:
         """Return the number of passages."""
         return self.store.height
+
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+        return self.known.tokens
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return scores of every row by terms, and of the nearest rows by meaning."""

@@ -35,6 +35,7 @@ class Signals:
         by_document: Features of each document by name.
         document_number: Document of each row.
         by_section: Similarity of each row's section, 0 to 1.
+        by_token: Nearness of the question's tokens to those of each row, 0 to 1.
     """
 
     rows: Ints
@@ -45,6 +46,7 @@ class Signals:
     by_document: Mapping[str, Floats]
     document_number: Ints
     by_section: Floats
+    by_token: Floats
 
 
 def find_features(
@@ -85,6 +87,7 @@ def find_features(
         "around": _score_contained(wanted, around),
         "number": _score_contained(numbers, contained),
         "section_vector": signals.by_section,
+        "token_match": signals.by_token * float(not route.keys),
         "example": facts.is_example[signals.rows],
         "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
         "edge": signals.is_linked,

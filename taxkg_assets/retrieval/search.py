@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
 from taxkg_assets.retrieval.assembly import Assembly
-from taxkg_assets.retrieval.encoder import Encoder, Vectors
+from taxkg_assets.retrieval.encoder import Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, match_forms, score_first_stage
@@ -148,6 +148,8 @@ class Searcher:
             encoder=self.encoder,
             parts=self.parts,
         )
+        if self.parts.tokens and self.index.tokens is not None:
+            first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
         ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
         if (
             self.parts.cells
@@ -319,6 +321,7 @@ class Searcher:
             by_document=first_stage.documents,
             document_number=self.facts.number_of[rows],
             by_section=self._score_sections(rows, first_stage.meaning),
+            by_token=self._score_tokens(rows, first_stage.tokens),
         )
 
     def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
@@ -326,5 +329,19 @@ class Searcher:
         anchors = self.passages.anchor_number[rows]
         near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
         reach: float = load_family("ranking")["section_reach"]
-        scores: Floats = np.clip((near - near.max(initial=0.0) + reach) / reach, 0.0, 1.0)
-        return scores
+        return _stretch(near, reach)
+
+    def _score_tokens(self, rows: Ints, question: TokenVectors | None) -> Floats:
+        """Score how near each row comes to the question token by token: 1 for the nearest, falling with the distance.
+
+        0 where the index has no tokens.
+        """
+        if question is None or self.index.tokens is None:
+            return np.zeros(len(rows))
+        return _stretch(self.index.tokens.score_rows(question, rows), load_family("ranking")["tokens"]["reach"])
+
+
+def _stretch(values: Floats, reach: float) -> Floats:
+    """Return values as 1 for the largest and 0 from `reach` below it."""
+    scores: Floats = np.clip((values - values.max(initial=0.0) + reach) / reach, 0.0, 1.0)
+    return scores

@@ -63,7 +63,7 @@ class Lines(dy.Schema):
     entries = strings_column("kinds of the fields to be filled in for it; empty for a heading of further lines")
     field_count = dy.Int32(min=0, description="number of fields to be filled in for it, all copies together")
     canonical_id = text_column(
-        "`<form>/<revision>/<part>/<key>` of its oldest revision in the library; the same in every later one"
+        "`<form>/<words>` of its label in the oldest revision of the library; the same in every later one"
     )
     history = strings_column("its names `<form>/<revision>/<part>/<key>` in older revisions, the next older first")
     anchor_id = text_column("heading that prints it, if any", nullable=True)
@@ -81,7 +81,8 @@ class Formulas(dy.Schema):
     operands = strings_column(
         "keys in their order, a difference is the first minus all others; `line_14 (1040)` is a line of another form"
     )
-    factor = dy.Float64(nullable=True, description="rate of a product")
+    operand_parts = strings_column("the part of each operand; empty where it has none or is on another form")
+    factor = dy.Float64(nullable=True, description="rate of a product, or the amount that a number is multiplied by")
     bound = dy.String(
         regex=one_of(BOUNDS), description="bound of the result, `at_least_zero` or `at_most_zero`; empty for none"
     )

@@ -57,6 +57,23 @@ def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 
+def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
+    """List every box of a form, newest revision first.
+
+    Args:
+        released: The release to read.
+        form: Form, e.g. 1099-DIV.
+
+    Raises:
+        BoxNotFoundError: No form with boxes has this name; the message lists them.
+    """
+    rows = find_asked_forms(released, [form])
+    if not rows:
+        known = ", ".join(released.table("registry")["form"].unique().sort()) or "none"
+        raise BoxNotFoundError(f"No form {form!r} with boxes in this corpus. Forms: {known}.")
+    return rows
+
+
 def find_asked_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
     """Every box of the forms that words name and nothing else, newest revision first; none where they name none.
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from taxkg_assets.serving import library
-from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, PageDetail
+from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, IndexTerm, PageDetail
+from taxkg_assets.serving.problems import describe_problems
 from taxkg_assets.serving.service import Service
 
 DocumentId = Annotated[str, Path(min_length=1, max_length=200, description="document id, as in a search result")]
@@ -19,7 +20,7 @@ PICTURE_CACHE = "private, max-age=3600"
 
 def create_browse_router(service: Service) -> APIRouter:
     """The endpoints over one home."""
-    router = APIRouter(prefix="/v1", tags=["browse"])
+    router = APIRouter(prefix="/v1", tags=["browse"], responses=describe_problems(404))
 
     @router.get("/documents", summary="Every document of the release")
     def documents() -> list[DocumentEntry]:
@@ -29,9 +30,15 @@ def create_browse_router(service: Service) -> APIRouter:
     def document_detail(document: DocumentId) -> DocumentDetail:
         return library.describe_document(service.current, document)
 
+    @router.get("/documents/{document}/index", summary="Terms of the index that a document prints, with their pages")
+    def index_terms(document: DocumentId) -> list[IndexTerm]:
+        return library.list_index_terms(service.current, document)
+
     @router.get(
         "/documents/{document}/pages/{page}.png",
         summary="A page as a picture, without marks; headers give its size in points",
+        response_class=Response,
+        responses={200: {"content": {"image/png": {}}, "description": "The page as a picture."}},
     )
     def page_picture(
         document: DocumentId,

@@ -17,7 +17,7 @@ from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.compat import record_runs_at
 from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.gates import GATED_BY, find_ungated, latest_evaluations
+from taxkg_assets.defs.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.proposers import prune_journal
@@ -27,7 +27,7 @@ from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, W
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
-from taxkg_assets.defs.verdicts import MEASURED
+from taxkg_assets.defs.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
@@ -158,7 +158,9 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
         evaluation: Result of the asset check.
         result: Result of the build, which gains a row in `gates`.
     """
-    figures = {k: _figure(v) for k, v in evaluation.metadata.items()}
+    if evaluation.check_name.endswith(MEASURED_SUFFIX):
+        return  # the gate itself says that it had nothing to measure
+    figures = {k: _figure(v) for k, v in evaluation.metadata.items() if k != FLOORS}
     table = evaluation.asset_key.to_user_string()
     is_warning = evaluation.severity == dg.AssetCheckSeverity.WARN
     passed = "passed" if figures.pop(MEASURED, True) else "not measured"

@@ -81,9 +81,7 @@ def find_two(
     wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
     if found:
         raise RevisionNotFoundError(f"{name!r} may mean any of {', '.join(products)}: give one of these names.")
-    raise RevisionNotFoundError(
-        f"No document of {name!r} {wanted}. There are: {listed}. `taxkg diff` also takes the path of a PDF."
-    )
+    raise RevisionNotFoundError(f"No document of {name!r} {wanted}. There are: {listed}.")
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:

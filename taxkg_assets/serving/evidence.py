@@ -25,10 +25,41 @@ def find_node(released: Released, node_id: str) -> dict[str, Any]:
     """The row of a node of the release; `EvidenceNotFoundError` if there is none."""
     rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
     if not rows:
-        raise EvidenceNotFoundError(
-            f"No node {node_id!r} in the release: take `node_id` from a search result (write # as %23 in a URL)."
-        )
+        raise EvidenceNotFoundError(f"No node {node_id!r} in the release: take `node_id` from a search result.")
     return rows[0]
+
+
+HIERARCHY = ("parent_of", "follows")
+"""Relations that repeat the order of a document."""
+
+
+def read_node(released: Released, node_id: str) -> dict[str, Any]:
+    """Read a node in full with its relations to other nodes.
+
+    Args:
+        released: The release to read.
+        node_id: Id of the node.
+
+    Returns:
+        The row of `nodes` with `edges`: direction, relation, the other end, polarity, confidence, evidence, page.
+
+    Raises:
+        EvidenceNotFoundError: The release does not contain the node.
+    """
+    node = find_node(released, node_id)
+    ends = (("source_id", "target_id", "out"), ("target_id", "source_id", "in"))
+    columns = ("relation", "polarity", "confidence", "evidence", "page")
+    edges = released.table("edges").filter(~pl.col("relation").is_in(HIERARCHY))
+    found = pl.concat(
+        edges.filter(pl.col(own) == node_id).select(
+            pl.lit(direction).alias("direction"), pl.col(other).alias("other_id"), *columns
+        )
+        for own, other, direction in ends
+    )
+    return {
+        **node,
+        "edges": found.sort("direction", "relation", "other_id", descending=[True, False, False]).to_dicts(),
+    }
 
 
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:

@@ -7,17 +7,18 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import anyio
 import anyio.to_thread
 from deltalake.exceptions import DeltaError
-from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from taxkg_assets.defs.place import PlaceError
@@ -28,13 +29,18 @@ from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
 from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.field_names import describe_fields
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.lines import LineNotFoundError
-from taxkg_assets.serving.request_limits import PostOnly, RequestLimits
+from taxkg_assets.serving.lookup_api import create_lookup_router
+from taxkg_assets.serving.problems import code_of, describe_invalid, describe_problems, refuse
+from taxkg_assets.serving.replies import CellRow, Served
+from taxkg_assets.serving.request_limits import PostOnly, RequestLimits, ToolsPath
 from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
 from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
+from taxkg_assets.serving.verify_api import create_verify_router
 from taxkg_assets.serving.web import SecurityHeaders, create_web_router
 
 _log = logging.getLogger("taxkg.serving")
@@ -86,7 +92,7 @@ class SearchRequest(_Request):
     year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
     document: Words | None = Field(default=None, max_length=200, description="only this document")
     tag: Words | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
-    level: Level = "auto"
+    level: Level = Field(default="auto", description="size of a passage; auto: what the question wants")
 
 
 class AskRequest(_Request):
@@ -111,29 +117,33 @@ class QueryRequest(_Request):
     """A question with the detail that is wanted."""
 
     question: Question
-    document_id: Words | None = Field(default=None, max_length=200, description="only this document")
-    mode: Literal["auto", "summary", "detailed"] = "auto"
+    document: Words | None = Field(default=None, max_length=200, description="only this document")
+    document_id: Words | None = Field(default=None, max_length=200, description="older name of `document`")
+    mode: Literal["auto", "summary", "detailed"] = Field(
+        default="auto",
+        description="summary: from whole sections; detailed: from paragraphs; auto: as the question wants",
+    )
 
 
 class FeedbackRequest(_Request):
     """A judgement of an answer."""
 
     query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
-    is_helpful: bool
-    comment: Words = Field(default="", max_length=2000)
+    is_helpful: bool = Field(description="whether the answer helped")
+    comment: Words = Field(default="", max_length=2000, description="why")
 
 
 class Source(BaseModel):
-    """Where a part of an answer stands."""
+    """The place of a part of an answer."""
 
-    document: str
-    form: str
-    revision: str
-    page: int
+    document: str = Field(description="document id")
+    form: str = Field(description="form or publication; may be empty")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    page: int = Field(description="page of the PDF, from 1")
     paragraph: str = Field(description="the passage")
-    heading_path: str
-    node_id: str
-    bboxes: list[dict[str, float]]
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    node_id: str = Field(description="id of its node, for `/v1/nodes` and `/v1/evidence`")
+    bboxes: list[dict[str, float]] = Field(description="its rectangles: page, and x0, y0, x1, y1 in points")
     evidence: str = Field(description="path of the page's picture with the passage marked")
     quality: list[Flag] = Field(default=[], description="what to doubt of the document")
 
@@ -141,11 +151,11 @@ class Source(BaseModel):
 class QueryResponse(BaseModel):
     """An answer with its sources."""
 
-    answer: str | None
-    sources: list[Source]
+    answer: str | None = Field(description="the answer with its citations [n]; null if it abstains")
+    sources: list[Source] = Field(description="the passages, in the order of their numbers")
     detail_level: str = Field(description="the mode asked for; of auto the size of passages that the question wants")
-    confidence: float
-    abstained: bool
+    confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
+    abstained: bool = Field(description="whether the library does not answer the question")
     created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")
 
 
@@ -177,6 +187,8 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        responses=describe_problems(),
+        default_response_class=RoundedResponse,
     )
     measured = ServerMetrics(service)
     app.add_middleware(MetricsMiddleware, metrics=measured)
@@ -185,30 +197,76 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     _add_errors(app)
     _add_questions(app, service)
-    _add_lookups(app, service)
     _add_operations(app, service, measured)
+    app.include_router(create_lookup_router(service))
     app.include_router(create_browse_router(service))
+    app.include_router(create_verify_router(service))
     app.include_router(create_web_router())
     app.mount("/mcp", PostOnly(tools_app))
+    app.add_middleware(ToolsPath)
+    _describe_keys(app)
     return app
+
+
+class RoundedResponse(JSONResponse):
+    """JSON with numbers of at most four decimals: a hundredth of a point is finer than any print."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the content as JSON.
+
+        Args:
+            content: Plain data.
+        """
+        return super().render(_round(content))
+
+
+def _round(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, dict):
+        return {name: _round(own) for name, own in value.items()}
+    if isinstance(value, list):
+        return [_round(own) for own in value]
+    return value
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Add to the OpenAPI document how a key is sent, where the server has one."""
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = described()
+        document["components"]["securitySchemes"] = {
+            "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "Bearer": {"type": "http", "scheme": "bearer"},
+        }
+        describe_fields(document)
+        document["security"] = [{}, {"ApiKey": []}, {"Bearer": []}]
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def _add_errors(app: FastAPI) -> None:
     async def not_found(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 404)
+        return refuse(404, str(error))
 
     async def out_of_reach(_: Request, error: Exception) -> JSONResponse:
         _log.error("a table of the release cannot be read: %s", error)
-        detail = "What this needs of the home cannot be read now: try again later; the server's log says more."
-        return JSONResponse({"detail": detail}, 503)
+        return refuse(503, "The home cannot be read now: try again later; the server's log says more.")
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        # Without the input and in ASCII: an input can hold what no answer can, half a pair of surrogates.
-        wrong = [{key: one[key] for key in ("type", "loc", "msg")} for one in error.errors()]
-        return Response(json.dumps({"detail": wrong}), 422, media_type="application/json")
+        # In ASCII: a name of the input can contain half a pair of surrogates.
+        problem = {"detail": describe_invalid(error.errors()), "code": code_of(422)}
+        return Response(json.dumps(problem), 422, media_type="application/json")
+
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, StarletteHTTPException)
+        return refuse(error.status_code, str(error.detail), headers=error.headers)
 
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(StarletteHTTPException, refused)
     for kind in NOT_FOUND:
         app.add_exception_handler(kind, not_found)
     for fault in OUT_OF_REACH:
@@ -216,7 +274,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/search", summary="Ranked passages with page and rectangles")
+    @app.post("/v1/search", responses=describe_problems(404), summary="Ranked passages with page and rectangles")
     def search(asked: SearchRequest, response: Response) -> list[Result]:
         started = time.perf_counter()
         filters = {"form": asked.form, "year": asked.year, "document": asked.document, "tag": asked.tag}
@@ -224,18 +282,20 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         _note(service, response, asked.question, found, filters=filters, started=started)
         return found
 
-    @app.post("/v1/table", summary="Cells of tables by their row and column headers")
-    def table(asked: TableRequest) -> list[dict[str, Any]]:
-        return service.find_cells(asked.question, k=asked.k, document=asked.document)
+    @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
+    def table(asked: TableRequest) -> list[CellRow]:
+        return cast(list[CellRow], service.find_cells(asked.question, k=asked.k, document=asked.document))
 
-    @app.post("/v1/ask", summary="An answer with citations, general guidance, or silence")
+    @app.post(
+        "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or silence"
+    )
     def ask(asked: AskRequest, response: Response) -> Answer:
         filters = {"form": asked.form, "year": asked.year, "document": asked.document}
         return answer(asked.question, response, k=asked.k, level="auto", filters=filters)
 
-    @app.post("/v1/query", summary="An answer with its sources, short or detailed")
+    @app.post("/v1/query", responses=describe_problems(404), summary="An answer with its sources, short or detailed")
     def query(asked: QueryRequest, response: Response) -> QueryResponse:
-        filters = {"document": asked.document_id}
+        filters = {"document": asked.document or asked.document_id}
         found = answer(asked.question, response, k=5, level=LEVELS[asked.mode], filters=filters)
         return QueryResponse(
             answer=found.answer,
@@ -252,7 +312,12 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         _note(service, response, question, found, filters=filters, started=started)
         return found
 
-    @app.post("/v1/feedback", status_code=204, summary="Say whether an answer helped; the log of questions must be on")
+    @app.post(
+        "/v1/feedback",
+        status_code=204,
+        responses=describe_problems(409),
+        summary="Report whether an answer helped; the log of questions must be on",
+    )
     def feedback(given: FeedbackRequest) -> None:
         if service.journal is None:
             raise HTTPException(409, "No log of questions is kept: start the server with TAXKG_QUERY_LOG=true.")
@@ -280,54 +345,14 @@ def _note(
     )
 
 
-def _add_lookups(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/boxes", summary="A box: label, aliases, revisions, and what is said of it")
-    def boxes(
-        form: Annotated[str, Query(min_length=1, max_length=100)],
-        key: Annotated[str, Query(min_length=1, max_length=50)],
-    ) -> list[dict[str, Any]]:
-        return service.find_box(form, key)
-
-    @app.get("/v1/lines", summary="A line, box or column of a form in each revision, with its fields")
-    def lines(
-        form: Annotated[str, Query(min_length=1, max_length=100)],
-        key: Annotated[str, Query(min_length=1, max_length=50)],
-    ) -> list[dict[str, Any]]:
-        return service.find_line(form, key)
-
-    @app.get("/v1/trace", summary="Where the amount of a line goes and comes from, across documents")
-    def trace(
-        form: Annotated[str, Query(min_length=1, max_length=100)],
-        key: Annotated[str, Query(min_length=1, max_length=50)],
-    ) -> dict[str, Any]:
-        return service.trace_line(form, key)
-
-    @app.get("/v1/diff", summary="What changed between two revisions, the two newest if none is named")
-    def diff(
-        name: Annotated[str, Query(min_length=1, max_length=100)],
-        older: Annotated[str, Query(max_length=200)] = "",
-        newer: Annotated[str, Query(max_length=200)] = "",
-        routine: Annotated[bool, Query(description="also changes that nobody has to act on")] = True,
-    ) -> list[dict[str, Any]]:
-        return [row for row in service.compare(name, older, newer) if routine or not row["is_routine"]]
-
-    @app.get("/v1/evidence/{node_id:path}.png", summary="The page of a node with its rectangles marked")
-    def evidence(
-        node_id: str,
-        page: Annotated[int | None, Query(ge=1)] = None,
-        zoom: Annotated[float, Query(ge=0.5, le=4.0)] = 2.0,
-    ) -> Response:
-        return Response(service.draw_evidence(node_id, page=page, zoom=zoom), media_type="image/png")
-
-
 def _add_operations(app: FastAPI, service: Service, measured: ServerMetrics) -> None:
-    # A thread of their own: they are told at once while questions wait for the others.
+    # A thread of their own: they answer at once while questions wait for the others.
     watching = anyio.CapacityLimiter(1)
 
     @app.get("/healthz", summary="What is served, and whether a newer release cannot be read")
-    async def healthz() -> dict[str, Any]:
+    async def healthz() -> Served:
         described = await anyio.to_thread.run_sync(service.describe, limiter=watching)
-        return {"status": "stale" if service.is_stale else "ok", **described}
+        return Served(status="stale" if service.is_stale else "ok", **described)
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:

@@ -57,6 +57,21 @@ class DocumentDetail(DocumentEntry):
     revisions: list[str] = Field(description="documents of the same product, newest first")
 
 
+class IndexPlace(BaseModel):
+    """One place that the printed index of a document names for a term."""
+
+    label: str = Field(description="page number as printed")
+    page: int | None = Field(description="page of the PDF that it leads to; null outside the document")
+
+
+class IndexTerm(BaseModel):
+    """One term of the index that a document prints."""
+
+    term: str
+    subterm: str = Field(description="terms below it, joined with ', '; may be empty")
+    places: list[IndexPlace]
+
+
 class Paragraph(BaseModel):
     """One paragraph, list item or caption of a page."""
 
@@ -172,6 +187,27 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
         quality=released.flags.get(document, []),
         revisions=names,
     )
+
+
+def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
+    """List the terms of the index that a document prints, in its order; none for a document without one.
+
+    Args:
+        released: The release to read; one of an older version does not contain links.
+        document: Id of the document.
+
+    Raises:
+        PageNotFoundError: The release does not contain the document.
+    """
+    _document(released, document)
+    if not released.holds("links"):
+        return []
+    links = released.read_documents("links", [document]).filter(pl.col("kind") == "index", pl.col("term") != "")
+    terms: dict[tuple[str, str], list[IndexPlace]] = {}
+    for row in links.sort("page", "link_ix").iter_rows(named=True):
+        place = IndexPlace(label=row["text"].strip(" ,"), page=row["target_page"])
+        terms.setdefault((row["term"], row["subterm"] or ""), []).append(place)
+    return [IndexTerm(term=term, subterm=subterm, places=places) for (term, subterm), places in terms.items()]
 
 
 def read_page(released: Released, document: str, page: int) -> PageDetail:

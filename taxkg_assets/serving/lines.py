@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released
 
 _PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
@@ -16,6 +18,9 @@ _KEY = re.compile(
     r"(?i)^\W*(?:form\b\W*)?(?:part\s+(?P<part>[ivx]+|\d+)\b\W*)?(?:(?P<kind>line|box|column|step)(?:e?s)?[\s_]+)?"
     r"\(?(?P<key>[0-9]*[a-z]{0,5})\)?\W*$"
 )
+_REVISION = re.compile(r"^\d{4}(?:-\d{2})?$")
+_YEAR = 4
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
 _CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
@@ -31,6 +36,9 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
         released: The release to read.
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
+    Returns:
+        One row per revision and part: the line with its fields, formula, uses, flows, and explanations in instructions.
+
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
     """
@@ -45,11 +53,13 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
     if match["kind"]:
         named &= pl.col("kind") == match["kind"].lower()
     if match["part"]:
-        named &= pl.col("part") == match["part"].upper()
+        named &= pl.col("part").is_in(_spell_part(match["part"]))
     rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Its lines: {keys}.")
-    return _with_fields(rows, released)
+    found = _with_fields(rows, released)
+    explained = find_explanations(found, released)
+    return [{**row, "explanations": explained.get(node_of(row), [])} for row in found]
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[dict[str, Any]]:
@@ -57,22 +67,26 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
 
     Args:
         released: The release to read.
-        words: Name of the form.
-        revision: Revision or document; the newest that is no draft if empty.
+        words: Name of the form, and its revision or year if `revision` is empty.
+        revision: Revision, year or document; the newest that is no draft if empty.
 
     Raises:
         LineNotFoundError: There is no such form or revision.
     """
     lines = _lines_of(released)
     form, rest = _read_form(words, lines)
-    if rest.strip().lower() not in ("", "form"):
+    rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
+    if rest and (revision or not _REVISION.match(rest)):
         raise LineNotFoundError(f"{rest!r} is no part of the name of {form}. Give a revision with `--revision`.")
+    revision = revision or rest
     mine = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"
     )
     editions = mine.select("revision", "document_id", "is_draft").unique().sort("is_draft", "revision", "document_id")
     if revision:
-        editions = editions.filter((pl.col("revision") == revision) | (pl.col("document_id") == revision))
+        is_year = pl.col("revision").str.starts_with(f"{revision}-") & (len(revision) == _YEAR)
+        is_named = (pl.col("revision") == revision) | (pl.col("document_id") == revision)
+        editions = editions.filter(is_named | is_year)
     if editions.is_empty():
         known = ", ".join(mine["revision"].unique().sort())
         raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {known}.")
@@ -102,6 +116,15 @@ def list_fields(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     ]
     columns = ("document_id", *_FIELD_COLUMNS[:-1], *_CORNERS)
     return pl.DataFrame(entries, schema=columns, infer_schema_length=None)
+
+
+def _spell_part(part: str) -> list[str]:
+    """Give the ways in which a form may count a part: 3 and III are one."""
+    upper = part.upper()
+    if upper in _ROMAN:
+        return [upper, str(_ROMAN.index(upper) + 1)]
+    is_known = upper.isdigit() and 0 < int(upper) <= len(_ROMAN)
+    return [upper, _ROMAN[int(upper) - 1]] if is_known else [upper]
 
 
 def _lines_of(released: Released) -> pl.DataFrame:
@@ -146,20 +169,20 @@ def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, st
     return {(row["document_id"], row["part"], row["key"]): row for row in found.iter_rows(named=True)}
 
 
-def _find_uses(
-    line: dict[str, Any],
-    formulas: dict[tuple[str, str, str], dict[str, Any]],
-    known: Collection[tuple[str, str, str]],
-) -> list[str]:
-    """List the lines of the document that are computed from a line: of equal keys, a part means its own."""
+def _find_uses(line: dict[str, Any], formulas: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
+    """List the lines of the document that are computed from a line; one of another part with its part."""
     document_id, part, key = line["document_id"], line["part"], line["key"]
     return [
-        user
+        user if of_part in (part, "") else f"Part {of_part} {user}"
         for (document, of_part, user), formula in formulas.items()
-        if document == document_id
-        and key in formula["operands"]
-        and (of_part == part or (document_id, of_part, key) not in known)
+        if document == document_id and (part, key) in _operands_of(formula)
     ]
+
+
+def _operands_of(formula: dict[str, Any]) -> list[tuple[str, str]]:
+    """Give part and key of each operand; without parts in a release of an older version."""
+    parts = formula.get("operand_parts") or [formula["part"]] * len(formula["operands"])
+    return list(zip(parts, formula["operands"], strict=True))
 
 
 def _find_flows(flows: pl.DataFrame | None, line: dict[str, Any], end: str) -> list[dict[str, Any]]:
@@ -179,14 +202,12 @@ def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]
         entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
     formulas = _read_formulas(released, rows)
     flows = released.table("flows").filter(pl.col("relation") != "computed_from") if released.holds("flows") else None
-    every = released.table("lines").filter(pl.col("document_id").is_in(rows["document_id"].unique().to_list()))
-    known = set(every.select("document_id", "part", "key").iter_rows())
     return [
         {
             **row,
             "formula": formulas.get((row["document_id"], row["part"], row["key"])),
             **{f"flows_{way}": _find_flows(flows, row, end) for way, end in (("in", "target"), ("out", "source"))},
-            "used_in": _find_uses(row, formulas, known),
+            "used_in": _find_uses(row, formulas),
             "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
             "quality": released.flags_of(row["document_id"]),
         }

@@ -1,7 +1,12 @@
-"""Progress bars in the terminal for the progress that stages report."""
+"""Progress bars in the terminal for the progress that stages report: one line for each running stage.
+
+A finished stage leaves the screen; those that took a while are listed above the bars, so that the display stays within
+a small terminal.
+"""
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -9,9 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from taxkg_assets.defs.progress import listening
 from taxkg_assets.serving.terminal import Terminal
 
+LISTED_SECONDS = 2.0
+"""Time from which a finished stage is listed."""
+
+MOST_BARS = 12
+"""Stages on the screen at once; further ones are counted only."""
+
 
 class ProgressBars:
-    """One bar per stage, on standard error; silent where standard error is not a terminal."""
+    """One bar per running stage, on standard error; silent where standard error is not a terminal."""
 
     def __init__(self) -> None:
         console = Terminal(stderr=True)
@@ -23,8 +34,10 @@ class ProgressBars:
             TimeElapsedColumn(),
             console=console,
             disable=not console.is_terminal,
+            transient=True,
         )
         self.tasks: dict[str, TaskID] = {}
+        self.started: dict[str, float] = {}
         self._listening = listening(self)
 
     def __enter__(self) -> ProgressBars:
@@ -39,20 +52,51 @@ class ProgressBars:
         self._listening.__exit__(kind, error, trace)
 
     def start(self, stage: str, total: int) -> None:
-        """Show a bar, or a pulsing one where the total is unknown."""
-        self.tasks[stage] = self.progress.add_task(stage, total=total or None)
+        """Show a bar, or a pulsing one where the total is unknown.
+
+        Args:
+            stage: Name of the stage; one that runs again takes the place of its last run.
+            total: Number of its units; 0 if unknown.
+        """
+        if stage in self.tasks:
+            self.progress.remove_task(self.tasks[stage])
+        is_shown = sum(task.visible for task in self.progress.tasks) < MOST_BARS
+        self.tasks[stage] = self.progress.add_task(stage, total=total or None, visible=is_shown)
+        self.started[stage] = time.monotonic()
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """Move a bar."""
-        self.progress.advance(self.tasks[stage], count)
+        """Move a bar.
+
+        Args:
+            stage: Name of the stage.
+            count: Number of further units done.
+        """
+        if stage in self.tasks:
+            self.progress.advance(self.tasks[stage], count)
 
     def measure(self, stage: str, done: int, total: int) -> None:
-        """Set a bar that did not know its total."""
-        self.progress.update(self.tasks[stage], completed=done, total=total)
+        """Set a bar that did not know its total.
+
+        Args:
+            stage: Name of the stage.
+            done: Number of units done.
+            total: Number of its units.
+        """
+        if stage in self.tasks:
+            self.progress.update(self.tasks[stage], completed=done, total=total)
 
     def finish(self, stage: str) -> None:
-        """Fill a bar."""
-        task = self.tasks[stage]
-        done = self.progress.tasks[self.progress.task_ids.index(task)]
-        total = done.total or max(done.completed, 1)
-        self.progress.update(task, total=total, completed=total)
+        """Take a bar off the screen; list the stage if it took a while.
+
+        Args:
+            stage: Name of the stage.
+        """
+        task = self.tasks.pop(stage, None)
+        if task is None:  # a second run of the stage at the same time was over first
+            return
+        done = next(own for own in self.progress.tasks if own.id == task)
+        count = int(done.total or max(done.completed, 1))
+        seconds = time.monotonic() - self.started.pop(stage)
+        self.progress.remove_task(task)
+        if seconds >= LISTED_SECONDS and not self.progress.disable:
+            self.progress.console.print(f"[green]✓[/] {stage:<24} {count:>6,}  {seconds:6.1f} s", highlight=False)

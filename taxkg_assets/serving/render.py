@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -29,27 +30,16 @@ MOST_FLAGGED = 40
 HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels"}
 
 
-def build_result(result: BuildResult, *, out: Console) -> None:
-    """Gates, counts and times of a build."""
-    gates = Table("gate on", "law", "", "rows", "offending", "figures", title="Gates", title_justify="left")
-    for gate in result.gates:
-        if gate.table == "document_quality" and gate.word == "passed":
-            continue
-        figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
-        gates.add_row(
-            gate.table,
-            gate.check.replace("_", " "),
-            f"[{_STYLES[gate.word]}]{gate.word}",
-            str(gate.figures.get("rows checked", "")),
-            str(gate.figures.get("offending rows", "")),
-            escape(", ".join(f"{k} {_short(v)}" for k, v in figures.items())),
-        )
-    tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
-    for name in result.rows:
-        seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
-        tables.add_row(name, str(result.rows[name]), f"{seconds:.1f}", "built" if name in result.built else "unchanged")
-    out.print(tables)
-    out.print(gates)
+def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -> None:
+    """Print what a build did: what was built and what its gates found, and the time.
+
+    Args:
+        result: Result of the build.
+        out: Console to print to.
+        is_whole: Whether to list every table and every gate, not only what is new and what was found.
+    """
+    _built_tables(result, out=out, is_whole=is_whole)
+    _gates(result, out=out, is_whole=is_whole)
     for gate in result.gates:
         if not gate.is_passed:
             out.print(f"[bold red]{gate.table}: {gate.check}[/] found")
@@ -62,6 +52,40 @@ def build_result(result: BuildResult, *, out: Console) -> None:
     flagged(result.flagged, out=out)
     word = "[green]Built" if result.is_done else "[bold red]Stopped: nothing downstream of the failure was touched"
     out.print(f"{word}[/] in {result.seconds:.1f} s.")
+
+
+def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
+    shown = [name for name in result.rows if is_whole or name in result.built]
+    tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
+    for name in shown:
+        seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
+        tables.add_row(name, str(result.rows[name]), f"{seconds:.1f}", "built" if name in result.built else "unchanged")
+    if shown:
+        out.print(tables)
+    if len(shown) < len(result.rows):
+        out.print(f"{len(result.rows) - len(shown)} tables unchanged.")
+
+
+def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
+    counted = [gate for gate in result.gates if not (gate.table == "document_quality" and gate.word == "passed")]
+    shown = [gate for gate in counted if is_whole or gate.word not in ("passed", "not measured")]
+    gates = Table("gate on", "law", "", "rows", "offending", "figures", title="Gates", title_justify="left")
+    for gate in shown:
+        figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
+        gates.add_row(
+            gate.table,
+            gate.check.replace("_", " "),
+            f"[{_STYLES[gate.word]}]{gate.word}",
+            str(gate.figures.get("rows checked", "")),
+            str(gate.figures.get("offending rows", "")),
+            escape(", ".join(f"{k} {_short(v)}" for k, v in figures.items())),
+        )
+    if shown:
+        out.print(gates)
+    words = Counter(gate.word for gate in result.gates)
+    if not is_whole and words:
+        counts = ", ".join(f"{count} {word}" for word, count in words.items())
+        out.print(f"Gates: {counts}. `--verbose` lists them all.", highlight=False)
 
 
 def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:

@@ -40,6 +40,12 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             for flow in row["flows_in" if way == "from" else "flows_out"]:
                 there = f"{flow[f'{end}_form']} {flow[f'{end}_key']}".replace("_", " ")
                 out.print(f"  {way}: {escape(there)} [dim]{escape(flow['document_id'])}[/]", highlight=False)
+        for heading in row["explanations"]:
+            where = f"{heading['document_id']} p. {heading['page']}"
+            other = ", another revision" if heading["relation"] != "same_field" else ""
+            out.print(f"  explained: {escape(heading['heading'])} [dim]{escape(where)}{other}[/]", highlight=False)
+            for passage in heading["passages"][:1]:
+                out.print(f"    {escape(passage['text'][:300])}", highlight=False)
         for field in row["fields"]:
             box = field["bbox"]
             place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from taxkg_assets.serving.problems import refuse
 from taxkg_assets.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -30,6 +31,9 @@ OPEN_FOLDER = "/assets/"
 
 UNCOUNTED_PATHS = ("/healthz", "/metrics")
 """Paths that are served however many requests wait: a busy server is not a dead one."""
+
+DRAFT_PATH = "/v1/verify"
+"""Takes a whole draft, so its body may be larger."""
 
 BODY_SECONDS = 10.0
 """Time to send a body: the largest one of 64 KiB takes it at 50 kbit/s, which no client in use is below."""
@@ -44,6 +48,7 @@ class RequestLimits:
         self._hosts = {*LOOPBACK, *hosts, *_listed(settings.api_hosts)}
         self._origins = set(_listed(settings.api_origins))
         self._most_bytes = settings.api_body_kb * 1024
+        self._most_draft_bytes = max(self._most_bytes, settings.api_draft_kb * 1024)
         self._most_waiting = settings.api_waiting
         self._waiting = 0
 
@@ -52,15 +57,16 @@ class RequestLimits:
             await self.app(scope, receive, send)
             return
         body = b""
-        refusal = self._refusal(scope["path"], Headers(scope=scope))
+        most = self._most_draft_bytes if scope["path"] == DRAFT_PATH else self._most_bytes
+        refusal = self._refusal(scope["path"], Headers(scope=scope), most=most)
         if refusal is None:
             try:
                 with anyio.fail_after(BODY_SECONDS):
-                    body = await self._read_body(receive)
+                    body = await self._read_body(receive, most=most)
             except TimeoutError:
                 refusal = _refused(408, f"The body must be here within {BODY_SECONDS:g} seconds.")
             except _BodyTooLongError:
-                refusal = self._too_long()
+                refusal = _too_long(most)
             except ClientDisconnect:
                 return
         is_counted = scope["path"] not in UNCOUNTED_PATHS
@@ -74,7 +80,7 @@ class RequestLimits:
         else:
             await self.app(scope, _replayed(body, receive), send)
 
-    async def _read_body(self, receive: Receive) -> bytes:
+    async def _read_body(self, receive: Receive, *, most: int) -> bytes:
         """All of the body, whether or not it says how long it is."""
         body = bytearray()
         while True:
@@ -82,7 +88,7 @@ class RequestLimits:
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             body += message.get("body", b"")
-            if len(body) > self._most_bytes:
+            if len(body) > most:
                 raise _BodyTooLongError
             if not message.get("more_body", False):
                 return bytes(body)
@@ -106,7 +112,7 @@ class RequestLimits:
         finally:
             stop_waiting()
 
-    def _refusal(self, path: str, headers: Headers) -> JSONResponse | None:
+    def _refusal(self, path: str, headers: Headers, *, most: int) -> JSONResponse | None:
         netloc = headers.get("host", "")
         host = _hostname(netloc)
         if host not in self._hosts:
@@ -118,16 +124,13 @@ class RequestLimits:
         if self._key and not is_open and not self._is_known(headers):
             return _refused(401, "A key is needed: send it as X-API-Key, or as a bearer token.")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most_bytes:
-            return self._too_long()
+        if not length.isdecimal() or int(length) > most:
+            return _too_long(most)
         return None
 
     def _is_known(self, headers: Headers) -> bool:
         given = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         return secrets.compare_digest(given.encode(), self._key.encode())
-
-    def _too_long(self) -> JSONResponse:
-        return _refused(413, f"The body may have {self._most_bytes} bytes at most.")
 
 
 class PostOnly:
@@ -143,6 +146,17 @@ class PostOnly:
             await refusal(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+
+class ToolsPath:
+    """The tools under /mcp as well as /mcp/: not every client follows a redirect of a POST."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_bare = scope["type"] == "http" and scope["path"] == "/mcp"
+        await self.app({**scope, "path": "/mcp/", "raw_path": b"/mcp/"} if is_bare else scope, receive, send)
 
 
 class _BodyTooLongError(Exception):
@@ -183,6 +197,10 @@ def _netloc(origin: str) -> str | None:
         return None
 
 
+def _too_long(most: int) -> JSONResponse:
+    return _refused(413, f"The body may have {most} bytes at most.")
+
+
 def _refused(status: int, detail: str) -> JSONResponse:
     """A refusal; the connection ends with it where a body that nobody reads may still be on its way."""
-    return JSONResponse({"detail": detail}, status, headers={"Connection": "close"} if status in (408, 413) else None)
+    return refuse(status, detail, headers={"Connection": "close"} if status in (408, 413) else None)

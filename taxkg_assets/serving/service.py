@@ -18,16 +18,21 @@ from cachetools import LRUCache
 
 from taxkg_assets.retrieval.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.serving.boxes import find_box
+from taxkg_assets.serving.boxes import find_box, list_boxes
+from taxkg_assets.serving.cell_places import place_cells
 from taxkg_assets.serving.diff import compare
-from taxkg_assets.serving.evidence import draw_evidence
+from taxkg_assets.serving.drafts import DraftFile
+from taxkg_assets.serving.evidence import draw_evidence, read_node
 from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
+from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
+from taxkg_assets.serving.verify import Checker
 from taxkg_assets.settings import Settings
+from taxkg_assets.verification.verdicts import Report
 
 T = TypeVar("T")
 
@@ -66,6 +71,7 @@ class Service:
         self._look_at = 0.0
         self._problem = ""
         self._tables: TableLookup | None = None
+        self._checker: Checker | None = None
         self._current = self._open()
         self.journal = Journal(self._current.store) if self.settings.query_log else None
 
@@ -116,7 +122,11 @@ class Service:
         check_filters(released, **filters)
 
         def work() -> Answer:
-            return ask(released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters)
+            found = ask(
+                released.searcher, question, settings=self.settings, k=k, level=level, is_placed=True, **filters
+            )
+            placed = place_cells(found, released)
+            return placed.model_copy(update={"results": note_same_text(placed.results, released)})
 
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
@@ -141,6 +151,18 @@ class Service:
         released = self.current
         return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
 
+    def list_boxes(self, form: str) -> list[dict[str, Any]]:
+        """List the boxes of a form in each revision.
+
+        Args:
+            form: Form, e.g. 1099-DIV.
+
+        Raises:
+            BoxNotFoundError: No form with boxes has this name; the message lists them.
+        """
+        released = self.current
+        return self._remembered(released, "boxes", [form], lambda: list_boxes(released, form))
+
     def find_line(self, form: str, key: str) -> list[dict[str, Any]]:
         """Return a numbered field in every revision of its form.
 
@@ -154,24 +176,70 @@ class Service:
         released = self.current
         return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
-    def trace_line(self, form: str, key: str) -> dict[str, Any]:
+    def trace_line(self, form: str, key: str, revision: str = "") -> dict[str, Any]:
         """Follow the flows of a line both ways.
 
         Args:
             form: Form or schedule, e.g. 1099-DIV.
             key: Key, e.g. 1a.
+            revision: Revision, its year, or document; the newest if empty.
 
         Raises:
             LineNotFoundError: There is no such line; the message lists what there is.
         """
         released = self.current
-        return self._remembered(released, "trace", [form, key], lambda: trace(released, [form, key]))
+        asked = [form, key, revision]
+        return self._remembered(released, "trace", asked, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is."""
         released = self.current
         asked = [name, older, newer]
         return self._remembered(released, "diff", asked, lambda: compare(released, *asked)[0])
+
+    def verify(self, draft: DraftFile) -> Report:
+        """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked."""
+        released = self.current
+        with self._lock:
+            if self._checker is None or self._checker.released is not released:
+                self._checker = Checker(released)
+            checker = self._checker
+        return checker.check(draft, seconds=self.settings.api_draft_seconds)
+
+    def list_changes(
+        self, name: str, older: str = "", newer: str = "", *, routine: bool = False, key: str = ""
+    ) -> list[dict[str, Any]]:
+        """List what changed between two revisions, routine changes last.
+
+        Args:
+            name: Form or file stem, e.g. 1099-NEC.
+            older: Older revision; the last two revisions if empty.
+            newer: Newer revision.
+            routine: Whether to list changes that need no action.
+            key: Only changes of this box, line or code; all if empty.
+
+        Raises:
+            RevisionNotFoundError: There is no such form or revision; the message lists what there is.
+        """
+        wanted = key.strip().lower().replace(" ", "_")
+        rows = [
+            row
+            for row in self.compare(name, older, newer)
+            if (routine or not row["is_routine"])
+            and (not wanted or row["key"].lower() in (wanted, f"box_{wanted}", f"line_{wanted}"))
+        ]
+        return sorted(rows, key=lambda row: bool(row["is_routine"]))
+
+    def read_node(self, node_id: str) -> dict[str, Any]:
+        """Read a node in full with its relations.
+
+        Args:
+            node_id: Id of the node.
+
+        Raises:
+            EvidenceNotFoundError: The release does not contain it.
+        """
+        return read_node(self.current, node_id)
 
     def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
         """The page of a node as a PNG with its rectangles marked."""
@@ -183,7 +251,7 @@ class Service:
         row = released.row
         return {
             "release": row["release_ix"],
-            "released_at": str(row["released_at"]),
+            "released_at": row["released_at"].isoformat(timespec="seconds"),
             "model": row["model_name"],
             "documents": released.table("documents").height,
             "passages": released.searcher.index.height,

@@ -21,12 +21,13 @@ _STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", 
 _WIDTH, _HEIGHT = 300, 46
 
 
-def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> dict[str, Any]:
-    """Follow the flows of a line, in the newest revision of its form, to where they end and to where they begin.
+def trace(released: Released, words: Sequence[str], *, revision: str = "", depth: int = DEPTH) -> dict[str, Any]:
+    """Follow the flows of a line, in one revision of its form, to where they end and to where they begin.
 
     Args:
         released: The release to read.
         words: Form and key: 1099-DIV 1a.
+        revision: Revision, its year, or document; the newest if empty.
         depth: Most steps each way.
 
     Returns:
@@ -38,7 +39,7 @@ def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> di
     """
     if not released.holds("flows"):
         raise LineNotFoundError("The release was made by a version without flows. Run `taxkg build`.")
-    line = find_lines(released, words)[0]
+    line = _choose_revision(find_lines(released, words), revision)
     flows = released.table("flows").sort("flow_id")
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
@@ -50,6 +51,19 @@ def trace(released: Released, words: Sequence[str], *, depth: int = DEPTH) -> di
         "into": _follow(start, _index(flows, "source"), "target", labels, depth, {start}),
         "out_of": _follow(start, _index(flows, "target"), "source", labels, depth, {start}),
     }
+
+
+def _choose_revision(lines: Sequence[dict[str, Any]], revision: str) -> dict[str, Any]:
+    """Return the newest line of a revision.
+
+    Raises:
+        LineNotFoundError: No revision is named so.
+    """
+    for line in lines:
+        if line["document_id"] == revision or line["revision"].startswith(revision):
+            return line
+    known = ", ".join(dict.fromkeys(line["revision"] for line in lines))
+    raise LineNotFoundError(f"{lines[0]['form']} has no revision {revision!r} with this line. Revisions: {known}.")
 
 
 def draw(traced: Row) -> str:

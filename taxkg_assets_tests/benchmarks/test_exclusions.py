@@ -38,6 +38,18 @@ def test_lists_that_exclude_are_found_by_their_lead_ins() -> None:
     assert find_negated_lists(frame) == [("Do not include:", ["e1", "e3"])]
 
 
+def test_a_list_ends_where_the_list_around_it_goes_on() -> None:
+    rows = [
+        section(0, "b-1. This does not apply to:"),
+        section(1, "(1) Barns."),
+        section(2, "c. Every owner pays."),
+        section(3, "(2) Stalls."),
+    ]
+    rows[0]["role"] = "BodyText"
+    frame = pl.DataFrame(rows, schema_overrides={"table_id": pl.String})
+    assert find_negated_lists(frame) == [("This does not apply to:", ["e1"])]
+
+
 @pytest.mark.slow
 def test_no_exclusion_of_the_samples_reads_as_an_inclusion(built_samples: Path) -> None:
     released = open_release(str(built_samples))

@@ -53,7 +53,8 @@ def real_graph(corpus: Path) -> dict[str, Any]:
     )
     frames["nodes"] = build_nodes(**{name: frames[name] for name in (*_LOWER, "registry")})
     kept = ("anchors", "sections", "references", "registry", "documents")
-    frames["edges"] = build_edges(frames["nodes"], **{name: frames[name] for name in kept})
+    none = {"lines": schemas.Lines.create_empty(), "flows": schemas.Flows.create_empty()}
+    frames["edges"] = build_edges(frames["nodes"], **{name: frames[name] for name in kept}, **none)
     return frames
 
 

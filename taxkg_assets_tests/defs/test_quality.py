@@ -11,7 +11,10 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from taxkg_assets.defs.automation import BUILT, partition_range
+from taxkg_assets.defs.io_manager import DeltaIO
 from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
 from taxkg_assets.serving.build import BuildResult, build
 from taxkg_assets.serving.instance import open_instance
@@ -150,13 +153,52 @@ def test_a_share_that_is_set_higher_lets_them_be_withheld(
     assert open_release(str(home)).table("document_quality").filter(outcome="withheld").height == MANY
 
 
-def test_many_broken_documents_stop_the_daemon(home: Path, revised: Callable[[], list[str]], fault: str) -> None:
+def withheld(home: Path) -> int:
+    """The number of documents that the current release withholds."""
+    return open_release(str(home)).table("document_quality").filter(outcome="withheld").height
+
+
+def materialize_all(home: Path, instance: dg.DagsterInstance, document: str) -> dg.ExecuteInProcessResult:
+    """What a click on Materialize does for all tables of a build and the partition of one document."""
+    from taxkg_assets.definitions import defs
+
+    resource = Home(home=str(home))
+    return dg.materialize(
+        [*defs.assets, *defs.asset_checks],
+        instance=instance,
+        resources={"home": resource, "io_manager": DeltaIO(home=resource)},
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        selection=BUILT,
+        tags=partition_range([document]),
+        raise_on_error=False,
+    )
+
+
+@pytest.mark.usefixtures("revised")
+def test_one_more_broken_document_is_withheld_and_the_others_released_by_a_click(home: Path, pages: Path) -> None:
+    served = open_release(str(home)).row
+    name = write_page(pages, FEW, more=f"It was revised. {MARK}")
+    with open_instance(Store(home)) as instance:
+        clicked = materialize_all(home, instance, name)
+    assert clicked.success
+    assert withheld(home) == FEW + 1
+    assert open_release(str(home)).row != served
+    assert name in set(open_release(str(home)).table("documents")["document_id"]), "its old rows stay"
+
+
+def test_the_daemon_releases_with_few_broken_documents_and_stops_at_many(
+    home: Path, pages: Path, revised: Callable[[], list[str]], fault: str
+) -> None:
     store, log = Store(home), home.with_name("daemon.log")
-    before = versions(store)
     with open_hook() as hook:
         environment = {"TAXKG_AUTOMATION": "true", "TAXKG_ALERT_WEBHOOK": hook.url, "PYTHONPATH": fault}
         with open_daemon(home, environment=environment) as process:
             await_truth(lambda: "sources_changed" in log.read_text(), seconds=DAEMON_SECONDS, process=process, log=log)
+            write_page(pages, FEW, more=f"It was revised. {MARK}")
+            await_truth(lambda: withheld(home) == FEW + 1, seconds=DAEMON_SECONDS, process=process, log=log)
+            await_truth(lambda: not store.noted_run(), seconds=DAEMON_SECONDS, process=process, log=log)
+            before = versions(store)
+            assert "failed gate" not in hook.kinds()
             revised()
             await_truth(lambda: "failed gate" in hook.kinds(), seconds=DAEMON_SECONDS, process=process, log=log)
     alert = next(alert for alert in hook.alerts if alert["kind"] == "failed gate")

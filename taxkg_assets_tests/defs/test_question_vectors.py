@@ -11,7 +11,8 @@ from taxkg_assets.defs.models import defer_encoder, open_encoder
 from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.encoder import UNSCALED, DeferredEncoder, Encoder, RememberingEncoder, Vectors
+from taxkg_assets.retrieval.encoder import UNSCALED, Encoder, Vectors
+from taxkg_assets.retrieval.wrapped_encoders import DeferredEncoder, RememberingEncoder
 
 
 def _vector(*numbers: float) -> Vectors:

@@ -16,6 +16,8 @@ from taxkg_assets.schemas import (
     Edges,
     Elements,
     Faces,
+    Flows,
+    Lines,
     Nodes,
     References,
     Registry,
@@ -227,9 +229,14 @@ class Corpus:
             "faces": frame_of(Faces, self.faces),
         }
 
+    @staticmethod
+    def lines_and_flows() -> dict[str, Any]:
+        """The tables of lines, empty: these forms have boxes only."""
+        return {"lines": Lines.create_empty(), "flows": Flows.create_empty()}
+
     def graph(self) -> tuple[dy.DataFrame[Nodes], dy.DataFrame[Edges]]:
         """Build the graph."""
         frames = self.frames()
         nodes = build_nodes(**frames)
         kept = ("anchors", "sections", "references", "registry", "documents")
-        return nodes, build_edges(nodes, **{name: frames[name] for name in kept})
+        return nodes, build_edges(nodes, **{name: frames[name] for name in kept}, **self.lines_and_flows())

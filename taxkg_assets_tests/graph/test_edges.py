@@ -23,7 +23,7 @@ def test_the_laws_hold() -> None:
     frames = corpus.frames()
     assert find_dangling_edges(edges, nodes).is_empty()
     assert find_parent_cycles(edges).is_empty()
-    assert find_unsupported_edges(edges, frames["sections"]).is_empty()
+    assert find_unsupported_edges(edges, frames["sections"], nodes=nodes).is_empty()
     assert score_unresolved(frames["references"], edges) == 0.0
 
 

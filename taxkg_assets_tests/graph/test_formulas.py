@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from taxkg_assets.graph.arithmetic.keys import expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
-from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
+from taxkg_assets.graph.formulas import _mark_cycles, _mark_shared, find_formula_faults
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
 
 LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
@@ -36,12 +37,27 @@ LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
             "at_least_zero",
         ),
         ("Amount from line 11a (adjusted gross income)", "copy", ["11a"], ""),
+        ("Add the amounts on line 41", "sum", ["41"], ""),
+        ("Combine the amounts in the far right column for lines 47 through 61", "sum", ["47"], ""),
+        ("Add Schedule 9, line 73, and line 52a and enter the total", "sum", ["73", "52a"], ""),
+        (
+            "Subtract line 58b from 58a (see instructions). If zero or less, enter -0-",
+            "difference",
+            ["58a", "58b"],
+            "at_least_zero",
+        ),
     ],
 )
 def test_a_formula_becomes_data(label: str, operation: str, operands: list[str], bound: str) -> None:
     read = read_statement(label)
     assert read is not None
     assert (read.operation, [operand.first for operand in read.operands], read.bound) == (operation, operands, bound)
+
+
+def test_an_amount_times_a_number_is_a_product() -> None:
+    read = read_statement("Exemptions. Multiply $4,100 by the number on line 56d")
+    assert read is not None
+    assert (read.operation, read.operands, read.factor) == ("product", (Operand("56d"),), 4100.0)
 
 
 def test_parts_ranges_and_other_forms_are_named() -> None:
@@ -90,28 +106,42 @@ def test_a_range_skips_what_is_in_another_column_and_counts_roman_rows() -> None
     assert expand_range("1i", "1v", rows) == list(rows)
 
 
+def _formula(part: str, key: str, operation: str, *of: tuple[str, str]) -> dict[str, Any]:
+    names = {"document_id": "f", "part": part, "key": key, "operation": operation, "problem": ""}
+    return {**names, "operands": [key for _, key in of], "operand_parts": [part for part, _ in of]}
+
+
 def test_lines_computed_from_themselves_are_unparsed() -> None:
-    rows = [
-        {"document_id": "f", "key": key, "operation": "copy", "operands": [of], "problem": ""}
-        for key, of in (("line_1", "line_2"), ("line_2", "line_1"), ("line_3", "line_1"))
-    ]
+    pairs = (("line_1", "line_2"), ("line_2", "line_1"), ("line_3", "line_1"))
+    rows = [_formula("", key, "copy", ("", of)) for key, of in pairs]
     _mark_cycles(rows)
     assert [row["operation"] for row in rows] == ["unparsed", "unparsed", "copy"]
 
 
-def test_parts_that_count_anew_never_stop_a_library() -> None:
+def test_parts_that_count_anew_are_lines_of_their_own() -> None:
     rows = [
-        {"document_id": "f", "part": part, "key": key, "operation": "sum", "operands": of, "problem": ""}
-        for part, key, of in (
-            ("I", "line_1", ["line_2", "line_3"]),
-            ("II", "line_1", ["line_2", "line_4"]),
-            ("II", "line_3", ["line_1", "line_2"]),
-        )
+        _formula("I", "line_1", "sum", ("I", "line_2"), ("I", "line_3")),
+        _formula("II", "line_1", "sum", ("II", "line_2"), ("II", "line_4")),
+        _formula("II", "line_3", "sum", ("II", "line_1"), ("II", "line_2")),
     ]
     _mark_cycles(rows)
-    lines = pl.DataFrame({"document_id": ["f"] * 4, "key": [f"line_{number}" for number in range(1, 5)]})
-    formulas = pl.DataFrame(rows, schema_overrides={"operands": pl.List(pl.String)})
+    assert {row["operation"] for row in rows} == {"sum"}
+    _mark_shared(rows)
+    assert [row["also_added_in"] for row in rows] == [[], ["line_3"], ["line_1"]]
+    numbers = [(part, f"line_{number}") for part in ("I", "II") for number in range(1, 5)]
+    lines = pl.DataFrame({"document_id": "f", "part": part, "key": key} for part, key in numbers)
+    formulas = pl.DataFrame(rows)
     assert find_formula_faults(formulas, lines).is_empty()
+    lost = find_formula_faults(formulas, lines.filter(pl.col("part") == "I"))
+    assert set(lost["operand_parts"]) == {"II"}
+
+
+def test_a_cycle_within_a_part_is_a_fault() -> None:
+    rows = pl.DataFrame(
+        [_formula("I", "line_1", "copy", ("I", "line_2")), _formula("I", "line_2", "copy", ("I", "line_1"))]
+    )
+    lines = pl.DataFrame({"document_id": "f", "part": "I", "key": key} for key in ("line_1", "line_2"))
+    assert find_formula_faults(rows, lines)["fault"].to_list() == ["cycle"]
 
 
 def test_the_labels_use_the_operations_and_bounds_of_the_table() -> None:

@@ -121,11 +121,11 @@ def test_a_node_without_a_place() -> None:
 
 def test_evidence_that_does_not_slice_back() -> None:
     corpus = Corpus()
-    _, edges = corpus.graph()
+    nodes, edges = corpus.graph()
     sections = corpus.frames()["sections"]
     forged = edges.with_columns(
         evidence=pl.when(pl.col("relation") == "excludes").then(pl.lit("made up")).otherwise("evidence")
     )
-    assert find_unsupported_edges(Edges.validate(forged), sections)["relation"].to_list() == ["excludes"]
+    assert find_unsupported_edges(Edges.validate(forged), sections, nodes=nodes)["relation"].to_list() == ["excludes"]
     moved = corpus.frames()["references"].with_columns(evidence=pl.lit("made up"))
     assert find_false_evidence(References.validate(moved), sections).height == 2

@@ -52,8 +52,8 @@ def test_copies_and_columns_of_a_line_are_one_row() -> None:
 def test_equal_keys_of_two_parts_are_two_lines() -> None:
     fields = _fields({"key": "line_1", "part": "I"}, {"key": "line_1", "part": "II"})
     assert _build(fields, _documents(("f1--2025", "2025", False)))["canonical_id"].to_list() == [
-        "1/2025/I/line_1",
-        "1/2025/II/line_1",
+        "1/a-label/I/line_1",
+        "1/a-label/II/line_1",
     ]
 
 
@@ -62,8 +62,62 @@ def test_an_identity_lasts_over_revisions_and_no_draft_is_continued() -> None:
     fields = _fields(*({"document_id": name, "key": "line_1", "label": "Wages"} for name in names))
     drafts = [(name, name[-4:], name == "f1--2024") for name in names]
     rows = {row["document_id"]: row for row in _build(fields, _documents(*drafts)).to_dicts()}
-    assert {row["canonical_id"] for row in rows.values()} == {"1/2023/line_1"}
+    assert {row["canonical_id"] for row in rows.values()} == {"1/wages"}
     assert rows["f1--2025"]["history"] == ["1/2023/line_1"]
+
+
+def test_an_older_document_changes_no_identity() -> None:
+    names = ["f1--2022", "f1--2023", "f1--2024"]
+    keys = ["line_7", "line_8a", "line_8a"]
+    told = [{"document_id": name, "key": key, "label": "Wages"} for name, key in zip(names, keys, strict=True)]
+    documents = [(name, name[-4:], False) for name in names]
+    of_all = _build(_fields(*told), _documents(*documents))
+    of_later = _build(_fields(*told[1:]), _documents(*documents[1:]))
+    assert set(of_all["canonical_id"]) == set(of_later["canonical_id"]) == {"1/wages"}
+
+
+def test_a_line_that_begins_beside_one_of_the_same_words_has_a_name_of_its_own() -> None:
+    told = [
+        {"document_id": "f1--2023", "key": "line_4", "label": "Reserved"},
+        {"document_id": "f1--2024", "key": "line_4", "label": "Reserved"},
+        {"document_id": "f1--2024", "key": "line_5", "label": "Reserved"},
+    ]
+    rows = _build(_fields(*told), _documents(("f1--2023", "2023", False), ("f1--2024", "2024", False)))
+    assert rows.filter(pl.col("document_id") == "f1--2024")["canonical_id"].n_unique() == 2
+
+
+def _headings(*told: tuple[str, float]) -> Any:
+    rows = [
+        {
+            **{"anchor_id": f"f1--2025#{key}-{top:.0f}", "document_id": "f1--2025", "page": 1, "kind": "line"},
+            **{"key": key, "heading": f"Words of {key}", "parent_anchor_id": None, "form": "1", "perspective": "face"},
+            **{"repeat_ix": 0, "element_id": "f1--2025:p0001:e0001", "confidence": 1.0, "source": "layout"},
+            **{"bbox": {**_BBOX, "y0_pt": top, "y1_pt": top + 9}, "publisher_id": None, "official_url": None},
+        }
+        for key, top in told
+    ]
+    return schemas.Anchors.validate(pl.DataFrame(rows, schema=schemas.Anchors.create_empty().schema))
+
+
+def test_the_numbers_of_check_boxes_within_a_line_are_no_lines() -> None:
+    keys = [("line_1a", 10.0), ("line_1b", 20.0), ("line_4", 30.0), ("line_4a", 40.0), ("line_1", 45.0)]
+    fields = _fields(*({"key": key, "bbox": {**_BBOX, "y0_pt": top}} for key, top in keys if key != "line_4"))
+    anchors = _headings(*keys, ("line_b", 46.0))
+    documents = _documents(("f1--2025", "2025", False))
+    lines = build_lines(fields, anchors, faces=schemas.Faces.create_empty(), documents=documents)
+    assert set(lines["key"]) == {"line_1a", "line_1b", "line_4", "line_4a"}
+    assert find_line_faults(lines, fields).is_empty()
+
+
+def test_a_label_is_read_on_the_page_of_the_fields() -> None:
+    fields = _fields({"key": "line_1", "label": "Wages", "page": 2})
+    anchors = _headings(("line_1", 10.0), ("line_1", 20.0))
+    pages = pl.when(pl.col("anchor_id") == "f1--2025#line_1-20").then(2).otherwise(1).cast(pl.Int32)
+    words = pl.when(pl.col("anchor_id") == "f1--2025#line_1-20").then(pl.lit("Wages")).otherwise(pl.lit("For staff"))
+    anchors = schemas.Anchors.validate(anchors.with_columns(page=pages, heading=words))
+    documents = _documents(("f1--2025", "2025", False))
+    lines = build_lines(fields, anchors, faces=schemas.Faces.create_empty(), documents=documents)
+    assert lines["label"].to_list() == ["Wages"]
 
 
 def test_lines_are_paired_by_words_before_keys() -> None:
@@ -82,7 +136,7 @@ def test_a_field_without_a_line_and_a_shared_identity_are_faults() -> None:
     fields = _fields({"key": "line_1", "label": "Wages"}, {"key": "line_2", "label": "Tips"})
     lines = _build(fields, _documents(("f1--2025", "2025", False)))
     assert find_line_faults(lines, fields).is_empty()
-    doubled = schemas.Lines.cast(lines.with_columns(canonical_id=pl.lit("1/2025/line_1")))
+    doubled = schemas.Lines.cast(lines.with_columns(canonical_id=pl.lit("1/wages")))
     assert find_line_faults(doubled, fields).height == 2
     lost = schemas.Lines.cast(lines.filter(pl.col("key") == "line_1"))
     assert find_line_faults(lost, fields)["fault"].to_list() == ["field without a line"]

@@ -71,7 +71,7 @@ def test_a_sentence_is_the_source_of_what_it_says_and_the_laws_hold() -> None:
     assert below.filter(pl.col("relation") == "parent_of").height == len(SENTENCES)
     assert find_tree_faults(nodes).is_empty()
     assert find_unplaced_nodes(nodes).is_empty()
-    assert find_unsupported_edges(edges, sections).is_empty()
+    assert find_unsupported_edges(edges, sections, nodes=nodes).is_empty()
     assert find_unprovenanced_edges(edges, sections, nodes=nodes).is_empty()
 
 

@@ -54,7 +54,9 @@ def _build(tables: Rows, *, is_shuffled: bool) -> dict[str, pl.DataFrame]:
     frames["registry"] = build_registry(frames["faces"], frames["anchors"], **kept)
     nodes = build_nodes(**frames)
     kept |= {name: frames[name] for name in ("references", "registry")}
-    return {"registry": frames["registry"], "nodes": nodes, "edges": build_edges(nodes, frames["anchors"], **kept)}
+    none: dict[str, Any] = {"lines": schemas.Lines.create_empty(), "flows": schemas.Flows.create_empty()}
+    edges = build_edges(nodes, frames["anchors"], **kept, **none)
+    return {"registry": frames["registry"], "nodes": nodes, "edges": edges}
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

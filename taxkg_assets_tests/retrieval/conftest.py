@@ -14,13 +14,19 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import UNSCALED, Progress, Vectors
+from taxkg_assets.retrieval.encoder import UNSCALED, Progress, TokenVectors, Vectors
 from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.settings import Settings
 
 BOX = {"x0_pt": 50.0, "y0_pt": 100.0, "x1_pt": 300.0, "y1_pt": 112.0}
+
+
+def _place(term: str) -> int:
+    """Return the coordinate that stands for a term."""
+    place: int = sum(ord(letter) * 31**power for power, letter in enumerate(term)) % TermEncoder.dimension
+    return place
 
 
 class TermEncoder:
@@ -43,10 +49,22 @@ class TermEncoder:
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
         return self.encode_passages(texts)
 
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[_place(term) for term in find_terms(text)] for text in texts]
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return [
+            TokenVectors(np.array(own, dtype=np.int32), np.eye(self.dimension, dtype=np.float32)[own])
+            for own in self.find_tokens(texts)
+        ]
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        return np.eye(self.dimension, dtype=np.float32)[list(tokens)]
+
     def encode_query(self, text: str) -> Vectors:
         vector = np.full(self.dimension, 1e-3)
         for term in find_terms(text):
-            vector[sum(ord(letter) * 31**place for place, letter in enumerate(term)) % self.dimension] += 1.0
+            vector[_place(term)] += 1.0
         unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
         return unit
 

@@ -120,6 +120,41 @@ def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher:
     assert {own.is_foreign for own in found if not results[own.passage].form} <= {False}
 
 
+def test_a_sentence_of_another_form_that_names_the_form_stays(searcher: Searcher) -> None:
+    said = "Report the rent of Form 2077-XED on line 3. Keep a copy of it for all of your records."
+    facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(said)))
+    ranking = searcher.rank("box 1a of the 2077-ZED")
+    route = replace(ranking.route, forms=("2077-XED",), keys=())
+    results = [row for row in searcher.assemble(ranking, k=10, level="paragraph") if row.form == "2077-ZED"]
+    names, silent = find_statements(results[:1], facts, route=route)[:2]
+    assert (names.is_foreign, silent.is_foreign) == (False, True)
+
+
+def test_only_a_form_with_a_filer_and_a_recipient_has_text_for_another_reader(searcher: Searcher) -> None:
+    ranking = searcher.rank("box 1a of the 2077-ZED")
+    route = replace(ranking.route, keys=(), perspective="recipient", certainty=1.0)
+    results = [row for row in searcher.assemble(ranking, k=20) if row.form == "2077-ZED"]
+    rows = searcher.index.rows
+    both, one = PassageFacts(rows), PassageFacts(rows.filter(pl.col("perspective") == "filer"))
+    filer = [row for row in results if both.columns["perspective"][both.row_of_chunk[row.chunk_id]] == "filer"][:1]
+    own = [row.model_copy(update={"via": {**row.via, "chunk_ids": [row.chunk_id]}}) for row in filer]
+    foreign = [{said.is_foreign for said in find_statements(own, facts, route=route)} for facts in (both, one)]
+    assert foreign == [{True}, {False}]
+
+
+def test_a_cell_comes_with_its_row(searcher: Searcher) -> None:
+    rows = ("Berth | A foot | A yard", "small | 30 cents | 90 cents | $2", "large | 40 cents | 80 cents | $3")
+    text = "\n".join(["Duties", *rows])
+    facts = searcher.index.rows.with_columns(text=pl.lit(text), level=pl.lit("table"))
+    index = replace(searcher.index, rows=facts)
+    tabled = Searcher(index=index, encoder=searcher.encoder)
+    ranking = replace(tabled.rank("how much is the berth duty"), cell="Duties | small | A foot: 30 cents")
+    units = excerpt_answer(tabled, "how much is the berth duty", ranking, results=tabled.assemble(ranking, k=3))
+    assert [unit.pieces[0].role for unit in units[:2]] == ["cell", "row"]
+    assert all(value in units[1].text for value in ("small", "30 cents", "90 cents"))
+    assert "40 cents" not in units[1].text
+
+
 def test_silence_keeps_the_ranking(searcher: Searcher) -> None:
     found = ask(searcher, "which code of Form 1042-S applies to the 1987 lottery", settings=Settings())
     assert (found.answer, found.abstained, found.mode) == (None, True, "silence")

@@ -142,3 +142,15 @@ def test_among_many_documents_the_same_evidence_says_less(searcher: Searcher) ->
     found = _find(searcher, "harbour rent in box 1a")
     few, many = (score_confidence(found, documents=count) for count in (5, 500))
     assert many < few
+
+
+@pytest.mark.parametrize("kind", [guardrail.CELL, guardrail.CHANGES, guardrail.DOCUMENTS, guardrail.SUMMARY])
+def test_every_kind_of_answer_states_a_fitted_probability(kind: str) -> None:
+    signals = {"evidence": 1.0, "coverage": 1.0}
+    assert 0.0 < read_confidence(guardrail.score_kind(kind, signals)) < 1.0
+
+
+@pytest.mark.parametrize("kind", [guardrail.CELL, guardrail.DOCUMENTS])
+def test_more_words_of_the_question_make_a_cell_or_a_list_surer(kind: str) -> None:
+    few, many = (guardrail.score_kind(kind, {"evidence": 1.0, "coverage": share}) for share in (0.1, 0.9))
+    assert few < many

@@ -10,7 +10,6 @@ import pytest
 
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.embeddings import stack_vectors
-from taxkg_assets.retrieval.guardrail import grade_confidence
 from taxkg_assets.retrieval.levels import Level, build_units
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import find_topic
@@ -54,7 +53,8 @@ def test_a_question_for_documents_is_answered_with_documents(with_levels: Search
 def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(with_levels: Searcher) -> None:
     found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings())
     assert found.answer is not None
-    assert (found.level, found.mode, found.confidence) == ("document", "answer", 1.0)
+    assert (found.level, found.mode) == ("document", "answer")
+    assert 0.5 < found.confidence < 1.0
     (line,) = found.answer.splitlines()
     title, _, said = line.removesuffix(" [1]").partition(": ")
     assert title == "Instructions for Form 2077-ZED (2031)"
@@ -87,7 +87,7 @@ def test_what_a_document_is_about_is_its_summary(
 def test_no_document_is_named_for_a_topic_of_unknown_words(with_levels: Searcher) -> None:
     found = ask(with_levels, "which documents mention zeppelin repair fees?", settings=Settings())
     assert found.answer is None
-    assert grade_confidence(found.confidence) == pytest.approx(10 * 2 / 3, abs=1e-2), "two words of three are known"
+    assert found.confidence < 0.25
 
 
 def test_words_that_ask_for_documents_are_no_part_of_the_topic(with_levels: Searcher) -> None:

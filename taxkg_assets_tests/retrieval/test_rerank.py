@@ -36,7 +36,7 @@ ROW: dict[str, Any] = {
 def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
     one = np.zeros(1)
-    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one)
+    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one, one)
     found = find_features(
         signals,
         route,
@@ -99,7 +99,7 @@ def test_neighbours_under_the_same_heading_hold_terms_for_a_row() -> None:
     terms = ["berth", "rent", "berth", "harbour dues"]
     facts = PassageFacts(pl.DataFrame([{**ROW, "anchor_id": own} for own in ("a", "a", "a", "b")]))
     rows, none = np.array([0, 2]), np.zeros(2)
-    signals = Signals(rows, none, none, none, none, {}, rows, none)
+    signals = Signals(rows, none, none, none, none, {}, rows, none, none)
     lexical = build_lexical([own.split(" ") for own in terms])
     wanted = {"rent": 3.0, "harbour": 1.0}
     found = find_features(signals, Route(), wanted=wanted, terms=["rent"], facts=facts, lexical=lexical)

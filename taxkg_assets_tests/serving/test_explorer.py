@@ -2,76 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from taxkg_assets.serving.http_api import create_app
-from taxkg_assets.serving.service import Service
+from taxkg_assets_tests.serving.conftest import PHONE
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.slow
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
-
-WIDE = {"width": 1400, "height": 900}
-PHONE = {"width": 390, "height": 844}
 QUESTION = "What is reported in box 1a?"
 NONSENSE = "How do I bake bread?"
-
-
-@pytest.fixture(scope="module")
-def url(built_samples: Path) -> Iterator[str]:
-    config = uvicorn.Config(create_app(Service(str(built_samples))), port=0, log_level="error")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def open_page(browser: Any, url: str) -> Iterator[Any]:
-    """Opens an address in a window of a size; what the console complains of fails the test."""
-    complaints: list[str] = []
-    contexts = []
-
-    def opened(path: str, size: dict[str, int] = WIDE, *, is_quiet: bool = True) -> Any:
-        context = browser.new_context(viewport=size)
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        page = context.new_page()
-        if is_quiet:
-            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(url + path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 def _ask(page: Any, question: str) -> None:
@@ -185,7 +126,7 @@ def test_a_document_is_read_page_by_page(open_page: Any) -> None:
     page.locator("tbody a").first.click()
     page.get_by_role("button", name="Next page").click()
     page.wait_for_url("**page=2**")
-    page.get_by_text("Text of page 2").click()
+    page.get_by_text("Text and tables of page 2").click()
     page.locator("details .text").first.wait_for()
 
 

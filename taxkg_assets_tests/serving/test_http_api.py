@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,77 @@ def test_a_bad_request_is_refused_with_its_reason(
 ) -> None:
     reply = client.post(path, json=body)
     assert reply.status_code == status
-    assert reason in reply.text
+    problem = reply.json()
+    assert reason in problem["detail"]
+    assert problem["code"] == {404: "not_found", 413: "too_long", 422: "invalid"}[status]
+
+
+def test_every_error_has_the_same_form(client: TestClient) -> None:
+    for reply in (
+        client.get("/v1/nothing"),
+        client.get("/mcp/"),
+        client.post("/v1/ask", content="{not json", headers={"content-type": "application/json"}),
+        client.get("/v1/lines"),
+        client.get("/healthz", headers={"host": "elsewhere.example"}),
+    ):
+        assert reply.status_code >= 400
+        assert set(reply.json()) == {"detail", "code"}
+        assert isinstance(reply.json()["detail"], str)
+
+
+def test_the_description_names_every_field_parameter_and_error(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    assert set(described["components"]["securitySchemes"]) == {"ApiKey", "Bearer"}
+    for name, schema in described["components"]["schemas"].items():
+        assert all(own.get("description") for own in schema.get("properties", {}).values()), name
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            name = f"{method} {path}"
+            assert {"401", "403", "413", "421", "422", "503"} <= set(operation["responses"]), name
+            assert all(own.get("description") for own in operation.get("parameters", [])), name
+            reply = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema")
+            assert reply is None or "$ref" in str(reply), f"{name} has a typed reply"
+
+
+def test_a_box_is_one_of_all_boxes(client: TestClient) -> None:
+    every = client.get("/v1/boxes?form=1099-DIV").json()
+    assert {"filer", "recipient"} <= every[0].keys()
+    one = client.get("/v1/boxes?form=1099-DIV&key=2e").json()
+    assert {row["box_key"] for row in one} == {"box_2e"} < {row["box_key"] for row in every}
+
+
+def test_changes_are_limited_to_a_box_and_a_number(client: TestClient) -> None:
+    rows = client.get("/v1/diff?name=f1099div").json()
+    routine = [row["is_routine"] for row in rows]
+    assert routine == sorted(routine), "routine changes come last"
+    key = next(row["key"] for row in rows if row["key"])
+    mine = client.get("/v1/diff", params={"name": "f1099div", "key": key}).json()
+    assert {row["key"] for row in mine} == {key}
+    assert len(client.get("/v1/diff?name=f1099div&k=2").json()) == 2
+
+
+def test_a_node_is_read_with_its_relations(client: TestClient) -> None:
+    row = client.post("/v1/search", json={"question": "section 897 gain", "k": 1}).json()[0]
+    node = client.get(f"/v1/nodes/{row['node_id'].replace('#', '%23')}").json()
+    assert node["document_id"] == row["document"]
+    assert not {edge["relation"] for edge in node["edges"]} & {"parent_of", "follows"}
+    assert client.get("/v1/nodes/nothing").status_code == 404
+
+
+def test_a_trace_begins_in_the_revision_that_is_named(client: TestClient) -> None:
+    path = "/v1/trace?form=1099-DIV&key=1a"
+    assert client.get(f"{path}&revision=2024").json()["revision"] == "2024-01"
+    assert client.get(path).json()["revision"] == "2026-01"
+    refused = client.get(f"{path}&revision=1999")
+    assert refused.status_code == 404
+    assert "Revisions: 2026-01, 2024-01" in refused.json()["detail"]
+
+
+def test_numbers_have_few_digits(client: TestClient) -> None:
+    text = client.post("/v1/ask", json={"question": TWO_BOXES}).text
+    assert re.search(r"\d\.\d", text)
+    assert not re.search(r"\d\.\d{5}", text)
+    assert "T" in client.get("/healthz").json()["released_at"]
 
 
 @pytest.mark.parametrize(

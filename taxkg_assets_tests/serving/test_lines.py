@@ -23,7 +23,9 @@ class Released:
     def __init__(self, *, has_lines: bool = True) -> None:
         self.has_lines = has_lines
         rows = [
-            {"document_id": form, "form": form, "part": part, **self._row()} for form in FORMS for part in ("", "3")
+            {"document_id": form, "form": form, "part": part, "anchor_id": f"{form}#{part}", **self._row()}
+            for form in FORMS
+            for part in ("", "3")
         ]
         self.tables = {
             "lines": pl.DataFrame(rows),
@@ -55,6 +57,7 @@ class Released:
         ("2060 7", "2060", {"", "3"}),
         ("2060 lines 7", "2060", {"", "3"}),
         ("W-9 Part 3 7", "W-9", {"3"}),
+        ("W-9 Part III 7", "W-9", {"3"}),
         ("Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
         ("Form 2040 Schedule D 7", "Schedule D (Form 2040)", {"", "3"}),
         ("Schedule D (Form 2040) line 7", "Schedule D (Form 2040)", {"", "3"}),
@@ -89,7 +92,63 @@ def test_a_release_of_an_older_version_is_refused_in_one_line() -> None:
 
 def test_words_after_a_form_are_not_ignored() -> None:
     with pytest.raises(LineNotFoundError, match="--revision"):
+        find_form(Released(), ["2060", "berths"])  # type: ignore[arg-type]
+    with pytest.raises(LineNotFoundError, match="no revision '2019'"):
         find_form(Released(), ["2060", "2019"])  # type: ignore[arg-type]
+    assert find_form(Released(), ["2060", "2031"])  # type: ignore[arg-type]
+
+
+def test_uses_of_a_line_are_those_of_its_part() -> None:
+    released = Released()
+    keys = [("", "line_7"), ("3", "line_7"), ("", "line_8"), ("3", "line_8")]
+    row = {"document_id": "2060", "form": "2060", "anchor_id": None, **Released._row()}
+    released.tables["lines"] = pl.DataFrame({**row, "part": part, "key": key} for part, key in keys)
+    formulas = [
+        {"document_id": "2060", "part": part, "key": "line_8", "operands": ["line_7"], "operand_parts": [of]}
+        for part, of in (("", "3"), ("3", "3"))
+    ]
+    released.tables["formulas"] = pl.DataFrame(formulas)
+    read = released.read_documents
+    released.read_documents = (  # type: ignore[method-assign]
+        lambda name, ids: released.tables[name] if name == "formulas" else read(name, ids)
+    )
+    rows = {row["part"]: row["used_in"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
+    assert rows == {"": [], "3": ["line_8", "line_8"]}
+
+
+def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
+    released = Released()
+    edge = {"source_id": "2060#3", "target_id": "i2060#1", "relation": "same_field"}
+    released.tables["edges"] = pl.DataFrame([edge, {**edge, "relation": "parent_of"}])
+    place = {"document_id": "i2060", "page": 4, "official_url": "https://example.org/i2060#1", "bbox": {"x0_pt": 1.0}}
+    released.tables["anchors"] = pl.DataFrame(
+        [
+            {"anchor_id": "i2060#1", "heading": "Line 7", "parent_anchor_id": None, **place},
+            {"anchor_id": "i2060#2", "heading": "Berths", "parent_anchor_id": "i2060#1", **place},
+        ]
+    )
+    passages = [
+        ("i2060:1", "i2060#1", "What a berth is."),
+        ("i2060:2", "i2060#2", "Where it is."),
+        ("i2060:3", None, "-"),
+    ]
+    released.tables["sections"] = pl.DataFrame(
+        {"document_id": "i2060", "element_id": element, "anchor_id": anchor, "page": 4, "text": text}
+        for element, anchor, text in passages
+    )
+    read = released.read_documents
+    released.read_documents = (  # type: ignore[method-assign]
+        lambda name, ids: released.tables[name] if name in ("anchors", "sections") else read(name, ids)
+    )
+    rows = {row["part"]: row["explanations"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
+    assert rows[""] == []
+    (heading,) = rows["3"]
+    assert (heading["heading"], heading["relation"], heading["official_url"]) == (
+        "Line 7",
+        "same_field",
+        "https://example.org/i2060#1",
+    )
+    assert [passage["text"] for passage in heading["passages"]] == ["What a berth is.", "Where it is."]
 
 
 def test_a_form_without_fields_is_exported_with_its_columns() -> None:

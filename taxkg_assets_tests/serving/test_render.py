@@ -11,7 +11,7 @@ from rich.console import Console
 
 from taxkg_assets.defs.verdicts import Verdict, verdict_metadata
 from taxkg_assets.serving import render
-from taxkg_assets.serving.build import BuildResult, record_gate
+from taxkg_assets.serving.build import BuildResult, GateResult, record_gate
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,22 @@ def test_a_build_prints_the_state_of_each_gate(
         result,
     )
     out = io.StringIO()
-    render.build_result(result, out=Console(file=out, width=160))
+    render.build_result(result, out=Console(file=out, width=160), is_whole=True)
     row = next(line for line in out.getvalue().splitlines() if "floors" in line)
     assert [cell.strip() for cell in row.split("│")[1:-1]] == ["index", "floors", word, "7", "0", "recall 0.500"]
+
+
+def test_a_build_prints_what_is_new_and_what_was_found_within_a_terminal() -> None:
+    gates = [GateResult("edges", f"law_{number}", is_passed=True, figures={}, word="passed") for number in range(90)]
+    gates.append(GateResult("anchors", "headings_nest", is_passed=False, figures={"rows checked": 9}, word="warned"))
+    gates.append(GateResult("tables", "cells", is_passed=True, figures={}, word="not measured"))
+    rows = dict.fromkeys([f"table_{number}" for number in range(30)], 5)
+    result = BuildResult(is_done=True, seconds=1.0, run_ids=[], gates=gates, built=["table_7"], rows=rows)
+    out = io.StringIO()
+    render.build_result(result, out=Console(file=out, width=80))
+    lines = out.getvalue().splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert "29 tables unchanged." in lines
+    assert "Gates: 90 passed, 1 warned, 1 not measured. `--verbose` lists them all." in lines
+    assert any("headings nest" in line for line in lines)

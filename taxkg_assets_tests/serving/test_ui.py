@@ -31,6 +31,8 @@ from taxkg_assets_tests.serving.homes import run_cli
 pytestmark = pytest.mark.slow
 
 STAGES = {"sources", "extraction", "graph", "chunking", "retrieval", "evaluation", "llm", "training", "release"}
+WITHIN = {"questions": "evaluation", "reranking": "training", "release": "retrieval"}
+"""Groups that are wired with another stage, so that groups make no circle."""
 START_SECONDS = 240.0
 RUN_SECONDS = 240.0
 
@@ -172,8 +174,8 @@ def test_every_table_is_described_from_its_schema_in_the_group_of_its_stage(show
     assert shown.keys() == set(PIPELINE)
     for name, node in shown.items():
         schema = schema_of(name)
-        assert node["groupName"] in STAGES
-        assert node["description"] == inspect.getdoc(schema)
+        assert WITHIN.get(node["groupName"], node["groupName"]) in STAGES
+        assert node["description"].startswith(" ".join(str(inspect.getdoc(schema)).split()))
         columns = entries(node["metadataEntries"])["dagster/column_schema"]["schema"]["columns"]
         assert [c["name"] for c in columns] == list(schema.columns())
         assert all(c["description"] for c in columns), name
@@ -187,7 +189,8 @@ def test_an_asset_is_one_step_from_its_code(shown: dict[str, Any]) -> None:
         assert builder[links["builder"]["lineNumber"] - 1].startswith("def build_"), name
         wiring, line = Path(links["wiring"]["filePath"]), links["wiring"]["lineNumber"]
         assert wiring.parent == PACKAGE / "defs"
-        assert wiring.stem.split("_")[0] in {node["groupName"], "extraction", "quality", "retrieval"}
+        group = node["groupName"]
+        assert wiring.stem.split("_")[0] in {WITHIN.get(group, group), "extraction", "quality"}
         wired = "".join(wiring.read_text().splitlines()[line - 1 : line + 4])
         assert name in wired or schema_of(name).__name__ in wired
 

@@ -15,6 +15,9 @@ from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.rules.loader import load_family
 
 TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
+ONE_PICTURE = "Structure tags call the text of the page a picture."
+SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE)
+"""Reasons that are no fault of the tags: they say nothing about the text of the page."""
 
 
 @dataclass(slots=True)
@@ -59,6 +62,9 @@ class TagTrust:
         longest = max((paragraph.char_count for paragraph in headings), default=0)
         if headed > limits["long_heading_frac"] * total and longest > limits["heading_chars"]:
             return f"Structure tags call {headed / total:.0%} of the text headings."
+        drawn = sum(paragraph.char_count for paragraph in paragraphs if paragraph.place.figure_ix >= 0)
+        if drawn > limits["figure_frac"] * total:
+            return ONE_PICTURE
         heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
         if heaped > limits["heap_frac"] * total:
             return f"Structure tags run {heaped / total:.0%} of the text together."
@@ -66,6 +72,11 @@ class TagTrust:
         if disorder > limits["disorder_frac"]:
             return f"The order of the structure tags contradicts the page at {disorder:.0%} of its paragraphs."
         return ""
+
+
+def is_picture(page: Page) -> bool:
+    """Decide whether the tags call a page one picture: it floats in the text around it, as a table or chart does."""
+    return page.distrust == ONE_PICTURE
 
 
 @cache

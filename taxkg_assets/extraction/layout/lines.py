@@ -22,6 +22,8 @@ _SAME_BASE_FRAC = 0.35
 # Widest gap inside a line, in type sizes: justified lines and hanging bullets stay below it.
 _LINE_GAP_SIZES = 2.6
 _JUSTIFIED_GAP_SIZES = 5.0
+# Pieces with a narrower gap meet.
+_TOUCH_SIZES = 0.1
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
@@ -201,15 +203,33 @@ def join_row(run: list[Line]) -> Line:
     if len(run) == 1:
         return run[0]
     spans: list[Span] = list(run[0].spans)
-    for line in run[1:]:
-        # A blank where the PDF stores none, so that any part of the line reads as printed.
-        last = spans[-1]
-        spans.append(_blank_after(last, line.x0))
+    text = run[0].text
+    for before, line in pairwise(run):
+        is_apart = not _touches(before, line)
+        if is_apart:
+            # A blank where the PDF stores none, so that any part of the line reads as printed.
+            spans.append(_blank_after(spans[-1], line.x0))
         spans += line.spans
+        text = f"{text} {line.text}" if is_apart else text + line.text
     joined = make_line(run[0].page, spans)
     assert joined is not None, "lines of visible spans join to a visible line"
-    joined.text = " ".join(line.text for line in run)
+    joined.text = text
     return joined
+
+
+def _touches(before: Line, line: Line) -> bool:
+    """Decide whether two pieces of a line meet without a blank, as a link does with the comma after it."""
+    if before.spans[-1].text[-1:].isspace() or line.spans[0].text[:1].isspace():
+        return False
+    return touch(before.text, line.text, gap=line.x0 - before.x1, size=max(before.size, line.size))
+
+
+def touch(before: str, after: str, *, gap: float, size: float) -> bool:
+    """Decide whether two texts meet without a blank; two words never do, nor does a raised number after one.
+
+    Units: gap, size: points.
+    """
+    return abs(gap) < _TOUCH_SIZES * size and not (before[-1:].isalnum() and after[:1].isalnum())
 
 
 def _blank_after(span: Span, x1: float) -> Span:

@@ -5,10 +5,11 @@ A run never crosses a wide gap or a dotted leader; a list mark stays with its te
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from taxkg_assets.extraction.layout.lines import touch
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import matches_any
@@ -146,7 +147,7 @@ def join_text(runs: Iterable[Run]) -> str:
         return " ".join(held[0].text.split())
     text = ""
     for line in find_lines(held):
-        part = " ".join(run.text for run in line)
+        part = _join_line(line)
         if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
             text = text[:-1] + part
         elif text.endswith(("/", "—")):
@@ -154,6 +155,15 @@ def join_text(runs: Iterable[Run]) -> str:
         else:
             text = f"{text} {part}" if text else part
     return " ".join(text.split())
+
+
+def _join_line(runs: Sequence[Run]) -> str:
+    """Join the runs of one line of a cell, without a blank where they meet."""
+    text = runs[0].text
+    for before, run in pairwise(runs):
+        is_one = touch(before.text, run.text, gap=run.x0 - before.x1, size=max(before.size_pt, run.size_pt))
+        text = text + run.text if is_one else f"{text} {run.text}"
+    return text
 
 
 def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:

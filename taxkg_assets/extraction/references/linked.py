@@ -6,7 +6,7 @@ A mention that a link covers takes the link's target. What a link covers and no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -65,6 +65,15 @@ class LinkedTexts:
         if not added:
             return mentions
         return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
+
+    def read_inside(self, element_id: str, mention: Mention) -> Mention:
+        """Read a law section as one of the document's own where the publisher's link leads inside the document."""
+        if mention.kind != "irc_section":
+            return mention
+        words = self._find_covering(element_id, mention)
+        if words is None or not words.is_inside:
+            return mention
+        return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
 
     def find_target(self, element_id: str, mention: Mention) -> dict[str, Any]:
         """Give the columns that say where a mention leads; all of them empty where no link covers it."""

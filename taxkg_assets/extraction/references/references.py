@@ -96,7 +96,7 @@ def build_references(
             _read_in_kind(section["text"], mention, doc_type=identity.doc_type, separators=separators)
             for mention in mentions
         ]
-        mentions = [mention for mention in readings if mention is not None]
+        mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
         owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)

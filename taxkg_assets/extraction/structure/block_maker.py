@@ -6,10 +6,12 @@ In which order they come, and what is furniture, is decided before; what carries
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from taxkg_assets.extraction.authored.trust import is_picture
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
@@ -33,6 +35,8 @@ from taxkg_assets.extraction.structure.blocks import Block
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
+# The next line of a caption is set no farther below it.
+_NEXT_LINE_SIZES = 1.6
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -55,6 +59,14 @@ class Flow:
     has_heading_tags: bool = False
 
 
+def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
+    """Decide whether the last paragraph continues the numbered caption set right above it."""
+    if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
+        return False
+    line = paragraphs[-1].first
+    return line.base - paragraphs[-2].lines[-1].base < _NEXT_LINE_SIZES * line.size
+
+
 class BlockMaker:
     """Collects the blocks of one page in reading order."""
 
@@ -63,6 +75,7 @@ class BlockMaker:
     def __init__(self, page: Page, flow: Flow) -> None:
         self.page = page
         self.flow = flow
+        self.is_pictured = is_picture(page)
         self.icons: list[Line] = []
         self.title_floor = 0.0
         self.starts: Counter[int] = Counter()
@@ -90,6 +103,7 @@ class BlockMaker:
             is_italic=all(map(_IS_ITALIC, lines)),
             is_face=self.is_face,
             is_in_contents=bool(self.flow.in_contents),
+            is_pictured=self.is_pictured,
             **marks,
         )
         self.blocks.append(block)
@@ -133,7 +147,7 @@ class BlockMaker:
             # What is centred over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
             last.is_last = not last.heads_table
-            last.is_caption = matches("table_captions", last.first.text)
+            last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
@@ -147,10 +161,9 @@ class BlockMaker:
         }
         if self._take_number(paragraph):
             return
-        is_named = (
-            not self.has_begun
-            and paragraph.level <= 1
-            and is_title(paragraph, page, flow.style, title_floor=self.title_floor)
+        is_open = not self.has_begun and paragraph.level <= 1
+        is_named = (is_open or self._is_late_title(paragraph)) and is_title(
+            paragraph, page, flow.style, title_floor=self.title_floor
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
@@ -235,6 +248,12 @@ class BlockMaker:
         self.number = paragraph.lines
         return True
 
+    def _is_late_title(self, paragraph: Paragraph) -> bool:
+        """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
+        line = paragraph.first
+        is_largest = line.size >= thresholds()["late_title_frac"] * self.flow.style.title_size
+        return bool(paragraph.path) and (is_largest or matches("titles", line.text))
+
     def _ends_title(self, paragraph: Paragraph) -> bool:
         """Decide whether large type right below the title of the first page still belongs to it."""
         if self.page.page != 1 or not self.blocks or self.blocks[-1].role != "DocTitle":
@@ -287,7 +306,7 @@ class BlockMaker:
             role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
-        heads_table = paragraph.heads_table and paragraph.level < 0 and bool(paragraph.path)
+        heads_table = paragraph.heads_table and bool(paragraph.path)
         self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
@@ -328,7 +347,7 @@ class BlockMaker:
     def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
         begun, self.flow.open_lead = self.flow.open_lead, None
-        if begun is None or not first_shown(paragraph.first).is_bold:
+        if begun is None or begun.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
             return None
         if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):
             return None

@@ -53,6 +53,8 @@ class Block:
     heads_table: bool = False
     is_under_title: bool = False
     is_outdented: bool = False
+    # On a page that is one picture: what it prints floats, and the text around it continues.
+    is_pictured: bool = False
     # What the structure tags say: a heading's level (0 for other text, −1 where layout decides), the tag's path.
     level: int = -1
     path: tuple[int, ...] = ()

@@ -37,6 +37,8 @@ _FIRST_UNIT = -1000
 _CELL_HEAD_PT = 8.0
 # Numbered fields of one row begin on heights this near to each other.
 _ROW_PT = 1.0
+# Numbers of lines stand in one column, at most a few lines apart.
+_COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 
 @dataclass(slots=True)
@@ -65,8 +67,7 @@ def sort_lines(
     lines = _without_braces(lines, parts)
     is_face = is_face_page(page, box_count=len(boxes))
     kept = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
-    if not is_face:
-        kept |= find_address_lines(page, lines, style)
+    kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
@@ -233,6 +234,19 @@ def _beside_fields(page: Page, lines: Sequence[Line]) -> set[int]:
         line for line in lines if page.widgets and is_in_lone_foot(line, page) and not matches("artifacts", line.text)
     ]
     return {id(line) for line in low if any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)}
+
+
+def _counted_lines(lines: Sequence[Line]) -> set[int]:
+    """Find numbers that count on from the one above them: at the foot of a face they are no page numbers."""
+    numbers = [line for line in lines if line.text.isdigit()]
+    return {
+        id(line)
+        for line in numbers
+        for above in numbers
+        if int(line.text) == int(above.text) + 1
+        and abs(line.x0 - above.x0) < _COLUMN_PT
+        and 0 < line.base - above.base < _NEXT_ROW_SIZES * line.size
+    }
 
 
 def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:

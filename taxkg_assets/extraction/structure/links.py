@@ -215,6 +215,9 @@ def _find_target(
     """Find what a link leads to; a page number is called by the words of its entry."""
     if place is None:
         return None
+    captioned = finder.find_captioned(place.page, row.text) if row.entry is None else None
+    if captioned is not None:
+        return captioned
     named = places.get(row.link.name)
     titles = named.titles if named is not None else ()
     if row.entry is None and titles:

@@ -61,6 +61,8 @@ def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading
     outline = _Outline(identity)
     before: Block | None = None
     for block in blocks:
+        if block.is_pictured != (before is not None and before.is_pictured):
+            outline.turn_picture()
         if block.is_heading:
             follows_heading = before is not None and before.role in HEADER_ROLES and not before.is_run_in
             outline.add(block, follows_heading=follows_heading)
@@ -81,6 +83,7 @@ class _Outline:
         self._on_page: Counter[int] = Counter()
         self._face_page = 0
         self._first_division = ""
+        self._around_picture: list[int] | None = None
 
     def add(self, block: Block, *, follows_heading: bool) -> None:
         """Add one heading, or the rest of the last one after a column's end."""
@@ -136,9 +139,16 @@ class _Outline:
         self._seen[same] += 1
         if not block.heads_table:
             self._stack.append(len(headings) - 1)
-        elif block.role == "SubsectionHeader":
+        elif block.role == "SubsectionHeader" or block.level > 0:
             # The title of a table opens nothing and, unless it is set like that of a section, closes nothing.
             self._stack = around
+
+    def turn_picture(self) -> None:
+        """Enter pages that are pictures, or leave them: the headings around them stay open."""
+        if self._around_picture is None:
+            self._around_picture = list(self._stack)
+        else:
+            self._stack, self._around_picture = self._around_picture, None
 
     def end_list(self) -> None:
         """Go back to the heading above the one that only heads a list of names."""

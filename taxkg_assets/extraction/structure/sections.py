@@ -119,8 +119,14 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     rows: list[_Row] = []
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
+    # What continues after pages that are pictures: the paragraph and the heading before them.
+    around: tuple[_Row | None, str | None] | None = None
     captions = {(block.page, block.text.strip()): block for block in blocks if block.table_id is None}
     for block in blocks:
+        if block.is_pictured and around is None:
+            around, open_row = (open_row, owners.current), None
+        elif around is not None and not block.is_pictured:
+            (open_row, owners.current), around = around, None
         if block.is_heading and not block.is_continued:
             owners.enter(block)
             open_row = None

@@ -150,6 +150,8 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
             # Titles of tables are rarely tagged as headings, and large ones are left out at times: their type decides.
             is_open = heads_table or not has_headings or _is_large(unit, body=body)
             by_type = level == 0 and not is_item and is_open
+            # A title in a frame of its own, which is tagged as a table of one row, floats with the table below it.
+            is_framed = level > 0 and unit.place.cell_ix >= 0
             paragraph = Paragraph(
                 merge_lines(lines),
                 x0,
@@ -157,7 +159,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
                 column_ix,
                 _is_listed(unit),
                 0.0,
-                heads_table=by_type and heads_table,
+                heads_table=heads_table and (by_type or is_framed),
                 is_under_title=ix - 1 in titles,
                 is_caption=ix in captions,
                 level=-1 if by_type else level,

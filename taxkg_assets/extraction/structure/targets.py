@@ -127,6 +127,19 @@ class TargetFinder:
                 return _only(group, place)
         return None
 
+    def find_captioned(self, page: int, words: str) -> Target | None:
+        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top."""
+        number = find_number(words)
+        if not number:
+            return None
+        start, end = self._pages.get(page, (0, 0))
+        found = [
+            target
+            for target in (self._target(row) for row in self._rows[start:end] if row[9])
+            if find_number(target.words) == number and fold_words(target.words).startswith(fold_words(words))
+        ]
+        return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
+
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
         """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
         first, last = self._pages.get(page, (0, 0))
@@ -214,6 +227,15 @@ class TargetFinder:
 def fold_words(text: str) -> str:
     """Bring words to the form in which they are compared: letters and digits alone."""
     return _NO_LETTER.sub("", text).casefold()
+
+
+def find_number(words: str) -> str:
+    """Find the number that words begin with as a caption does: `Table A-2`; empty for other words."""
+    for rule in load_rules("navigation", "caption_numbers"):
+        match = rule.pattern.match(words)
+        if match is not None:
+            return " ".join(match["number"].split()).replace("–", "-")
+    return ""
 
 
 def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> pl.DataFrame:

@@ -112,7 +112,9 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
-    return _read_grid(page, grid, count_header_rows(grid))
+    table = _read_grid(page, grid, count_header_rows(grid))
+    most = load_family("tables")["regions"]["max_header_words"]
+    return None if table is None or any(len(header.split()) > most for header in table.headers) else table
 
 
 def read_grid(page: Page, grid: Grid, *, least_headers: int) -> FoundTable | None:

@@ -13,7 +13,8 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> list[str]:
     """List the lines of a range in order.
 
-    A range names lines whose amounts are in the columns of its ends: a date or a number between them is not added.
+    A range names lines whose amounts are in the columns of its ends, which are the rightmost fields of these lines: a
+    date or a number between them is not added, nor is an amount of an inner column.
 
     Args:
         first: First key, without its kind.
@@ -27,7 +28,7 @@ def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> 
     low, high = _order(first, is_roman=is_roman), _order(last, is_roman=is_roman)
     if first not in spans or last not in spans or low >= high:
         return []
-    ends = [*spans[first], *spans[last]]
+    ends = [max(spans[key], key=lambda span: span[1]) for key in (first, last) if spans[key]]
     within = [key for key in spans if _PIECES.match(key) and low <= _order(key, is_roman=is_roman) <= high]
     kept = [key for key in within if key in (first, last) or any(_is_aligned(own, ends) for own in spans[key])]
     if {_number(key) for key in within} != {_number(key) for key in kept}:

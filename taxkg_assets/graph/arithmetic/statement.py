@@ -14,7 +14,9 @@ from taxkg_assets.rules.loader import Rule, load_rules
 _RANGE = re.compile(r"(?i)^(?P<first>\d+[a-z]*)\s+(?:through|to)\s+(?P<last>\d+[a-z]*)$")
 _KEY = re.compile(r"(?i)^\d+[a-z]*$")
 _BETWEEN = re.compile(r"\s*(?:,\s*(?:and|or)\s+|,\s*|\s+(?:and|or)\s+)\s*")
-_LEAD = re.compile(r"(?i)^(?:the\s+amounts?\s+(?:on|from|in)\s+)?(?:part\s+(?P<part>[ivx]+),\s*)?(?:lines?\s+)?")
+_LEAD = re.compile(
+    r"(?i)^(?:the\s+amounts?\s+(?:on|from|in\s+the\s+far\s+right\s+column\s+for|in)\s+)?(?:part\s+(?P<part>[ivx]+),\s*)?(?:lines?\s+)?"
+)
 _ELSEWHERE = re.compile(
     r"(?i)^(?P<form>(?:form|schedule)\s+\S+(?:\s+\(form\s+[^()]+\))?)(?:(?:,|\s+or|,\s*or)\s+[\d-]+[A-Z-]*)*,\s*"
     r"lines?\s+(?P<key>\d+[a-z]*)$"
@@ -81,7 +83,8 @@ def _read(rule: Rule, match: re.Match[str], label: str) -> Statement:
     if any(not each for each in operands):
         return Statement("unparsed", (), *place, problem="an operand is no line")
     condition = (groups.get("condition") or "").strip(" ,")
-    factor = float(groups["rate"]) if groups.get("rate") else None
+    stated = groups.get("rate") or groups.get("amount")
+    factor = float(stated.replace(",", "")) if stated else None
     ordered = [operand for each in operands for operand in each]
     percent = groups.get("percent")
     if percent is not None and factor is not None and abs(float(percent) / 100 - factor) > 1e-9:

@@ -50,9 +50,8 @@ def answer_changes(
     """
     if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
         return [], []
-    wanted = {
-        term: weight for term, weight in ranking.wanted.items() if term not in _frame_words(question, ranking.route)
-    }
+    frame = _frame_words(question, ranking.route)
+    wanted = {term: weight for term, weight in ranking.wanted.items() if term not in frame}
     rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
     shown = rows[: load_family("answers")["most_changes"]]
     places = [_find_rows(searcher, row) for row in shown]

@@ -14,8 +14,7 @@ def find_other_editions(results: Sequence[Result], route: Route, documents: Docu
     """Find the documents that another edition among the results replaces.
 
     If the question names years, an edition of those years replaces the others. If it names none, a newer edition
-    replaces an older one, and documents of years long past give way to any others. A document that nothing replaces is
-    kept: a rule of another year is better than none.
+    replaces an older one. A document that nothing replaces is kept: a rule of another year is better than none.
 
     Args:
         results: Passages, best first.
@@ -27,9 +26,7 @@ def find_other_editions(results: Sequence[Result], route: Route, documents: Docu
     """
     found = {result.document for result in results}
     rows = [row for row in documents.documents if row["document_id"] in found]
-    dated = {row["document_id"] for row in rows if documents.is_dated(row) and not route.years}
-    others = {row["document_id"] for row in rows if any(_replaces(other, row, route) for other in rows)}
-    return frozenset(others | dated if dated != found else others)
+    return frozenset(row["document_id"] for row in rows if any(_replaces(other, row, route) for other in rows))
 
 
 def _replaces(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) -> bool:

@@ -83,8 +83,9 @@ class Stretch:
         """Return all lines in reading order."""
         found: list[Line] = []
         for row in self.rows:
-            for text, is_heading in self._split(row):
-                found.append(self._place(text, row, before=found, is_heading=is_heading))
+            for number, (text, is_heading) in enumerate(self._split(row)):
+                is_rest = number == 0 and bool(found) and continues_element(row, self.facts)
+                found.append(self._place(text, row, before=found, is_heading=is_heading, is_rest=is_rest))
         return found
 
     @cached_property
@@ -105,6 +106,11 @@ class Stretch:
         """Return the heading above a row."""
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
+
+    def denial(self, row: int) -> str:
+        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too."""
+        above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
+        return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
 
     def chunk(self, line: Line) -> str:
         """Return the id of the passage that contains a line."""
@@ -145,9 +151,11 @@ class Stretch:
             if text.strip():
                 yield text, is_same(text, heading)
 
-    def _place(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool) -> Line:
+    def _place(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool, is_rest: bool) -> Line:
         is_table = bool(self.facts.is_table[row])
         mark = "" if is_table else find_mark(text)
+        if is_rest and before[-1].is_item:
+            return self._place_rest(text, row, before=before)
         is_heading = is_heading and not (mark and self._open)
         if is_table or is_heading:
             mark = ""
@@ -168,6 +176,12 @@ class Stretch:
             sentences=self._find_sentences(text, row, is_whole=is_table or (bool(mark) and is_short_item(text))),
         )
 
+    def _place_rest(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
+        """Return the rest of an item that the row before begins: it depends on the same lines."""
+        last = before[-1]
+        sentences = self._find_sentences(text, row, is_whole=False)
+        return Line(len(before), row, text, mark=last.mark, leads=last.leads, sentences=sentences)
+
     def _find_sentences(self, text: str, row: int, *, is_whole: bool) -> tuple[tuple[int, int], ...]:
         return ((0, len(text)),) if is_whole else tuple(split_line(text, heading=self.heading(row)))
 
@@ -181,9 +195,16 @@ class Stretch:
         if mark in kinds and not is_nested:
             del self._open[kinds.index(mark) + 1 :]
         elif last is None or last.is_heading or last.is_table:
-            self._open[:] = [(mark, -1)]
+            self._open[:] = [(mark, self._find_lead_above(row, before=before))]
         else:
             self._open.append((mark, last.place))
+
+    def _find_lead_above(self, row: int, *, before: Sequence[Line]) -> int:
+        """Return the place of the line that opens a list above a table in between; -1 for none."""
+        above = next((line for line in reversed(before) if not line.is_table), None)
+        anchors = self.facts.anchor_number
+        is_lead = above is not None and above.opens_list and bool(anchors[above.row] == anchors[row])
+        return above.place if above is not None and is_lead and not above.is_heading else -1
 
     def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
         """Return whether an item after a paragraph or a table belongs to the list before it, not to a new one."""
@@ -231,7 +252,7 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
     documents = facts.document_number
     wanted: set[int] = set()
     for row in rows:
-        for other in range(max(0, row - limits["rows_before"]), min(len(documents), row + limits["rows_after"] + 1)):
+        for other in range(_find_list_start(row, facts), min(len(documents), row + limits["rows_after"] + 1)):
             if documents[other] == documents[row]:
                 wanted.add(other)
     facts.prefetch(sorted(wanted), READ)
@@ -244,6 +265,30 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
             run = []
         run.append(row)
     return found
+
+
+def _find_list_start(row: int, facts: PassageFacts) -> int:
+    """Return the first row to read: some rows back, or as far as a long list goes on that is under way there."""
+    limits, anchors, texts = load_family("answers")["lists"], facts.anchor_number, facts.columns["text"]
+    first, furthest = max(0, row - limits["rows_before"]), max(0, row - limits["rows_of_list"])
+    while first > furthest and anchors[first] == anchors[row] and not facts.is_table[first]:
+        if not continues_element(first, facts) and not find_mark(texts[first]):
+            break
+        first -= 1
+    return first
+
+
+def continues_element(row: int, facts: PassageFacts) -> bool:
+    """Return whether a row begins with the rest of the paragraph or item that the row before it begins.
+
+    Args:
+        row: Row of the index.
+        facts: Columns of passages.
+    """
+    if row == 0 or facts.is_table[row] or facts.is_table[row - 1]:
+        return False
+    nodes = facts.columns["node_ids"]
+    return bool(nodes[row][0] == nodes[row - 1][-1])
 
 
 def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:

@@ -140,6 +140,7 @@ def read_row(
     """
     facts, lines = stretch.facts, stretch.of_row[row]
     is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
+    is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
@@ -162,6 +163,7 @@ def read_row(
             is_hit=row == hit,
             is_foreign=is_foreign
             or (asks_for_code and bool(codes) and not listed)
+            or (is_of_other_form and not names_form(text, route.forms))
             or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
             is_pointer=matches_any("answers", "pointers", text),
@@ -175,8 +177,8 @@ def read_row(
 
 
 def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, wanted: frozenset[str]) -> bool:
-    """Return whether a row is of another form or audience than the question's, or boilerplate."""
-    if score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM or _is_of_other_side(row, route, facts):
+    """Return whether a row is for another audience than the question's, or boilerplate."""
+    if _is_of_other_side(row, route, facts):
         return True
     is_meant = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
     return (bool(facts.is_boilerplate[row]) and not is_meant) or _is_unasked(facts.columns["heading_path"][row], wanted)
@@ -225,7 +227,7 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
     headings = path.split(" > ")[1:]
     for rule in load_rules("answers", "unasked"):
         for number, heading in enumerate(headings):
-            if rule.pattern.search(heading):
+            if rule.pattern.search(heading) and not (rule.extra.get("is_bare") and headings[number + 1 :]):
                 named = frozenset(find_terms(heading))
                 below = frozenset(find_terms(" ".join(headings[number + 1 :])))
                 least = load_family("answers")["unasked_share"]
@@ -236,6 +238,8 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
 def _is_of_other_side(row: int, route: Route, facts: PassageFacts) -> bool:
     """Return whether a row addresses the recipient where the filer is meant, or the reverse."""
     limit, side = load_family("answers")["certain_side"], facts.sides[int(facts.side_number[row])]
+    if not facts.has_both_sides[facts.form_number[row]]:
+        return False
     return route.certainty >= limit and {side, route.perspective} == {"filer", "recipient"}
 
 
@@ -254,6 +258,16 @@ def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[
         return False
     is_gathered = bool(facts.anchor_number[row] != facts.anchor_number[hit])
     return is_gathered or any(find_kind(key) == kind for key in keys)
+
+
+def names_form(text: str, forms: Sequence[str]) -> bool:
+    """Return whether a text names a form of the question: instructions of one form say what to do with another's.
+
+    Args:
+        text: Text of a statement.
+        forms: Forms of the question.
+    """
+    return any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text) for form in forms)
 
 
 def names_key(text: str, keys: Sequence[str]) -> bool:

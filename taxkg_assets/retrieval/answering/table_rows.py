@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.lines import CELLS, Line
+
+_PARTS = re.compile(r" [|>] |: ")
+"""Between the parts of a cell in words."""
 
 
 def find_captions(lines: Sequence[Line]) -> list[str]:
@@ -70,6 +74,26 @@ def read_row(headers: Sequence[str], text: str) -> str:
         if cell
     ]
     return "; ".join(dict.fromkeys(named))
+
+
+def find_row(lines: Sequence[Line], cell: str) -> Line | None:
+    """Find the row that prints a cell.
+
+    Args:
+        lines: Lines of a passage of a table.
+        cell: Cell in words: title, row and column paths, and the value.
+
+    Returns:
+        The row that names most parts of the cell; None where it has no other value than the cell's.
+    """
+    named = frozenset(part.strip() for part in _PARTS.split(cell))
+    rows = [line for line in lines if CELLS in line.text and find_headers(lines, line) is not None]
+    shared = [len(named.intersection(split_cells(line.text))) for line in rows]
+    best = max(shared, default=0)
+    if not best or shared.count(best) != 1:
+        return None
+    row = rows[shared.index(best)]
+    return row if sum(any(map(str.isdigit, own)) for own in split_cells(row.text)) > 2 else None
 
 
 def split_cells(text: str) -> list[str]:

@@ -195,7 +195,8 @@ def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
     pieces = list(_quote_spots(stretch, spots))
     words = " ".join(piece.text for piece in pieces)
     is_named = bool(heading) and heading.rstrip(". ") not in words and (edition or _needs_heading(stretch, spots[0]))
-    shown = [heading.rstrip(". ") if is_named else "", edition]
+    denial = stretch.denial(first.row).rstrip(". ")
+    shown = [denial if denial not in words else "", heading.rstrip(". ") if is_named else "", edition]
     if label := ", ".join(part for part in shown if part):
         pieces.insert(0, Piece(role="label", text=label, chunk_id=stretch.chunk(first)))
     return Unit(rank=rank, label=heading, pieces=pieces)

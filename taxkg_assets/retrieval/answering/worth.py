@@ -103,7 +103,11 @@ def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[
 
 
 def rank_statements(
-    statements: Sequence[Statement], worth: Mapping[int, float], *, openings: Sequence[int]
+    statements: Sequence[Statement],
+    worth: Mapping[int, float],
+    *,
+    openings: Sequence[int],
+    wanted: Mapping[str, float],
 ) -> list[int]:
     """Choose the openings, then greedily the statement that adds most, down to a share of the best score.
 
@@ -111,26 +115,40 @@ def rank_statements(
         statements: Statements of the passages.
         worth: Score of each likely statement by its place in the list.
         openings: Places of statements that come first.
+        wanted: Inverse document frequency of each term of the question.
 
     Returns:
         Places of statements in the order of choice.
     """
-    limits = load_family("answers")
     chosen = list(openings)
-    covered: frozenset[str] = frozenset().union(*(statements[place].terms for place in chosen))
-    least = limits["least_share"] * max(worth.values())
+    least = load_family("answers")["least_share"] * max(worth.values())
     left = {place: own for place, own in worth.items() if place not in chosen}
     while left:
-        gain = {place: own * _share_new(statements[place].terms, covered) for place, own in left.items()}
+        before = [statements[place] for place in chosen]
+        gain = {place: own + _score_addition(statements[place], before, own, wanted) for place, own in left.items()}
         best = max(gain, key=lambda place: (gain[place], -place))
         if chosen and left[best] < least:
             break
         del left[best]
-        if chosen and _adds_nothing(statements[best], [statements[place] for place in chosen]):
+        if chosen and _adds_nothing(statements[best], before):
             continue
         chosen.append(best)
-        covered |= statements[best].terms
     return chosen
+
+
+def _score_addition(own: Statement, chosen: Sequence[Statement], worth: float, wanted: Mapping[str, float]) -> float:
+    """Score what a statement adds to chosen ones: words, words of the question, a passage; less its length."""
+    gains = load_family("answers")["gains"]
+    length = gains["length"] * len(own.text.split()) / 100
+    if not chosen:
+        return -float(length)
+    said = frozenset[str]().union(*(other.terms for other in chosen))
+    named = said.union(*(other.around for other in chosen))
+    repeated = 1 - len(own.terms - said) / max(1, len(own.terms))
+    new_terms = score_overlap(dict(wanted), (own.terms | own.around) - named)
+    is_new_passage = all(other.passage != own.passage for other in chosen)
+    added = gains["terms"] * new_terms + gains["passage"] * is_new_passage
+    return float(added - gains["repeated"] * worth * repeated - length)
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
@@ -145,8 +163,3 @@ def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
             for other in chosen
         )
     )
-
-
-def _share_new(terms: frozenset[str], covered: frozenset[str]) -> float:
-    lost: float = load_family("answers")["new_words"]
-    return 1 - lost + lost * len(terms - covered) / max(1, len(terms))

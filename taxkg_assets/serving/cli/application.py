@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +22,9 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Tax forms and instructions to a gated knowledge graph and cited answers.",
+    help="Tax forms and instructions to a knowledge graph with quality gates, and to cited answers.",
+    epilog="Exit status: 0 done, 1 failed, 2 bad usage or a name that does not exist, 3 built with documents in "
+    "quarantine.",
 )
 # A pipe has no width: use that of a wide terminal.
 out = Terminal(width=None if sys.stdout.isatty() else 140)
@@ -28,18 +35,79 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 FAILED, USAGE, QUARANTINED = 1, 2, 3
 
+SLOW_SECONDS = 3.0
+"""Time of a question from which on a server is worth mentioning."""
 
-def home_of(option: str) -> str:
+
+class HomeMissingError(Exception):
+    """The home to read does not exist."""
+
+
+def examples(*lines: str) -> str:
+    """Write the examples of a command's help, one a line.
+
+    Args:
+        lines: Commands as they are typed.
+    """
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def show_version(is_wanted: bool) -> None:
+    """Print the version and end, if it is wanted.
+
+    Args:
+        is_wanted: Whether `--version` is given.
+    """
+    if is_wanted:
+        out.print(f"taxkg {version('taxkg')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    is_version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Tax forms and instructions to a knowledge graph with quality gates, and to cited answers."""
+
+
+def home_of(option: str, *, is_new: bool = False) -> str:
     """Return the home to work on: the option, else the setting.
 
     Args:
         option: Value of `--home`; empty where it is not given.
+        is_new: Whether the command makes the home where there is none.
 
     Raises:
         SettingError: A setting is invalid, whether or not the option is given.
+        HomeMissingError: There is no such folder, and the command makes none.
     """
     settings = Settings()
-    return option or settings.home
+    home = option or settings.home
+    if not (is_new or "://" in home or Path(home).is_dir()):
+        raise HomeMissingError(
+            f"There is no home at {home}. Check the path, or make one: `taxkg build --home {home} --corpus FOLDER`."
+        )
+    return home
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Show on a terminal that a question is being answered, and mention the server if that took long."""
+    started = time.perf_counter()
+    if not err.is_terminal:
+        yield
+        return
+    with err.status("Opening the release …"):
+        yield
+    seconds = time.perf_counter() - started
+    if seconds > SLOW_SECONDS:
+        err.print(
+            f"[dim]{seconds:.0f} s, most of it to open the release. `taxkg serve` keeps it open and answers in less "
+            "than a second.[/]",
+            highlight=False,
+        )
 
 
 def print_json(value: Any) -> None:

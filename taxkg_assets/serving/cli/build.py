@@ -17,6 +17,7 @@ from taxkg_assets.serving.cli.application import (
     HomeOption,
     JsonOption,
     app,
+    examples,
     home_of,
     out,
     print_json,
@@ -41,7 +42,7 @@ class Sources(StrEnum):
     drop = "drop"
 
 
-@command()
+@command(epilog=examples("taxkg build --corpus forms/", "taxkg build --home library --select edges"))
 def build(
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Folder or file to build from; recorded for later builds.")
@@ -54,7 +55,9 @@ def build(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Only estimate the calls of language models and their cost.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Materialize the asset graph with its gates. A second run does only what changed."""
@@ -66,7 +69,7 @@ def build(
         from taxkg_assets.defs.resources import Home
         from taxkg_assets.serving.estimate import estimate_build
 
-        rows = estimate_build(Home(home=home_of(home)))
+        rows = estimate_build(Home(home=home_of(home, is_new=True)))
         print_json(rows) if as_json else render.estimates(rows, out=out)
         return
     import taxkg_assets.definitions  # noqa: F401 - what is loaded by now stays, and need not be looked through again
@@ -74,7 +77,7 @@ def build(
     gc.freeze()
     with ProgressBars():
         result = run_build(
-            home_of(home),
+            home_of(home, is_new=True),
             roots=corpus or [],
             select=select or [],
             retry=retry,
@@ -83,14 +86,14 @@ def build(
     if as_json:
         print_json(asdict(result))
     else:
-        render.build_result(result, out=out)
+        render.build_result(result, out=out, is_whole=verbose)
     if not result.is_done:
         raise typer.Exit(FAILED)
     if result.quarantine:
         raise typer.Exit(QUARANTINED)
 
 
-@command()
+@command(epilog=examples("taxkg fetch 1099 w2", "taxkg fetch f1040 i1040 --year 2023 --to forms/"))
 def fetch(
     names: Annotated[list[str], typer.Argument(help="IRS file names (f1099div, i1099div) or families (1099, w2).")],
     year: Annotated[list[int] | None, typer.Option("--year", help="Prior revisions of these years.")] = None,
@@ -105,7 +108,7 @@ def fetch(
     from taxkg_assets.defs.fetching import fetch as fetch_documents
     from taxkg_assets.defs.store import Store
 
-    folder = to or Store(home_of(home)).home / "inbox"
+    folder = to or Store(home_of(home, is_new=True)).home / "inbox"
     lines = []
     for line in fetch_documents(
         names,
@@ -125,11 +128,13 @@ def fetch(
         raise typer.Exit(FAILED)
 
 
-@command()
+@command(epilog=examples("taxkg train --kind reranker"))
 def train(
     kind: Annotated[Kind, typer.Option("--kind", help="Model to train.")] = Kind.all,
     home: HomeOption = "",
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show Dagster's own log.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Train encoder and reranker on the graph. A model is used if it beats its base. Resumes when interrupted."""
@@ -144,13 +149,13 @@ def train(
     if as_json:
         print_json({**asdict(result), "models": models})
     else:
-        render.build_result(result, out=out)
+        render.build_result(result, out=out, is_whole=verbose)
         render.models(models, out=out)
     if not result.is_done:
         raise typer.Exit(FAILED)
 
 
-@command()
+@command(epilog=examples("taxkg status", "taxkg status --json"))
 def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     """Show what is built, stale, failed, served and quarantined."""
     from taxkg_assets.defs.proposers import describe_proposer
@@ -181,7 +186,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
         render.proposer(proposer, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
 def sources(
     action: Annotated[Sources, typer.Argument(help="Action.")],
     source: Annotated[Path | None, typer.Argument(help="Folder or file to drop.")] = None,
@@ -205,7 +210,7 @@ def sources(
         out.print(f"Dropped. The next build removes {len(leaving)} documents: {', '.join(leaving)}.", markup=False)
 
 
-@command()
+@command(epilog=examples("taxkg vacuum --keep-days 30 --dry-run"))
 def vacuum(
     keep_days: Annotated[
         float | None,

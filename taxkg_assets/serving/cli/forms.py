@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, home_of, out, print_json
+from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, examples, home_of, out, print_json
 
 command = partial(app.command, rich_help_panel="Query")
 
 
-@command()
+@command(epilog=examples("taxkg line 8960 5a", "taxkg line Schedule D 7", "taxkg line 8949 Part II 2"))
 def line(
     words: Annotated[list[str], typer.Argument(help="Form and key: 8960 5a, Schedule D 7, 8949 Part II 2.")],
     home: HomeOption = "",
@@ -31,7 +31,7 @@ def line(
         render_lines.lines(rows, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg form 8960", "taxkg form 1040 --revision 2023 --csv fields.csv"))
 def form(
     words: Annotated[list[str], typer.Argument(help="Form or schedule: 8960, Schedule D.")],
     revision: Annotated[str, typer.Option("--revision", help="Revision or document (default: the newest).")] = "",
@@ -56,7 +56,7 @@ def form(
         render_lines.form(rows, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg trace 1099-DIV 1a", "taxkg trace 1099-DIV 1a --svg trace.svg"))
 def trace(
     words: Annotated[list[str], typer.Argument(help="Form and key: 1099-DIV 1a.")],
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw the trace into a file.")] = None,

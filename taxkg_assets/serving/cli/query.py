@@ -9,7 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, home_of, out, print_json
+from taxkg_assets.serving.cli.application import (
+    HomeOption,
+    JsonOption,
+    answering,
+    app,
+    err,
+    examples,
+    home_of,
+    out,
+    print_json,
+)
 from taxkg_assets.settings import Settings
 
 command = partial(app.command, rich_help_panel="Query")
@@ -25,9 +35,14 @@ class Level(StrEnum):
     paragraph = "paragraph"
 
 
-@command()
+@command(
+    epilog=examples(
+        'taxkg search "foreign tax credit limit" --year 2024',
+        'taxkg search "basis of inherited property" --form "Schedule D" -k 3 --json',
+    )
+)
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.")] = "",
+    question: Annotated[str, typer.Argument(help="What to look for.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,
     form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
@@ -45,13 +60,13 @@ def search(
     from taxkg_assets.serving.filters import check_filters
     from taxkg_assets.serving.released import open_release
 
-    check_question(query, queries, output)
+    check_question(question, queries, output)
     released = open_release(home_of(home))
-    searcher = released.searcher
     check_filters(released, form=form, year=year, document=document, tag=tag)
     filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
     filters |= {"tag": tag} if tag else {}
     if queries is not None and output is not None:
+        searcher = released.searcher
         from taxkg_assets.serving.batch import search_line
 
         def line(query_id: str, text: str) -> dict[str, Any]:
@@ -59,14 +74,19 @@ def search(
 
         err.print(f"{run_batch(queries, output, line=line)} questions answered, results in {output}.")
         return
-    results = searcher.search(query, k=k, **filters)
+    with answering():
+        results = released.searcher.search(question, k=k, **filters)
     if as_json:
         print_json([result.model_dump() for result in results])
     else:
         render.passages(results, out=out)
 
 
-@command()
+@command(
+    epilog=examples(
+        'taxkg ask "Which box shows qualified dividends?"', "taxkg ask --queries questions.jsonl --out run.jsonl"
+    )
+)
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages to show.")] = 5,
@@ -82,20 +102,21 @@ def ask(
     from taxkg_assets.serving.released import open_release
 
     check_question(question, queries, output)
-    searcher = open_release(home_of(home)).searcher
-    settings = Settings()
+    released, settings = open_release(home_of(home)), Settings()
     if queries is not None and output is not None:
+        searcher = released.searcher
         count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
         err.print(f"{count} questions answered, results in {output}.")
         return
-    answer = answer_question(searcher, question, settings=settings, k=k)
+    with answering():
+        answer = answer_question(released.searcher, question, settings=settings, k=k)
     if as_json:
         print_json(answer.model_dump())
     else:
         render.answer(question, answer, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg box 1099-DIV 1a", "taxkg box W-2"))
 def box(
     words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or a form.")],
     home: HomeOption = "",
@@ -117,7 +138,7 @@ def box(
         render.boxes(rows, out=out)
 
 
-@command()
+@command(epilog=examples('taxkg table "standard deduction, single, 65 or older" --document p501--2025'))
 def table(
     question: Annotated[str, typer.Argument(help="Question that a table cell answers.")],
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of cells to show.")] = 3,
@@ -139,7 +160,7 @@ def table(
         render.cells(question, rows, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg explain 1099-DIV 2e", "taxkg explain 1099-DIV 2e --html neighborhood.html"))
 def explain(
     words: Annotated[list[str], typer.Argument(help="Node, e.g. f1099div--2024-01#face-box_1a, or a box in words.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write the node's neighborhood as HTML.")] = None,
@@ -165,7 +186,13 @@ def explain(
         explaining.show(found, out=out)
 
 
-@command()
+@command(
+    epilog=examples(
+        "taxkg diff 1099-NEC",
+        "taxkg diff f1099nec 2020 2024-01 --html changes.html",
+        "taxkg diff f1040 2023 new-f1040.pdf",
+    )
+)
 def diff(
     name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
     older: Annotated[str, typer.Argument(help="Older revision, document or PDF, e.g. 2020.")] = "",
@@ -196,7 +223,7 @@ def diff(
         show_report(report, has_routine=has_routine, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg show i1099div--2024-01 3", "taxkg show f1040--2023 1 --out page.png --open"))
 def show(
     document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
     page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],
@@ -227,7 +254,7 @@ def show(
         typer.launch(str(path))
 
 
-@command()
+@command(epilog=examples("taxkg export graph/"))
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write nodes, edges and the registry into.")],
     home: HomeOption = "",

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, home_of, out, print_json
+from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, examples, home_of, out, print_json
 
 command = partial(app.command, rich_help_panel="Evaluate and decide")
 
@@ -22,7 +22,7 @@ class Review(StrEnum):
     reject = "reject"
 
 
-@command(name="eval")
+@command(name="eval", epilog=examples("taxkg eval", "taxkg eval --gold questions.jsonl"))
 def evaluate(
     gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
     answers: Annotated[
@@ -55,7 +55,7 @@ def evaluate(
         render.figures(report, path=path, out=out)
 
 
-@command()
+@command(epilog=examples("taxkg review list", 'taxkg review reject CHUNK --reason "two boxes in one"'))
 def review(
     action: Annotated[Review, typer.Argument(help="Action.")],
     chunks: Annotated[list[str] | None, typer.Argument(help="Chunks to accept or reject.")] = None,
@@ -84,7 +84,7 @@ def review(
     )
 
 
-@command()
+@command(epilog=examples("taxkg release", "taxkg release --rollback"))
 def release(
     rollback: Annotated[bool, typer.Option("--rollback", help="Roll back to the previous release.")] = False,
     home: HomeOption = "",

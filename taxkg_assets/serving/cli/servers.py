@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, app, err, home_of
+from taxkg_assets.serving.cli.application import FAILED, HomeOption, app, err, examples, home_of
 from taxkg_assets.settings import Settings
 
 command = partial(app.command, rich_help_panel="Serve")
@@ -20,7 +21,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEV_IS_SUPERSEDED = "ignore:Function `dev_command` is superseded:FutureWarning"
 
 
-@command()
+@command(epilog=examples("taxkg serve", "taxkg serve --port 8080", "TAXKG_API_KEY=… taxkg serve --host 0.0.0.0"))
 def serve(
     home: HomeOption = "",
     port: Annotated[int, typer.Option("--port", help="Port to listen on.")] = 8000,
@@ -35,21 +36,42 @@ def serve(
     settings = Settings()
     if host not in LOOPBACK and not settings.api_key.get_secret_value():
         raise typer.BadParameter(f"{host} is reachable by others: set TAXKG_API_KEY first, or listen on 127.0.0.1")
-    err.print(f"taxkg on http://{host}:{port} for {home_of(home)}; stop it with Ctrl-C.", highlight=False)
-    service = Service(home_of(home), settings=settings)
-    uvicorn.run(create_app(service, hosts=[host]), host=host, port=port, log_level="warning")
+    place = home_of(home)
+    listening = _listen(host, port)
+    err.print(f"Opening the release of {place} …", highlight=False)
+    app_ = create_app(Service(place, settings=settings), hosts=[host])
+    err.print(f"taxkg on http://{host}:{listening.getsockname()[1]} for {place}; stop it with Ctrl-C.", highlight=False)
+    uvicorn.Server(uvicorn.Config(app_, log_level="warning")).run(sockets=[listening])
 
 
-@command()
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the port before anything is read, so that a port in use is reported at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        err.print(
+            f"[bold red]taxkg:[/] Port {port} of {host} cannot be opened ({error.strerror}): another program may "
+            "use it. Choose another with --port.",
+            highlight=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(FAILED) from None
+
+
+@command(epilog=examples("taxkg mcp --home library"))
 def mcp(home: HomeOption = "") -> None:
-    """Serve the tools for agents over standard input and output."""
+    """Serve the tools for agents over standard input and output.
+
+    Tools: ask, search, passage, table, box, line, trace, fields, diff, documents, evidence, verify.
+    """
     from taxkg_assets.serving.service import Service
     from taxkg_assets.serving.tools import create_tools
 
     create_tools(Service(home_of(home))).run("stdio")
 
 
-@command()
+@command(epilog=examples("taxkg ui", "taxkg ui --port 3001 --no-daemon"))
 def ui(
     home: HomeOption = "",
     port: Annotated[int, typer.Option("--port", help="Port of the web server.")] = 3000,
@@ -61,20 +83,20 @@ def ui(
     """Open the Dagster UI on this home, with the daemon that runs sensors, automation and backfills."""
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
-    store = prepare_home(home_of(home))
+    store = prepare_home(home_of(home, is_new=True))
     err.print(f"Dagster UI on http://{host}:{port} for {store.uri}; stop it with Ctrl-C.")
     address = ["-h", host, "-p", str(port)]
     program = ["dagster", "dev"] if has_daemon else ["dagster_webserver"]
     _exec_dagster([*program, *WORKSPACE, *address], store.home)
 
 
-@command()
+@command(epilog=examples("taxkg daemon --home library"))
 def daemon(home: HomeOption = "") -> None:
     """Run sensors, schedules, automation and queued runs of this home, without the UI."""
     from taxkg_assets.defs.compat import DAEMON_MODULE
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
-    store = prepare_home(home_of(home))
+    store = prepare_home(home_of(home, is_new=True))
     err.print(f"Dagster daemon for {store.uri}; stop it with Ctrl-C.")
     _exec_dagster([DAEMON_MODULE, "run", *WORKSPACE], store.home)
 

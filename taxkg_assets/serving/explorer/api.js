@@ -25,6 +25,9 @@ const askForKey = () => new Promise(resolve => {
 
 let keyRequest = null;
 
+// Whether this server needs a key: then a plain link to a picture would be refused.
+export const hasKey = () => Boolean(sessionStorage.getItem("taxkg-key"));
+
 const call = async (path, options = {}) => {
   const key = sessionStorage.getItem("taxkg-key");
   let reply;

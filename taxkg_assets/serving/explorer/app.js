@@ -1,12 +1,24 @@
 // Routes: every state of the page has an address, and the address alone decides what is shown.
 import { getDocuments, getJson } from "./api.js";
 import { showAsk, showFailure } from "./ask_view.js";
-import { showChanges } from "./changes_view.js";
 import { address, el } from "./dom.js";
-import { showForm, showForms } from "./form_views.js";
-import { showDocument, showDocuments, showStart } from "./library_views.js";
+import { showStart } from "./library_views.js";
 
-const VIEWS = { documents: showDocuments, document: showDocument, forms: showForms, form: showForm, changes: showChanges };
+// A view is loaded when it is first shown, so that the first page stays small.
+const lazy = (file, name) => async (...given) => (await import(file))[name](...given);
+
+const VIEWS = {
+  documents: lazy("./library_views.js", "showDocuments"),
+  document: lazy("./document_view.js", "showDocument"),
+  forms: lazy("./form_views.js", "showForms"),
+  form: lazy("./form_views.js", "showForm"),
+  trace: lazy("./trace_view.js", "showTrace"),
+  compare: lazy("./compare_view.js", "showCompare"),
+  changes: lazy("./changes_view.js", "showChanges"),
+  verify: lazy("./verify_view.js", "showVerify"),
+};
+
+const PARENTS = { document: "documents", form: "forms" };
 
 const view = document.getElementById("view");
 const form = document.getElementById("ask");
@@ -27,9 +39,12 @@ const fillQuestion = params => {
 
 const markNavigation = params => {
   for (const item of document.querySelectorAll("nav a")) {
-    const isHere = new URL(item.href).searchParams.get("view") === params.view && Boolean(params.view);
+    const own = new URL(item.href).searchParams.get("view");
+    const isHere = Boolean(params.view) && (own === params.view || own === PARENTS[params.view]);
     if (isHere) item.setAttribute("aria-current", "page");
     else item.removeAttribute("aria-current");
+    // On a narrow screen the sections scroll sideways.
+    if (isHere) item.parentNode.scrollLeft = item.offsetLeft - item.parentNode.offsetLeft - 40;
   }
 };
 
@@ -70,6 +85,7 @@ document.addEventListener("click", event => {
   const target = event.target.closest("a[data-route]");
   if (!target || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
+  document.querySelector("dialog[open]")?.close();
   history.pushState(null, "", target.getAttribute("href"));
   render({ isMoved: true });
 });

@@ -1,6 +1,6 @@
 // A question: its answer, the passages it rests on, and the page where they stand.
 import { ApiError, getDocuments, postJson } from "./api.js";
-import { announce, el, fill, isNarrow, link, ordinal, words } from "./dom.js";
+import { announce, el, fill, formName, isNarrow, keyName, link, placeLink, words } from "./dom.js";
 import { createPageViewer, showInDialog } from "./page_viewer.js";
 import { textBlock } from "./text.js";
 
@@ -14,19 +14,68 @@ const HEADINGS = {
 
 const citedNumbers = answer => [...(answer ?? "").matchAll(/\[(\d+)\]/g)].map(match => Number(match[1]));
 
+const COMMON = new Set(("about above after also amount amounts been before being below both could does each for from have how " +
+  "include included into its long many more most much must not only other over report reported show shown should such than that the their them then there " +
+  "these they this those under was were what when where which while who whom whose why will with would year years your you and are can box line form").split(" "));
+
+const stem = word => word.toLowerCase().replace(/(ies|es|s|ed|ing)$/, "");
+
+// Words of a question that a text has, too, in the question's spelling.
+const sharedWords = (question, text) => {
+  const own = new Set((text.match(/[\p{L}\d-]+/gu) ?? []).map(stem));
+  const asked = (question.match(/[\p{L}\d-]+/gu) ?? []).filter(word => word.length > 2 && !COMMON.has(word.toLowerCase()));
+  return [...new Set(asked)].filter(word => own.has(stem(word)));
+};
+
+const CLOSE_IN_MEANING = 20;
+
 // Why a passage is here, in words.
-const explain = via => {
+const explain = (row, question) => {
+  const { via } = row;
+  const route = via.route ?? {};
   const reasons = [];
-  if (via.lexical_rank) reasons.push(`${ordinal(via.lexical_rank)} by the words it shares with the question`);
-  if (via.vector_rank) reasons.push(`${ordinal(via.vector_rank)} by meaning`);
-  if (via.edge) reasons.push(`linked from a better match (${words(via.edge.relation)})`);
-  return reasons.length ? `Found ${reasons.join(" and ")}.` : "Found next to a better match.";
+  if (row.anchor_key && route.keys?.includes(row.anchor_key)) reasons.push(`it is the text under ${keyName(row.anchor_key).toLowerCase()}, which the question names`);
+  if (route.forms?.includes(row.form)) reasons.push(`it is about ${formName(row.form)}, which the question names`);
+  if (route.years?.some(year => row.revision.startsWith(`${year}`))) reasons.push("it is of the year that the question names");
+  const shared = sharedWords(question, `${row.heading_path} ${row.text}`);
+  if (shared.length) reasons.push(`it has the ${shared.length === 1 ? "word" : "words"} ${shared.slice(0, 5).map(word => `“${word}”`).join(", ")}`);
+  if (via.vector_rank && via.vector_rank <= CLOSE_IN_MEANING) reasons.push("its meaning is close to the question’s");
+  if (via.edge) reasons.push(`a better match points to it (${words(via.edge.relation)})`);
+  if (!reasons.length) return "It is next to a better match.";
+  const last = reasons.pop();
+  return `Why this passage: ${reasons.length ? `${reasons.join(", ")}, and ${last}` : last}.`;
+};
+
+// What was understood of a question: forms, keys and years that it names.
+const understood = found => {
+  const route = found.results[0]?.via.route ?? {};
+  const parts = [
+    ...(route.forms ?? []).map(formName), ...(route.keys ?? []).map(key => keyName(key)), ...(route.years ?? []).map(String),
+    route.perspective && `text for the ${route.perspective}`, route.wants_draft && "drafts too",
+  ].filter(Boolean);
+  return parts.length ? el("p", { class: "note" }, "Read as: ", parts.map(part => el("span", { class: "badge" }, part))) : null;
+};
+
+const sameIn = row => {
+  const others = row.via.same_in ?? [];
+  return others.length > 0 && el("span", { class: "note same" }, "The same in ",
+    others.flatMap((own, place) => [place ? ", " : "", placeLink({ document: own.document, page: own.page, boxes: own.bboxes ?? [] }, own.revision || own.document)]));
+};
+
+const citation = row => `${row.text.trim()}\n— ${formName(row.form || row.document)}${row.revision ? `, ${row.revision}` : ""}, page ${row.page} (${row.document})`;
+
+const copyButton = row => {
+  if (!navigator.clipboard) return null;
+  const button = el("button", { class: "quiet small", type: "button", onclick: async () => {
+    await navigator.clipboard.writeText(citation(row)).then(() => { button.textContent = "Copied"; }, () => { button.textContent = "Not copied"; });
+  } }, "Copy");
+  return button;
 };
 
 const flagBadges = quality => (quality ?? []).map(flag =>
-  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ ${words(flag.law)}`));
+  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ not kept: ${words(flag.law)}`));
 
-const passageCard = (row, known, onShow) => {
+const passageCard = (row, { known, question, onShow }) => {
   const body = el("div", { class: "text clamped" }, textBlock(row.text));
   const more = el("button", {
     class: "quiet small", type: "button", "aria-expanded": "false", hidden: true,
@@ -46,44 +95,52 @@ const passageCard = (row, known, onShow) => {
       source?.is_draft && el("span", { class: "badge flag" }, "draft"),
       el("span", { class: "badge" }, words(row.doc_type)),
       el("span", {}, `page ${row.page}`),
-      flagBadges(row.quality)),
+      flagBadges(row.quality), sameIn(row)),
     el("div", { class: "path" }, row.heading_path.replaceAll(" > ", " › ")),
     body,
     el("div", { class: "actions" },
       el("button", { class: "quiet small", type: "button", onclick: () => onShow(row) }, "Show on page"),
       more,
-      link({ view: "document", document: row.document, page: row.page }, "Open document"),
+      placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, "Open document"),
+      copyButton(row),
       source?.page_url && el("a", { href: source.page_url, rel: "noreferrer", target: "_blank" }, "Official page ↗")),
-    el("p", { class: "note" }, explain(row.via)));
+    el("p", { class: "note" }, explain(row, question)));
 };
 
 const citationButton = (number, results, onCite) =>
-  el("button", { class: "cite", type: "button", "aria-label": `Show passage ${number}: ${results[number - 1].form || results[number - 1].document}`, onclick: () => onCite(number) }, `${number}`);
+  el("button", { class: "cite", type: "button", "aria-label": `Show passage ${number}: ${results[number - 1].form || results[number - 1].document}`, onclick: onCite }, `${number}`);
 
+// Each citation leads to the words of its own line.
 const answerParts = (line, results, onCite) => line.split(/(\[\d+\])/).map(part => {
   const number = Number(/^\[(\d+)\]$/.exec(part)?.[1]);
-  return number && results[number - 1] ? citationButton(number, results, onCite) : part;
+  return number && results[number - 1] ? citationButton(number, results, () => onCite(number)) : part;
 });
 
 const BULLET = "• ";
 
-// Lines of an answer as paragraphs; lines that begin with a bullet as one list.
+// Items within a line are a list as those on lines of their own.
+const splitItems = line => line.split(` ${BULLET}`).map((part, place) => place ? BULLET + part : part);
+
+// Lines of an answer as paragraphs; what begins with a bullet as one list.
 const answerBlocks = (found, onCite) => {
   const blocks = [];
   for (const line of found.answer.split("\n")) {
-    if (!line.startsWith(BULLET)) {
-      blocks.push(el("p", {}, answerParts(line, found.results, onCite)));
-      continue;
+    const cite = number => onCite(number, line);
+    for (const part of splitItems(line)) {
+      if (!part.startsWith(BULLET)) {
+        blocks.push(el("p", {}, answerParts(part, found.results, cite)));
+        continue;
+      }
+      if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
+      blocks.at(-1).append(el("li", {}, answerParts(part.slice(BULLET.length), found.results, cite)));
     }
-    if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
-    blocks.at(-1).append(el("li", {}, answerParts(line.slice(BULLET.length), found.results, onCite)));
   }
   return blocks;
 };
 
 const confidenceMeter = confidence => {
   const share = Math.round(confidence * 100);
-  return el("span", { class: "confidence" }, `Confidence ${share}%`,
+  return el("span", { class: "confidence", title: "The estimated chance that this answer contains what is needed" }, `Confidence ${share}%`,
     el("meter", { min: 0, max: 100, low: 50, high: 80, optimum: 100, value: share, "aria-label": "Confidence" }));
 };
 
@@ -94,7 +151,8 @@ const answerCard = (found, onCite) => {
   const card = el("section", { class: `card ${style}`, "aria-label": "Answer" },
     el("div", { class: "head" }, title, mode !== "silence" && confidenceMeter(found.confidence)));
   if (mode === "silence") {
-    card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."));
+    card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
+      el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {
     card.append(...answerBlocks(found, onCite));
   }
@@ -126,19 +184,19 @@ export const showAsk = async (view, params, { signal, retry }) => {
   }
   const side = el("aside", { class: "side wide-only", "aria-label": "Page" });
   const cards = [];
-  const showRow = row => {
+  const showRow = (row, line = "") => {
     for (const [place, card] of cards.entries()) card.setAttribute("aria-current", place + 1 === row.rank);
-    const exact = exactBoxes(found, row);
+    const exact = exactBoxes(found, row, line);
     const page = exact[0]?.page ?? row.page;
     const viewer = createPageViewer({ document: row.document, page, marks: row.bboxes, exact, signal });
     if (isNarrow()) showInDialog(viewer);
     else side.replaceChildren(viewer);
   };
-  const cite = number => {
-    showRow(found.results[number - 1]);
+  const cite = (number, line) => {
+    showRow(found.results[number - 1], line);
     cards[number - 1].scrollIntoView({ block: "nearest" });
   };
-  cards.push(...found.results.map(row => passageCard(row, known, showRow)));
+  cards.push(...found.results.map(row => passageCard(row, { known, question: params.q, onShow: showRow })));
   const isSilent = found.abstained || !found.answer;
   const list = isSilent
     ? el("details", {}, el("summary", {}, `Nearest passages (${cards.length})`), cards)
@@ -147,18 +205,20 @@ export const showAsk = async (view, params, { signal, retry }) => {
   const scope = narrowed.length
     ? el("p", { class: "note" }, `Only ${narrowed.join(", ")}. `, link({ q: params.q }, "Ask all documents"))
     : null;
-  fill(view, el("div", { class: "split" }, el("div", {}, answerCard(found, cite), scope, list), side));
+  fill(view, el("div", { class: `split${isSilent ? " single" : ""}` }, el("div", {}, answerCard(found, cite), !isSilent && understood(found), scope, list), side));
   document.title = `${params.q} – taxkg`;
   announce(isSilent ? "Not covered by these documents" : "Answer ready");
   const first = citedNumbers(found.answer)[0] ?? 1;
   if (found.results.length && !isNarrow() && !isSilent) showRow(found.results[first - 1] ?? found.results[0]);
 };
 
-// Rectangles of the answer's own words in a passage, each once: two sentences can share a line.
-const exactBoxes = (found, row) => {
-  const boxes = (found.units ?? []).filter(unit => unit.rank === row.rank)
-    .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"))
-    .flatMap(piece => piece.bboxes);
+// Rectangles of the answer's own words in a passage, each once: two sentences can share a line. Those of one line of the
+// answer, if one is given.
+const exactBoxes = (found, row, line) => {
+  const pieces = (found.units ?? []).filter(unit => unit.rank === row.rank)
+    .flatMap(unit => unit.pieces.filter(piece => piece.role !== "label" && piece.role !== "note"));
+  const mine = pieces.filter(piece => line.includes(piece.text));
+  const boxes = (mine.length ? mine : pieces).flatMap(piece => piece.bboxes);
   return [...new Map(boxes.map(box => [JSON.stringify(box), box])).values()];
 };
 

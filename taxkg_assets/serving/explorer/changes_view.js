@@ -1,6 +1,6 @@
-// What changed between two revisions of a product, word by word.
+// What changed between two revisions of a document, side by side, word by word.
 import { getDocuments, getJson } from "./api.js";
-import { el, fill, keyName, link, plural, words } from "./dom.js";
+import { el, fill, keyName, link, placeLink, plural, words } from "./dom.js";
 
 const marked = (text, ranges, tag) => {
   const parts = [];
@@ -14,17 +14,20 @@ const marked = (text, ranges, tag) => {
   return parts;
 };
 
+const sideOf = ({ revision, document, text, ranges, places, tag }) => el("div", {},
+  el("p", { class: "note" }, `${revision} `,
+    places[0] && placeLink({ document, page: places[0].page, boxes: places }, `page ${places[0].page}`)),
+  text ? el("p", { class: "text" }, marked(text, ranges, tag)) : el("p", { class: "soft" }, tag === "del" ? "not there" : "no longer there"));
+
 const changeCard = row => el("article", { class: "card" },
   el("div", { class: "where" },
-    el("b", {}, row.key ? keyName(row.key) : words(row.kind)),
+    el("b", {}, row.key ? keyName(row.key) : row.heading_path.split(" > ").at(-1) || "Without a heading"),
     el("span", { class: "badge" }, words(row.kind)), el("span", { class: "badge" }, words(row.nature)),
     row.from_key && el("span", {}, `was ${keyName(row.from_key)}`)),
   el("p", { class: "path" }, row.heading_path.replaceAll(" > ", " › ")),
-  row.before && el("p", { class: "text" }, el("span", { class: "note" }, `${row.from_revision}: `), marked(row.before, row.words.map(own => [own.before_start, own.before_end]), "del")),
-  row.after && el("p", { class: "text" }, el("span", { class: "note" }, `${row.to_revision}: `), marked(row.after, row.words.map(own => [own.after_start, own.after_end]), "ins")),
-  el("p", { class: "actions" },
-    row.before_places[0] && link({ view: "document", document: row.from_document_id, page: row.before_places[0].page }, `${row.from_document_id}, page ${row.before_places[0].page}`),
-    row.after_places[0] && link({ view: "document", document: row.to_document_id, page: row.after_places[0].page }, `${row.to_document_id}, page ${row.after_places[0].page}`)));
+  el("div", { class: "pair" },
+    sideOf({ revision: row.from_revision, document: row.from_document_id, text: row.before, places: row.before_places, tag: "del", ranges: row.words.map(own => [own.before_start, own.before_end]) }),
+    sideOf({ revision: row.to_revision, document: row.to_document_id, text: row.after, places: row.after_places, tag: "ins", ranges: row.words.map(own => [own.after_start, own.after_end]) })));
 
 const productsOf = documents => {
   const products = new Map();
@@ -32,11 +35,20 @@ const productsOf = documents => {
   return [...products].filter(([, rows]) => rows.length > 1).sort(([one], [other]) => one.localeCompare(other));
 };
 
+const PAGE = 40;
+
+// Long comparisons are drawn in portions: a booklet can have a thousand changes.
+const showPortion = (target, rows) => {
+  const next = rows.slice(target.childElementCount, target.childElementCount + PAGE);
+  target.append(...next.map(changeCard));
+  return rows.length - target.childElementCount;
+};
+
 export const showChanges = async (view, params, { signal, navigate }) => {
   const products = productsOf([...(await getDocuments()).values()]);
   document.title = "Changes – taxkg";
   if (!products.length) {
-    fill(view, el("h1", { tabindex: -1 }, "Changes between revisions"), el("p", {}, "This library holds one revision of each document, so there is nothing to compare."));
+    fill(view, el("h1", { tabindex: -1 }, "Changes between revisions"), el("p", {}, "This library contains one revision of each document, so there is nothing to compare."));
     return;
   }
   const [product, rows] = products.find(([name]) => name === params.name) ?? products[0];
@@ -51,10 +63,15 @@ export const showChanges = async (view, params, { signal, navigate }) => {
         products.map(([name, own]) => el("option", { value: name, selected: name === product }, `${own[0].form || name} (${name})`)))),
       el("label", {}, "From", el("select", { onchange: event => go({ older: event.target.value }) }, rows.map(row => option(row, row.document === older)))),
       el("label", {}, "To", el("select", { onchange: event => go({ newer: event.target.value }) }, rows.map(row => option(row, row.document === newer)))),
-      el("label", { class: "inline" }, el("input", { type: "checkbox", checked: params.routine === "1", onchange: event => go({ routine: event.target.checked ? "1" : "" }) }), "Routine changes too")),
+      el("label", { class: "inline" }, el("input", { type: "checkbox", checked: params.routine === "1", onchange: event => go({ routine: event.target.checked ? "1" : "" }) }), "Routine changes too"),
+      rows[0].doc_type === "form" && link({ view: "compare", left: older, right: newer }, "Compare one field")),
     results);
   const query = new URLSearchParams({ name: product, older, newer, routine: params.routine === "1" });
   const found = await getJson(`v1/diff?${query}`, signal);
+  const list = el("div");
+  const left = showPortion(list, found);
+  const more = el("button", { type: "button", class: "quiet", hidden: left <= 0 }, `Show ${PAGE} more`);
+  more.addEventListener("click", () => { more.hidden = showPortion(list, found) <= 0; });
   fill(results,
-    el("p", { class: "note", role: "status" }, found.length ? plural(found.length, "change") : "No change that anybody has to act on."), ...found.map(changeCard));
+    el("p", { class: "note", role: "status" }, found.length ? plural(found.length, "change") : "No change that needs any action."), list, more);
 };

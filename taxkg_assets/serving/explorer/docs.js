@@ -58,20 +58,27 @@ const operation = (path, method, own, models) => {
       parts.push(el("details", {}, el("summary", {}, name), modelTable(models[name] ?? {})));
     }
   }
-  return el("section", { class: "card" }, parts);
+  const errors = Object.entries(own.responses ?? {}).filter(([status]) => status >= "400");
+  parts.push(el("details", {}, el("summary", {}, `Errors (${errors.map(([status]) => status).join(", ")})`),
+    el("dl", {}, errors.map(([status, reason]) => [el("dt", {}, status), el("dd", {}, reason.description)]))));
+  return el("section", { class: "card", id: anchorOf(path, method) }, parts);
 };
+
+const anchorOf = (path, method) => `${method}${path.replaceAll(/[^a-z0-9]+/gi, "-")}`;
 
 const show = async () => {
   const described = await getJson("openapi.json");
   const models = described.components?.schemas ?? {};
+  const contents = el("ul", { class: "chips" }, Object.entries(described.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => el("li", {}, el("a", { href: `#${anchorOf(path, method)}` }, `${method.toUpperCase()} ${path}`)))));
   const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, own]) => operation(path, method, own, models)));
   view.replaceChildren(
     el("h1", {}, "HTTP API"), el("p", {}, described.info.description),
     el("p", {}, "The machine-readable description is ", el("a", { href: "openapi.json" }, "openapi.json"),
-      ". Where the server has a key, send it as X-API-Key or as a bearer token. Errors come as {\"detail\": …} with the reason. " +
+      ". Where the server has a key, send it as X-API-Key or as a bearer token. Errors come as {\"detail\": …, \"code\": …} with the reason in one sentence. " +
       "The tools for agents (Model Context Protocol) are at /mcp. Fields marked * are required."),
-    ...operations);
+    contents, ...operations);
 };
 
 show().catch(error => view.replaceChildren(el("p", { class: "card answer failed", role: "alert" }, error.message)));

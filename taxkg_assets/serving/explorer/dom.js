@@ -1,7 +1,7 @@
 // Builds elements. Text of documents is always set as text, never as HTML.
 
 // Children are given as `condition && element`; what a failed condition leaves is not shown.
-const shownOf = children => children.flat().filter(child => child !== null && child !== undefined && child !== false);
+const shownOf = children => children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false);
 
 export const el = (tag, props = {}, ...children) => {
   const element = document.createElement(tag);
@@ -45,3 +45,25 @@ export const plural = (count, noun) => `${count.toLocaleString("en-US")} ${noun}
 export const isNarrow = () => matchMedia("(max-width: 60rem)").matches;
 
 export const announce = text => { document.getElementById("status").textContent = text; };
+
+const corner = (box, name) => Math.round((box[name] ?? box[`${name}_pt`]) * 10) / 10;
+
+// Rectangles of one page as an address carries them.
+export const writeBoxes = boxes => boxes.map(box => ["x0", "y0", "x1", "y1"].map(name => corner(box, name)).join(",")).join(";");
+
+// Rectangles that an address carries, on one page; what is no rectangle is left out.
+export const readBoxes = (written, page) => (written ?? "").split(";").map(part => part.split(",").map(Number))
+  .filter(corners => corners.length === 4 && corners.every(Number.isFinite))
+  .map(([x0, y0, x1, y1]) => ({ page, x0, y0, x1, y1 }));
+
+// A link to a page with rectangles marked.
+export const placeLink = ({ document, page, boxes = [] }, ...children) => {
+  const here = boxes.filter(box => (box.page ?? page) === page);
+  return link({ view: "document", document, page, box: here.length ? writeBoxes(here.slice(0, 24)) : "" }, ...children);
+};
+
+// A field in an address: its part and its key.
+export const fieldId = ({ part, key, column }) => `${part ?? ""}|${key}|${column ?? ""}`;
+
+// "Form 1099-DIV" but "Schedule D (Form 1040)".
+export const formName = form => /^(Schedule|Form|Pub|Pub\.|Instructions)/.test(form) ? form : `Form ${form}`;

@@ -1,36 +1,55 @@
 // Forms with their revisions, and one form whose fields can be clicked.
-import { getJson, postJson } from "./api.js";
-import { el, fill, isNarrow, keyName, link, plural } from "./dom.js";
+import { getDocuments, getJson, postJson } from "./api.js";
+import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural } from "./dom.js";
+import { lineDetail } from "./line_card.js";
 import { createPageViewer } from "./page_viewer.js";
 import { textBlock } from "./text.js";
 
 const SEARCHED = 20;
 const SHOWN = 3;
 
-export const showForms = async (view, _params, { signal }) => {
+export const showForms = async (view, params, { signal, replace }) => {
   const forms = await getJson("v1/forms", signal);
+  const tiles = el("div", { class: "tiles" });
+  const count = el("p", { class: "note", role: "status" });
+  const filter = text => {
+    const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const shown = forms.filter(form => parts.every(part => `${formName(form.form)} ${form.revisions[0].title}`.toLowerCase().includes(part)));
+    tiles.replaceChildren(...shown.map(formTile));
+    count.textContent = `${shown.length} of ${plural(forms.length, "form")}`;
+  };
   fill(view,
     el("h1", { tabindex: -1 }, "Forms"),
+    el("p", {}, "Choose a revision. Every field on it can be clicked: its label, what the instructions say, how it is figured, where the amount comes from and goes."),
     forms.length ? null : el("p", {}, "No form of this library has fields that could be read."),
-    el("div", { class: "tiles" }, forms.map(form => el("section", { class: "card" },
-      el("h2", {}, form.form),
-      el("p", { class: "soft" }, form.revisions[0].title.split(" — ")[1] ?? ""),
-      el("p", {}, form.revisions.flatMap((own, place) => [
-        place ? ", " : "", link({ view: "form", document: own.document }, own.revision || own.document), own.is_draft && " (draft)",
-      ]))))));
+    el("label", {}, "Filter", el("input", {
+      type: "search", value: params.filter ?? "", size: 30, autocomplete: "off", placeholder: "Number or title",
+      oninput: event => { filter(event.target.value); replace({ view: "forms", filter: event.target.value }); },
+    })), count, tiles);
+  filter(params.filter ?? "");
   document.title = "Forms – taxkg";
 };
+
+const formTile = form => el("section", { class: "card" },
+  el("h2", {}, link({ view: "form", document: form.revisions[0].document }, form.form)),
+  el("p", { class: "soft" }, form.revisions[0].title.split(" — ")[1] ?? ""),
+  el("p", { class: "chips" }, form.revisions.map(own =>
+    link({ view: "form", document: own.document }, own.revision || own.document, own.is_draft && " (draft)"))));
 
 // The same number printed in several columns, rows or copies is one entry of the list.
 const entriesOf = fields => {
   const entries = new Map();
   for (const field of fields) {
-    const id = field.key ? `${field.part}|${field.key}|${field.column}` : field.name;
+    const id = field.key ? fieldId(field) : field.name;
     if (!entries.has(id)) entries.set(id, { id, ...field, places: [] });
     entries.get(id).places.push(field);
   }
   return [...entries.values()];
 };
+
+// An address may name a field with its column or without.
+const findEntry = (entries, id) => entries.find(entry => entry.id === id)
+  ?? entries.find(entry => id && entry.key && entry.id.startsWith(id.endsWith("|") ? id : `${id}|`));
 
 // A section often repeats its part: "Part I Investment Income".
 const placeOf = field => field.section.startsWith("Part ") || !field.part
@@ -52,53 +71,65 @@ const fieldList = (entries, onField) => {
   return el("ul", { class: "fields", tabindex: 0, "aria-label": "Fields" }, items);
 };
 
-const explanation = async (entry, form, signal) => {
-  if (entry.key.startsWith("box_")) {
-    const rows = await getJson(`v1/boxes?${new URLSearchParams({ form, key: entry.key })}`, signal).catch(error => {
-      if (error.name === "AbortError") throw error;
-      return [];
-    });
-    const passages = rows.flatMap(row => row.document_id === entry.document ? row.passages : []);
-    const byReader = groupBy(passages, own => own.perspective);
-    if (passages.length) {
-      return [...byReader].map(([reader, own]) => el("section", {}, el("h3", {}, readerName(reader)), own.map(passage =>
-        el("div", { class: "text" }, textBlock(passage.text), " ",
-          link({ view: "document", document: passage.document_id, page: passage.page }, `${passage.document_id}, page ${passage.page}`)))));
-    }
-  }
+// Passages for a field that no instruction names by its number.
+const nearestPassages = async (entry, form, signal) => {
   const question = `${keyName(entry.key)} ${entry.label}`.trim();
   if (!question) return [el("p", { class: "soft" }, "This field has no number and no label.")];
   const found = await postJson("v1/search", { question, form, k: SEARCHED }, signal);
   const others = found.filter(row => row.doc_type !== "form");
   const own = others.filter(row => row.anchor_key === entry.key);
   const shown = (own.length ? own : others).slice(0, SHOWN);
-  if (!shown.length) return [el("p", { class: "soft" }, "No instructions in this library speak of this field.")];
+  if (!shown.length) return [el("p", { class: "soft" }, "No instructions in this library mention this field.")];
   return [el("h3", {}, own.length ? "What the documents say" : "Nearest passages"), shown.map(row => el("div", {},
     el("p", { class: "path" }, row.heading_path.replaceAll(" > ", " › ")),
-    el("div", { class: "text" }, textBlock(row.text)),
-    link({ view: "document", document: row.document, page: row.page }, `${row.document}, page ${row.page}`)))];
+    el("div", { class: "text clamped" }, textBlock(row.text)),
+    placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, `${row.document}, page ${row.page}`)))];
 };
-
-const groupBy = (rows, keyOf) => {
-  const groups = new Map();
-  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
-  return groups;
-};
-
-const readerName = reader => ({ filer: "For the filer", recipient: "For the recipient" })[reader] ?? "In other documents";
 
 const fact = (name, value) => value ? [el("dt", {}, name), el("dd", {}, value)] : [];
 
+// Facts of the form's own file: of a field without a number they are all that there is.
+const fileFacts = entry => el("dl", {},
+  fact("Section", !entry.key && placeOf(entry)), fact("Row", entry.row), fact("Formula", !entry.key && entry.formula),
+  fact("Spoken text", entry.spoken), fact("Kind", entry.kind), fact("Name in the file", entry.name));
+
+const explain = async (target, entry, found, signal) => {
+  fill(target, el("p", { class: "soft" }, "Looking up what the documents say …"));
+  try {
+    const detail = entry.key ? await lineDetail({ form: found.form, document: found.document, part: entry.part, key: entry.key, signal }) : null;
+    const more = detail?.hasTexts ? [] : await nearestPassages(entry, found.form, signal);
+    fill(target, detail?.parts ?? [], more, el("details", {}, el("summary", {}, "In the file"), fileFacts(entry)));
+  } catch (error) {
+    if (error.name !== "AbortError") fill(target, el("p", { class: "soft", role: "alert" }, error.message));
+  }
+};
+
+const toolbar = (found, known, navigate, params) => {
+  const revisions = el("select", {
+    onchange: event => navigate({ view: "form", document: event.target.value, field: params.field }),
+  }, found.revisions.map(name => el("option", { value: name, selected: name === found.document },
+    `${known.get(name)?.revision || name}${known.get(name)?.is_draft ? " (draft)" : ""}`)));
+  const older = found.revisions[found.revisions.indexOf(found.document) + 1];
+  return el("p", { class: "actions" },
+    found.revisions.length > 1 && el("label", { class: "inline" }, "Revision", revisions),
+    link({ view: "document", document: found.document }, "Outline and pages"),
+    older && link({ view: "changes", name: found.product, older, newer: found.document }, `Changes since ${known.get(older)?.revision || older}`),
+    found.pdf_url && el("a", { href: found.pdf_url, rel: "noreferrer", target: "_blank" }, "Official PDF ↗"));
+};
+
 export const showForm = async (view, params, { signal, navigate, replace }) => {
-  const [fields, found] = await Promise.all([
+  const [fields, found, known] = await Promise.all([
     getJson(`v1/fields?${new URLSearchParams({ document: params.document })}`, signal),
     getJson(`v1/documents/${encodeURIComponent(params.document)}`, signal),
+    getDocuments(),
   ]);
   const entries = entriesOf(fields);
-  const detail = el("section", { class: "card", "aria-live": "polite" });
+  const detail = el("section", { class: "card detail", "aria-live": "polite", "aria-label": "Chosen field" });
   const side = el("div", { class: "side" });
   let page = 0;
   let selected = new Set();
+  let lookup = new AbortController();
+  signal.addEventListener("abort", () => lookup.abort());
   const drawPage = number => {
     page = number;
     side.replaceChildren(createPageViewer({
@@ -109,39 +140,27 @@ export const showForm = async (view, params, { signal, navigate, replace }) => {
       onPage: drawPage,
     }));
   };
-  const select = async (entry, { isFirst = false } = {}) => {
+  const select = (entry, { isFirst = false } = {}) => {
+    lookup.abort();
+    lookup = new AbortController();
     if (!isFirst) replace({ view: "form", document: params.document, field: entry.id });
     for (const button of view.querySelectorAll("[data-entry]")) button.setAttribute("aria-pressed", button.dataset.entry === entry.id);
     selected = new Set(entry.places.map(field => field.name));
     if (!entry.places.some(field => field.page === page)) drawPage(entry.page);
     for (const hit of side.querySelectorAll(".field-hit")) hit.setAttribute("aria-pressed", selected.has(hit.dataset.field));
-    const told = el("div", {}, el("p", { class: "soft" }, "Looking up what the documents say …"));
-    fill(detail,
-      el("h2", {}, [nameOf(entry), entry.label || entry.spoken].filter(Boolean).join(": ") || entry.name),
-      el("dl", {}, fact("Section", placeOf(entry)), fact("How it is figured", entry.formula),
-        fact("Spoken text", entry.spoken), fact("Kind", entry.kind), fact("Field name in the file", entry.name)),
-      told);
+    const body = el("div");
+    fill(detail, el("h2", {}, [nameOf(entry), entry.label || entry.spoken].filter(Boolean).join(": ") || entry.name), body);
     if (isNarrow() && !isFirst) detail.scrollIntoView({ block: "nearest" });
-    try {
-      fill(told, await explanation(entry, found.form, signal));
-    } catch (error) {
-      if (error.name !== "AbortError") fill(told, el("p", { class: "soft" }, error.message));
-    }
+    return explain(body, entry, found, lookup.signal);
   };
-  const revisions = el("select", {
-    "aria-label": "Revision",
-    onchange: event => navigate({ view: "form", document: event.target.value, field: params.field }),
-  }, found.revisions.map(name => el("option", { value: name, selected: name === found.document }, name)));
   fill(view,
     el("h1", { tabindex: -1 }, found.title),
-    el("p", { class: "actions" },
-      found.revisions.length > 1 && el("label", { class: "inline" }, "Revision", revisions),
-      link({ view: "document", document: found.document }, "Outline and pages")),
-    el("div", { class: "split page-first" },
+    toolbar(found, known, navigate, params),
+    el("div", { class: "split page-first wide-page" },
       el("div", {}, detail, el("section", { class: "card" }, el("h2", {}, plural(entries.length, "field")), fieldList(entries, select))),
       side));
   document.title = `${found.title} – fields – taxkg`;
-  const first = entries.find(entry => entry.id === params.field) ?? entries.find(entry => entry.key) ?? entries[0];
+  const first = findEntry(entries, params.field) ?? entries.find(entry => entry.key) ?? entries[0];
   if (!first) {
     fill(detail, el("p", {}, "No field of this form could be read."));
     drawPage(1);

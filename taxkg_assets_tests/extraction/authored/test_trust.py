@@ -34,11 +34,21 @@ def _disordered() -> TaggedPdf:
     return pdf
 
 
+def _pictured() -> TaggedPdf:
+    """A page whose table is tagged as one picture."""
+    pdf = TaggedPdf()
+    with pdf.tag("Figure"):
+        for y in (60, 200):
+            pdf.to(LEFT, y).lines(*fill(4))
+    return pdf
+
+
 @pytest.mark.parametrize(
     ("pdf", "reason"),
     [
         (_untagged(), "hold only 3"),
         (_heaped(), "run 100% of the text together"),
+        (_pictured(), "call the text of the page a picture"),
         (_disordered(), "contradicts the page at 100% of its paragraphs"),
         (TaggedPdf().put("H2", *fill(9)).put("P", *fill(3)), "of the text headings"),
         (TaggedPdf().put("P", "A few words."), "too little text"),

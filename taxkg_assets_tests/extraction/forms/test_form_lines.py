@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pymupdf
+
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.structure.anchors import build_anchors
 from taxkg_assets.extraction.structure.blocks import Block
@@ -78,6 +80,22 @@ def test_parts_in_the_margin_hold_their_lines_and_letters_stand_under_numbers() 
     label = "Boats that you rent out. List each of them with its length and the name of the harbour"
     assert parents["line_2b"] == label
     assert parents["line_4"] == "Part II Fees"
+
+
+def test_the_last_line_of_a_face_is_read_down_to_its_foot() -> None:
+    """Its number counts on from the one above it, so that it is no page number; the number in the middle is one."""
+    page = Booklet()
+    for number, y in (("21", 706.0), ("22", 718.0), ("23", 730.0), ("24", 742.0)):
+        _line(page, y, number, f"Fee number {number} for the harbour", at=number)
+        for column in range(3):
+            widget = pymupdf.Widget()
+            widget.field_name, widget.field_type = f"f{number}_{column}", pymupdf.PDF_WIDGET_TYPE_TEXT
+            widget.rect = pymupdf.Rect(515 + 20 * column, y - 9, 533 + 20 * column, y + 1)
+            page.page.add_widget(widget)
+    _put(page, 300, 760, "24")
+    named = _named(blocks_of(page, identity=_FORM))
+    assert list(named) == ["line_21", "line_22", "line_23", "line_24"]
+    assert "Fee number 24" in named["line_24"]
 
 
 def test_a_line_owns_its_own_words_and_a_part_the_remarks_below_its_label() -> None:

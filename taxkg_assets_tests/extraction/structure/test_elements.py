@@ -56,6 +56,16 @@ def test_lines_join_as_one_would_read_them(first: str, second: str, joined: str)
     assert blocks_of(booklet)[-1].text == joined
 
 
+def test_the_second_line_of_a_caption_is_no_heading() -> None:
+    booklet = Booklet().lines(*filler(3))
+    booklet.to(LEFT + 60, 140).set(("Table A-1. ", ""), ("Yield of Hives", "b"), size=11)
+    booklet.set(("Late Convention", "b"), size=11, indent=50)
+    booklet.to(LEFT, 170).lines("Year 1 2 3")
+    regions = {1: [TableRegion(1, LEFT, 165.0, LEFT + 260, 185.0, "ruled")]}
+    blocks = find_blocks(booklet.source(), identity=identity_of(), regions=regions, face_boxes={})
+    assert [block.role for block in blocks if block.text == "Late Convention"] == ["BodyText"]
+
+
 def test_list_items_are_blocks_of_their_own() -> None:
     booklet = Booklet().lines(*filler(3))
     booklet.set(("•", ""), ("  ", ""), ("Wages of the year,", "")).set(("  including tips.", ""), indent=3)

@@ -46,6 +46,30 @@ def test_a_link_leads_to_the_heading_at_its_point() -> None:
         assert text[row["start"] : row["end"]] == row["text"]
 
 
+def test_a_link_that_names_a_numbered_table_leads_to_it_from_the_top_of_its_page() -> None:
+    booklet = make_booklet()
+    document = booklet.document
+    booklet.to(60, 330).lines("For the yield, see Table A-2.", gap=9)
+    booklet.turn()
+    for number, y in (("Table A-1.", 60), ("Table A-2.", 300)):
+        page = document[2]
+        page.insert_text((60, y), f"{number} Yield of hives", fontname="hebo", fontsize=10)
+        for row, texts in enumerate((("Hive", "Early", "Late"), ("Birch", "10", "20"), ("Elm", "30", "40"))):
+            for column, text in enumerate(texts):
+                page.insert_text((66 + 120 * column, y + 24 + 20 * row), text, fontsize=9)
+        for row in range(4):
+            page.draw_line((60, y + 10 + 20 * row), (420, y + 10 + 20 * row))
+        for column in range(4):
+            page.draw_line((60 + 120 * column, y + 10), (60 + 120 * column, y + 70))
+    name = f"{EDITION}_publink9"
+    write_names(document, {name: (2, 40.0)})
+    write_links(document, 1, [link_object(find_box(document, 1, "Table A-2"), go_to(name), title="Table A-1")])
+    frames = _frames(booklet)
+    (link,) = frames["links"].to_dicts()
+    titles = dict(frames["tables"].select("table_id", "title").iter_rows())
+    assert (link["kind"], titles[link["target_table_id"]]) == ("table", "Table A-2. Yield of hives")
+
+
 def test_headings_carry_the_publishers_number_and_address() -> None:
     anchors = _frames(make_linked_booklet())["anchors"]
     numbered = anchors.filter(pl.col("publisher_id").is_not_null()).sort("anchor_id")
@@ -103,6 +127,18 @@ def test_linked_words_that_no_rule_names_become_a_reference() -> None:
     text = frames["sections"].filter(element_id=row["element_id"])["text"].item()
     assert text[row["start"] : row["end"]] == row["evidence"]
     assert text[row["mention_start"] : row["mention_end"]] == "yield of each hive"
+
+
+def test_a_section_under_a_link_of_the_document_is_no_section_of_law() -> None:
+    booklet = make_booklet()
+    document = booklet.document
+    booklet.to(60, 330).lines("The weight of wax follows section 15 of the rules here.", gap=9)
+    write_names(document, {"early": (1, find_top(document, 1, "Early"))})
+    plain = _frames(booklet)["references"].filter(pl.col("target").str.contains("15"))
+    assert plain.select("kind", "target").rows() == [("irc_section", "IRC 15")]
+    write_links(document, 1, [link_object(find_box(document, 1, "section 15"), go_to("early"))])
+    linked = _frames(booklet)["references"].filter(pl.col("resolved_by") == "link")
+    assert linked.select("kind", "target").rows() == [("section", "section 15")]
 
 
 @pytest.mark.parametrize("words", ["frost", "What"])

@@ -15,6 +15,7 @@ from taxkg_assets_tests.extraction.tagged_pdf import (
     FOOT,
     LEFT,
     RIGHT,
+    WORKSHEET,
     TaggedPdf,
     fill,
     make_booklet,
@@ -48,6 +49,88 @@ def test_headings_with_their_parents() -> None:
         ("Late Harvest", "General Rules"),
         ("Wax and Pollen", ""),
         ("Pollen", "Wax and Pollen"),
+    ]
+
+
+def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
+    """A cover whose text comes before its masthead in the order of the tags: the text goes on on the next page."""
+    pdf = TaggedPdf().to(RIGHT, 60).put("H2", "Reminders", face="b", size=14).put("P", *fill(6))
+    pdf.to(LEFT, 60).put("H2", "Publication 9077", face="b", size=12).put("H1", "Yields of Hives", face="b", size=27)
+    pdf.put("H2", "For use in preparing", size=14).put("P", *fill(3, about="offices"))
+    pdf.turn()
+    with pdf.tag("P"):
+        pdf.run("Wild swarms. ", "b").run("A swarm that nobody owns").to(LEFT, pdf.y + 11.2)
+        pdf.lines("is reported by whoever takes it into a hive.")
+    pdf.put("P", *fill(6))
+    frames = pdf.extract().frames
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    parents = frames["anchors"].select("heading", "parent_anchor_id").iter_rows()
+    assert [(text, heading.get(parent, "")) for text, parent in parents] == [
+        ("Reminders", ""),
+        ("Wild swarms.", "Reminders"),
+    ]
+    titles = frames["elements"].filter(role="DocTitle")["text"].to_list()
+    assert titles == ["Publication 9077", "Yields of Hives", "For use in preparing"]
+
+
+def test_pieces_of_a_line_that_meet_are_joined_without_a_blank() -> None:
+    """A link is tagged apart from the comma after it, a fraction is set in pieces, and a raised number is no letter."""
+    pdf = TaggedPdf().put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.y += 4
+        pdf.run("See ")
+        with pdf.tag("Link"):
+            pdf.run("Late Harvest")
+        pdf.run(", later, for 5")
+        with pdf.tag("Span"):
+            pdf.run("1", size=8)
+        pdf.run("/")
+        with pdf.tag("Span"):
+            pdf.run("2", size=8)
+        pdf.run(" pounds.")
+    texts = pdf.extract().frames["sections"]["text"].to_list()
+    assert texts[-1] == "See Late Harvest, later, for 5 1/2 pounds."
+
+
+def test_a_page_that_is_one_picture_floats_in_the_text() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14)
+    with pdf.tag("P"):
+        pdf.lines("Wax counts with the honey that it came with", *fill(5, about="wax")[:-1])
+        pdf.turn()
+        with pdf.tag("Figure"):
+            pdf.set("Buy Your Honey Early", "b", size=20).lines(*fill(6))
+        pdf.turn().lines("unless it was sold before the honey was.")
+    pdf.put("H3", "Pollen", face="b", size=11).put("P", *fill(4, about="pollen"))
+    frames = pdf.extract().frames
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    parents = frames["anchors"].select("heading", "parent_anchor_id").iter_rows()
+    assert [(text, heading.get(parent, "")) for text, parent in parents] == [
+        ("Wax and Pollen", ""),
+        ("Buy Your Honey Early", ""),
+        ("Pollen", "Wax and Pollen"),
+    ]
+    text = frames["sections"].sort("paragraph_ix")["text"][0]
+    assert (text[:10], text[-21:]) == ("Wax counts", "before the honey was.")
+
+
+def test_a_framed_title_of_a_table_opens_no_section() -> None:
+    """The title is tagged as a heading in a table of one row, and comes before the text around it."""
+    pdf = TaggedPdf().put("H2", "Yields of Hives", face="b", size=14).put("P", *fill(4))
+    with pdf.tag("Table"), pdf.tag("TR"), pdf.tag("TD"):
+        pdf.put("H3", "Honey Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        for number, words in enumerate(WORKSHEET, 1):
+            pdf.row((60, f"{number}."), (80, words), (430, f"{number}."), (450, "_______"))
+    pdf.to(LEFT, pdf.y).put("H4", "Late Yields", face="b", size=11, gap=20).put("P", *fill(4))
+    anchors = pdf.extract().frames["anchors"]
+    heading = dict(anchors.select("anchor_id", "heading").iter_rows())
+    parents = [
+        (text, heading.get(parent, "")) for text, parent in anchors.select("heading", "parent_anchor_id").iter_rows()
+    ]
+    assert parents == [
+        ("Yields of Hives", ""),
+        ("Honey Worksheet", "Yields of Hives"),
+        ("Late Yields", "Yields of Hives"),
     ]
 
 

@@ -54,6 +54,17 @@ def test_ruled_cells_carry_row_and_column_headers() -> None:
     ]
 
 
+def test_a_box_of_text_over_one_row_is_no_table() -> None:
+    canvas = Canvas(1)
+    for line in range(12):
+        canvas.text(104, 103 + 12 * line, "Boxed words on the harbour and its fees in bold type", bold=True)
+        canvas.text(304, 103 + 12 * line, "More boxed words on the harbour and its old boats", bold=True)
+    canvas.text(104, 253, "12")
+    canvas.text(304, 253, "14")
+    canvas.grid([100, 300, 540], [100.0, 250.0, 266.0])
+    assert _cells(canvas) == []
+
+
 def test_a_table_that_goes_on_takes_the_headers_of_its_beginning() -> None:
     cells = _cells(_ruled(), _ruled(2, header=False))
     assert _lookup(cells, "$7") == [("Quince", "Price")]

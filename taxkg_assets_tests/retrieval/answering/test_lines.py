@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answering.lines import Line, add_lead_ins, open_stretches
+from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts
 
 
@@ -96,3 +98,36 @@ def test_a_passage_that_opens_with_an_item_is_handed_over_with_its_lead_in() -> 
     assert add_lead_ins([2], facts) == [0, 2]
     assert add_lead_ins([0, 1], facts) == [0, 1]
     assert add_lead_ins([3], facts) == [3]
+
+
+def test_a_late_item_of_a_long_list_keeps_its_lead_in() -> None:
+    items = [f"({number}) what is said of pier {number} in the first place," for number in range(1, 15)]
+    facts = make_facts(("Piers", ["Do not include:"]), *(("Piers", [item]) for item in items))
+    row = len(items)
+    stretch = open_stretches([row], facts)[row]
+    (item,) = stretch.of_row[row]
+    assert [stretch.lines[place].text for place in item.leads] == ["Do not include:"]
+
+
+def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
+    facts = make_facts(
+        ("Piers", ["Do not include:"]), ("Piers", ["(1) rent of piers, which is due"]), ("Piers", ["July first."])
+    )
+    rows = facts.rows.with_columns(node_ids=pl.Series([["e0"], ["e1"], ["e1"]]))
+    stretch = open_stretches([2], PassageFacts(rows))[2]
+    (rest,) = stretch.of_row[2]
+    assert (rest.is_item, [stretch.lines[place].text for place in rest.leads]) == (True, ["Do not include:"])
+
+
+def test_a_list_goes_on_below_a_table() -> None:
+    facts = make_facts(("Piers", ["Do not pay:"]), ("Piers", ["When | Due", "first | June"]), ("Piers", ["1. rent;"]))
+    rows = facts.rows.with_columns(level=pl.Series(["paragraph", "table", "paragraph"]))
+    stretch = open_stretches([2], PassageFacts(rows))[2]
+    (item,) = stretch.of_row[2]
+    assert [stretch.lines[place].text for place in item.leads] == ["Do not pay:"]
+
+
+def test_a_letter_after_small_numerals_goes_on_with_the_outer_list() -> None:
+    lines = ["(a) None of these:", "(i) piers,", "(ii) barns.", "(b) All berths."]
+    stretch = open_stretches([0], make_facts(("Duty", lines)))[0]
+    assert [line.leads for line in stretch.lines] == [(), (0,), (0,), ()]

@@ -92,3 +92,10 @@ def test_long_lists_take_a_line_for_each_item() -> None:
         "• Stalls, [1]",
         "• Boats. [1]",
     ]
+
+
+def test_a_heading_that_excludes_is_named_from_further_up() -> None:
+    facts = make_facts(("Subject to duty > Sheds", ["• Barns of wood are counted here.", "• Barns of stone too."]))
+    assert quote(facts, "• Barns of wood").text.startswith("Sheds:")
+    denied = make_facts(("Not subject to duty > Sheds", ["• Barns of wood are counted here.", "• Barns of stone too."]))
+    assert quote(denied, "• Barns of wood").text.startswith("Not subject to duty, Sheds:")

@@ -1,0 +1,262 @@
+"""Lines of forms against labels by hand: registry, formulas, explanations in instructions, and flows.
+
+The labels of `data/line_eval` were read from the pages before any code read them; `data/README.md` describes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.results import open_home, write_results
+from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.settings import Settings
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
+SPLITS = ("dev", "held")
+_EXPLAINS = ("same_field", "same_field_other_revision")
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured share, with the labels or rows behind it and what was missed."""
+
+    name: str
+    right: int
+    of: int
+    misses: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All figures."""
+
+    figures: list[Figure]
+
+    def write(self, folder: Path) -> str:
+        """Write `lines.json` and `lines.md`; gives the Markdown."""
+        rows = ["# Lines", "", "| figure | share | n |", "|---|---|---|"]
+        rows += [
+            f"| {each.name} | {each.right / each.of:.4f} | {each.of} |" if each.of else f"| {each.name} | none | 0 |"
+            for each in self.figures
+        ]
+        return write_results(self, "\n".join(rows) + "\n", folder=folder, name="lines")
+
+
+def run(*, repeat: int, rival_repeat: int) -> Report:
+    """Score the release of TAXKG_HOME; there is no rival and nothing to repeat."""
+    del repeat, rival_repeat
+    released = open_home(Settings().home)
+    lines = released.table("lines")
+    return Report(
+        [
+            *score_registry(read_labels("registry"), lines),
+            *score_formulas(read_labels("formulas"), released.table("formulas")),
+            *score_explanations(
+                read_labels("explanations"), lines, edges=released.table("edges"), anchors=released.table("anchors")
+            ),
+            *score_flows(read_labels("flows"), read_labels("flow_pages"), released.table("flows")),
+        ]
+    )
+
+
+def read_labels(name: str) -> list[dict[str, Any]]:
+    """Read one file of labels.
+
+    Args:
+        name: registry, formulas, explanations, flows or flow_pages.
+    """
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf8").splitlines()]
+
+
+def score_registry(labels: Sequence[Row], lines: pl.DataFrame) -> list[Figure]:
+    """Score keys, kinds and labels of the registered lines; keys both ways.
+
+    Args:
+        labels: Labeled keys of whole forms.
+        lines: Table `lines`.
+    """
+    own = {(row["document_id"], row["part"], row["key"]): row for row in lines.iter_rows(named=True)}
+    wanted = {(row["document"], row["part"], row["key"]): row for row in labels}
+    needed = [at for at, row in wanted.items() if not row["optional"]]
+    found = [at for at in needed if at in own]
+    documents = {at[0] for at in wanted}
+    registered = [at for at in own if at[0] in documents]
+    known = {(document, key) for document, _, key in wanted}
+    named = [at for at in found if wanted[at]["label"]]
+    return [
+        _figure("registry: labeled keys that are registered", needed, lambda at: at in own),
+        _figure("registry: registered keys that are labeled", registered, lambda at: (at[0], at[2]) in known),
+        _figure("registry: kinds", found, lambda at: own[at]["kind"] == wanted[at]["kind"]),
+        _figure("registry: labels", named, lambda at: _begins_alike(own[at]["label"], wanted[at]["label"])),
+    ]
+
+
+def score_formulas(labels: Sequence[Row], formulas: pl.DataFrame) -> list[Figure]:
+    """Score operations and operands; a parsed formula without a label is invented.
+
+    Args:
+        labels: Labeled formulas of whole forms.
+        formulas: Table `formulas`.
+    """
+    own = {
+        (row["document_id"], row["part"], row["key"]): row
+        for row in formulas.filter(pl.col("operation") != "unparsed").iter_rows(named=True)
+    }
+    wanted = {(row["document"], row["part"], row["key"]): row for row in labels}
+    documents = {at[0] for at in wanted}
+    parsed = [at for at in own if at[0] in documents]
+    return [
+        _figure(
+            "formulas: labeled ones read", list(wanted), lambda at: at in own and _same_formula(own[at], wanted[at])
+        ),
+        _figure("formulas: parsed ones right", parsed, lambda at: at in wanted and _same_formula(own[at], wanted[at])),
+    ]
+
+
+def score_explanations(
+    labels: Sequence[Row], lines: pl.DataFrame, *, edges: pl.DataFrame, anchors: pl.DataFrame
+) -> list[Figure]:
+    """Score which headings of instructions explain which lines, between the labeled pairs of documents.
+
+    Args:
+        labels: Labeled explanations.
+        lines: Table `lines`.
+        edges: Table `edges`.
+        anchors: Table `anchors`.
+    """
+    places = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    nodes = {node_of(row): (row["document_id"], row["part"], row["key"]) for row in lines.iter_rows(named=True)}
+    pairs = {(row["document"], row["explained_in"]) for row in labels}
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    linked: set[tuple[str, str]] = set()
+    for source, target in (
+        edges.filter(pl.col("relation").is_in(_EXPLAINS)).select("source_id", "target_id").iter_rows()
+    ):
+        if source in nodes and target in places and (nodes[source][0], places[target]["document_id"]) in pairs:
+            found.setdefault(nodes[source], []).append(places[target])
+            linked.add((nodes[source][0], places[target]["document_id"]))
+    wanted: dict[tuple[str, str, str], list[Row]] = {}
+    for row in labels:
+        wanted.setdefault((row["document"], row["part"], row["key"]), []).append(row)
+    needed = [row for row in labels if not row["optional"] and (row["document"], row["explained_in"]) in linked]
+    made = [(line, place) for line, of_line in found.items() for place in of_line]
+    unlinked = sorted({" > ".join(pair) for pair in pairs - linked})
+    return [
+        _figure(
+            "same_field: labeled explanations found",
+            needed,
+            lambda row: any(
+                _is_heading(place, row) for place in found.get((row["document"], row["part"], row["key"]), ())
+            ),
+        ),
+        _figure(
+            "same_field: explanations that are labeled",
+            made,
+            lambda pair: any(_is_heading(pair[1], row) for row in wanted.get(pair[0], ())),
+        ),
+        Figure("same_field: pairs of documents joined", len(linked), len(pairs), unlinked),
+    ]
+
+
+def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame) -> list[Figure]:
+    """Score the flows that the labeled pages state, for each half of the form families.
+
+    Args:
+        labels: Labeled statements.
+        pages: Pages whose statements are all labeled, with their half.
+        flows: Table `flows`.
+    """
+    figures = []
+    stated = flows.filter(pl.col("relation") != "computed_from").to_dicts()
+    for split in SPLITS:
+        own = {(row["document"], row["page"]) for row in pages if row["split"] == split}
+        made = [row for row in stated if (row["document_id"], row["page"]) in own]
+        pairs: dict[tuple[str, int], set[tuple[str, ...]]] = {}
+        for row in made:
+            pairs.setdefault((row["document_id"], row["page"]), set()).add(_pair_of(row))
+        right: dict[tuple[str, int], set[tuple[str, ...]]] = {}
+        for row in labels:
+            of_page = right.setdefault((row["document"], row["page"]), set())
+            of_page |= {_pair_of(row), *(tuple(map(_fold, pair)) for pair in row["also"])}
+        mine = [row for row in labels if row["split"] == split and not row["optional"]]
+        figures += [
+            _figure(
+                f"flows, {split}: labeled statements found",
+                mine,
+                lambda row: _pair_of(row) in pairs.get((row["document"], row["page"]), ()),  # noqa: B023
+            ),
+            _figure(
+                f"flows, {split}: stated flows that are labeled",
+                made,
+                lambda row: _pair_of(row) in right.get((row["document_id"], row["page"]), ()),  # noqa: B023
+            ),
+        ]
+    return figures
+
+
+def _figure(name: str, rows: Sequence[Any], is_right: Any) -> Figure:
+    wrong = [row for row in rows if not is_right(row)]
+    return Figure(name, len(rows) - len(wrong), len(rows), [_shorten(row) for row in wrong])
+
+
+def _shorten(row: Any) -> str:
+    """Name a row in a list of misses."""
+    if isinstance(row, Mapping):
+        names = ("document", "document_id", "page", "part", "key", "heading", "source_form", "source_key")
+        names += ("source_document_id", "target_form", "target_key", "target_document_id", "problem", "evidence")
+        return " | ".join(str(row[name]) for name in names if name in row)
+    if isinstance(row, tuple) and isinstance(row[-1], Mapping):
+        return f"{row[0]} > {row[1]['document_id']} p. {row[1]['page']} {row[1]['heading'][:40]}"
+    return str(row)
+
+
+def _begins_alike(label: str, beginning: str) -> bool:
+    """Decide whether a label begins with the labeled words, signs aside."""
+    return " ".join(_words(label)).startswith(" ".join(_words(beginning)))
+
+
+def _same_formula(own: Row, wanted: Row) -> bool:
+    dropped = set(wanted.get("optional", ()))
+    operands = [operand for operand in own["operands"] if operand not in dropped]
+    ordered = operands if own["operation"] == "difference" else sorted(operands)
+    expected = wanted["operands"] if own["operation"] == "difference" else sorted(wanted["operands"])
+    same = [_fold(operand) for operand in ordered] == [_fold(operand) for operand in expected]
+    factor = own["factor"] is wanted["factor"] or abs((own["factor"] or 0) - (wanted["factor"] or 0)) < 1e-9
+    bound = own["bound"] == wanted["bound"]
+    return same and factor and bound and own["operation"] == wanted["operation"]
+
+
+def _is_heading(place: Row, label: Row) -> bool:
+    is_there = place["document_id"] == label["explained_in"] and place["page"] == label["page"]
+    wanted = _words(label["heading"])
+    return is_there and _words(place["heading"])[: len(wanted)] == wanted
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z]+|\d+[a-z]*", text.lower())
+
+
+def _pair_of(row: Row) -> tuple[str, ...]:
+    return tuple(_fold(row[name]) for name in ("source_form", "source_key", "target_form", "target_key"))
+
+
+def _fold(text: str) -> str:
+    """Reduce a form, key or label to what is compared; a schedule of Form 1040 may go without its parent."""
+    return re.sub(r"[^a-z0-9]", "", text.lower().replace("(form 1040)", "").replace("form ", ""))
+
+
+def list_misses(figures: Iterable[Figure]) -> str:
+    """Write the misses of figures, a line each.
+
+    Args:
+        figures: Scored figures.
+    """
+    return "\n".join(f"{each.name}: {miss}" for each in figures for miss in each.misses)

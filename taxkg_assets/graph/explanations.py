@@ -1,0 +1,199 @@
+"""Which headings of instructions explain a line or column of a form: `Line 5a`, `Lines 1 through 3`, `Column (d)`.
+
+Boxes of information returns are aligned in `alignment`, with the registry as the fixed point; here the fixed point is
+the table `lines`. A booklet of another revision explains the line that its own revision of the form continues.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.graph.alignment import Link
+from taxkg_assets.graph.catalogue import Catalogue, Entry
+from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_rules
+
+Row = Mapping[str, Any]
+_SURE = 0.95
+_NEAR = 0.8
+_BOOKLET = "filer_instructions"
+_PARENT = re.compile(r" \(Form (.+)\)$")
+_PIECE = re.compile(r"(?P<through>(?i:through|to)\s+)?(?:(?i:lines?)\s+)?(?P<key>\b\d+[a-z]*|\b[a-z]\b)")
+_ORDERED = re.compile(r"^(\d+)([a-z]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """One heading that explains lines or columns of a form.
+
+    Attributes:
+        anchor_id: Heading.
+        spans: First and last key of each range that it names; equal ends for a single line.
+        columns: Letters of the columns that it names; those of the lines, if it names lines, too.
+        part: Part of the form that it is under; empty where the booklet does not follow parts.
+        schedule: Schedule that this passage of the booklet explains; empty for the form itself.
+        forms: Forms that the booklet's passage is about.
+    """
+
+    anchor_id: str
+    spans: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    part: str
+    schedule: str
+    forms: tuple[str, ...]
+
+
+def find_explanations(lines: Iterable[Row], anchors: Iterable[Row], *, documents: Sequence[Row]) -> Iterator[Link]:
+    """Join the lines and columns of each form to the headings that explain them.
+
+    Args:
+        lines: Rows of `lines`.
+        anchors: Rows of `anchors`.
+        documents: Rows of `documents`.
+
+    Returns:
+        `same_field` where the booklet applies to the form's revision, else `same_field_other_revision`.
+    """
+    headings = _read_headings(anchors, documents)
+    books = Catalogue([row for row in documents if row["document_id"] in headings])
+    faces = _Faces(lines, documents)
+    for document_id, own in faces.lines.items():
+        entry, form = faces.catalogue.entries[document_id], own[0]["form"]
+        parent = _PARENT.search(form)
+        named = [form, *([parent[1]] if parent else [])]
+        found = next((hit for name in named if (hit := books.find_nearest(name, _BOOKLET, to=entry))), None)
+        if found is None:
+            continue
+        booklet, is_sure = found
+        pairs = [(row, row) for row in own] if is_sure else faces.translate(own, booklet, form)
+        schedule = form.partition(" (")[0].lower() if parent and form not in booklet.forms else ""
+        keys = {row["key"] for _, row in pairs}
+        relation, confidence = ("same_field", _SURE) if is_sure else ("same_field_other_revision", _NEAR)
+        for heading in headings[booklet.document_id]:
+            if heading.schedule == schedule and set(named) & set(heading.forms):
+                for line, there in pairs:
+                    if _explains(heading, there, keys):
+                        yield Link(node_of(line), heading.anchor_id, relation, confidence)
+
+
+class _Faces:
+    """Lines and columns of the forms, by document."""
+
+    def __init__(self, lines: Iterable[Row], documents: Sequence[Row]) -> None:
+        """Index the lines and the documents that print them."""
+        self.lines: dict[str, list[Row]] = defaultdict(list)
+        for row in lines:
+            if row["kind"] in ("line", "column") and row["anchor_id"] is not None:
+                self.lines[row["document_id"]].append(row)
+        self.catalogue = Catalogue([row for row in documents if row["document_id"] in self.lines])
+
+    def translate(self, own: Sequence[Row], booklet: Entry, form: str) -> list[tuple[Row, Row]]:
+        """Pair lines with those that they are, or were, in the revision of a form that a booklet explains."""
+        face = self.catalogue.find_nearest(form, "form", to=booklet)
+        if face is None:
+            return []
+        there = {row["canonical_id"]: row for row in self.lines[face[0].document_id]}
+        return [(row, there[row["canonical_id"]]) for row in own if row["canonical_id"] in there]
+
+
+def _read_headings(anchors: Iterable[Row], documents: Sequence[Row]) -> dict[str, list[Heading]]:
+    """Read the headings of the instructions that name lines or columns of a form, in the order of the booklets."""
+    forms = {row["document_id"]: row["form"] for row in documents if row["doc_type"] == _BOOKLET}
+    known: dict[str, Row] = {}
+    for row in anchors:
+        if row["document_id"] in forms:
+            known[row["anchor_id"]] = row
+    found: dict[str, list[Heading]] = defaultdict(list)
+    schedule: dict[str, str] = {}
+    for row in sorted(known.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"])):
+        document_id, text = row["document_id"], row["heading"]
+        if row["kind"] in ("section", "subsection"):
+            for rule in load_rules("lines", "subjects"):
+                if (match := rule.pattern.search(text)) is not None:
+                    schedule[document_id] = re.sub(r"\s+", " ", match["schedule"] or "").lower()
+        spans, columns = _read_names(text)
+        if not (spans or columns) or not _is_of_form(row, spans, known):
+            continue
+        about = split_forms(row["form"] or forms[document_id])
+        part = _part_above(row, known)
+        own = schedule.get(document_id, "")
+        found[document_id].append(Heading(row["anchor_id"], spans, columns, part, own, about))
+    return found
+
+
+def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Read the ranges of lines and the letters of columns that a heading names."""
+    spans: list[tuple[str, str]] = []
+    columns: tuple[str, ...] = ()
+    for rule in load_rules("lines", "explains"):
+        match = rule.pattern.match(heading)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        for piece in _PIECE.finditer(groups.get("keys") or ""):
+            key = piece["key"]
+            if key.isalpha() and spans:
+                key = re.sub(r"[a-z]+$", "", spans[-1][0]) + key
+            spans[len(spans) - bool(piece["through"]) :] = [(spans[-1][0] if piece["through"] and spans else key, key)]
+        columns = tuple(re.findall(r"\(([a-z])\)", groups.get("columns") or ""))
+    return tuple(spans), columns
+
+
+def _is_of_form(row: Row, spans: Sequence[tuple[str, str]], known: Mapping[str, Row]) -> bool:
+    """Decide whether a heading names lines of the form: not of a worksheet, nor of a form that another line is about."""
+    for above in _headings_above(row, known):
+        if matches_any("lines", "worksheets", above["heading"]):
+            return False
+        outer, _ = _read_names(above["heading"])
+        if outer and spans:
+            return all(any(_covers(span, first) or first.startswith(span[0]) for span in outer) for first, _ in spans)
+    return not matches_any("lines", "worksheets", row["heading"])
+
+
+def _headings_above(row: Row, known: Mapping[str, Row]) -> Iterator[Row]:
+    while row["parent_anchor_id"] in known:
+        row = known[row["parent_anchor_id"]]
+        yield row
+
+
+def _part_above(row: Row, known: Mapping[str, Row]) -> str:
+    """Return the part of the form that a heading is under; empty where there is none."""
+    parts = (above["key"] for above in _headings_above(row, known) if above["kind"] == "part" and above["key"])
+    return str(next(parts, "")).partition("_")[2]
+
+
+def _explains(heading: Heading, line: Row, keys: Collection[str]) -> bool:
+    """Decide whether a heading explains a line; one of a number means its letters where the number is not printed."""
+    if heading.part and heading.part != line["part"]:
+        return False
+    kind, _, key = line["key"].partition("_")
+    if kind == "column":
+        return not heading.spans and key in heading.columns
+    return any(
+        _covers(span, key) or (f"line_{span[0]}" not in keys and re.fullmatch(rf"{span[0]}[a-z]+", key))
+        for span in heading.spans
+    )
+
+
+def _covers(span: tuple[str, str], key: str) -> bool:
+    """Decide whether a range contains a key; a range to 5 contains 5a."""
+    if span[0] == span[1]:
+        return key == span[0]
+    own, low, high = _order(key), _order(span[0]), _order(span[1])
+    return (
+        own is not None
+        and low is not None
+        and high is not None
+        and (low <= own <= high or (not high[1] and own[0] == high[0]))
+    )
+
+
+def _order(key: str) -> tuple[int, str] | None:
+    match = _ORDERED.match(key)
+    return (int(match[1]), match[2]) if match is not None else None

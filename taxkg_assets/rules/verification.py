@@ -1,0 +1,74 @@
+"""Limits and thresholds of the draft checker, typed (verification.yaml)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from taxkg_assets.rules.loader import load_family
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the checker takes in at most.
+
+    Attributes:
+        draft_bytes: Bytes of a draft.
+        pdf_pages: Pages of a PDF.
+        pdf_seconds: Seconds for reading a PDF.
+        statements: Statements of a draft that are checked.
+        statement_characters: Characters of one statement.
+        quotation_words: Words from which text in quotation marks counts as a quotation.
+    """
+
+    draft_bytes: int
+    pdf_pages: int
+    pdf_seconds: int
+    statements: int
+    statement_characters: int
+    quotation_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Bounds between the verdicts.
+
+    Attributes:
+        coverage: Weighted share, 0 to 1, of a statement's words in the passage that supports it.
+        own_coverage: The same, in the passage itself, without its headings.
+        clause_coverage: Least share, 0 to 1, of one clause of the statement.
+        blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
+        score: Blended score, 0 to 1, of a passage that supports.
+        missing_weight: Inverse document frequency from which a word must not be missing.
+        agreement: Share, 0 to 1, of aligned words of the same polarity in a passage that supports.
+        disagreement: Share up to which the polarity counts as opposite.
+        contradiction: Blended score from which a difference contradicts.
+        elsewhere: Blended score of a passage of another year or form.
+        context: Weight, 0 to 1, of a word found only in headings or in the sentence before.
+        shortlist: Passages of a document that are compared word by word.
+    """
+
+    coverage: float
+    own_coverage: float
+    clause_coverage: float
+    blend: float
+    score: float
+    missing_weight: float
+    agreement: float
+    disagreement: float
+    contradiction: float
+    elsewhere: float
+    context: float
+    shortlist: int
+
+
+@cache
+def read_limits() -> Limits:
+    """Return the limits on drafts."""
+    return Limits(**load_family("verification")["limits"])
+
+
+@cache
+def read_thresholds() -> Thresholds:
+    """Return the bounds between the verdicts."""
+    return Thresholds(**load_family("verification")["thresholds"])

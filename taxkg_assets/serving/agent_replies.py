@@ -1,0 +1,368 @@
+"""What the tools return to agents: the gist first, short texts, one place each; ids lead to the rest.
+
+A reply of the API contains every rectangle and every feature of a ranking. An agent pays for each character, so these
+replies have what it quotes and cites: `passage` and `evidence` give the rest of a passage by its `node_id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.results import Flag, Result
+from taxkg_assets.serving.agent_schemas import (
+    AnswerReply,
+    BoxReply,
+    BoxTextReply,
+    CellReply,
+    CellsReply,
+    ChangeReply,
+    ChangesReply,
+    DocumentReply,
+    DocumentsReply,
+    FieldReply,
+    FieldsReply,
+    FlowReply,
+    FullPassageReply,
+    LineReply,
+    PassageReply,
+    PassagesReply,
+    RelationReply,
+    SourceReply,
+    TraceReply,
+    TraceStepReply,
+)
+from taxkg_assets.serving.library import DocumentEntry, FormField
+from taxkg_assets.serving.trace import name_line
+
+SHORT = 300
+"""Most characters of a passage in a list."""
+
+LONG = 1500
+"""Most characters of a paragraph about a box."""
+
+Row = Mapping[str, Any]
+_CITATION = re.compile(r"\[(\d+)\]")
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, whole words, with … where it goes on.
+
+    Args:
+        text: Text; line breaks become spaces.
+        most: Most characters.
+    """
+    plain = " ".join(text.split())
+    return plain if len(plain) <= most else plain[:most].rsplit(" ", 1)[0] + " …"
+
+
+def reply_answer(found: Answer, *, k: int) -> AnswerReply:
+    """Return an answer with the passages that it cites.
+
+    Args:
+        found: The answer.
+        k: Number of nearest passages where it abstains.
+    """
+    cited = {int(number) for number in _CITATION.findall(found.answer or "")}
+    rows = [row for row in found.results if row.rank in cited] or found.results[:k]
+    return AnswerReply(
+        answer=found.answer,
+        abstained=found.abstained,
+        mode=found.mode,
+        confidence=found.confidence,
+        sources=[SourceReply(**_source(row, SHORT)) for row in rows],
+        cautions=_cautions(found.quality),
+    )
+
+
+def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
+    """Return ranked passages.
+
+    Args:
+        found: Passages, best first.
+        is_full: Whether to return their whole text.
+    """
+    rows = [
+        PassageReply(
+            **(_source(row, SHORT) | ({"text": row.text} if is_full else {})),
+            doc_type=row.doc_type,
+            is_cut=not is_full and len(" ".join(row.text.split())) > SHORT,
+            cautions=_cautions(row.quality),
+        )
+        for row in found
+    ]
+    return PassagesReply(passages=rows)
+
+
+def reply_node(node: Row) -> FullPassageReply:
+    """Return a node of the graph.
+
+    Args:
+        node: What `read_node` returns.
+    """
+    return FullPassageReply(
+        document=node["document_id"] or "",
+        page=node["page"],
+        heading_path=node["heading_path"],
+        perspective=node["perspective"] or "",
+        text=node["text"],
+        rectangles=[[box["page"], *_corners(box)] for box in node["bboxes"] or ()],
+        relations=[
+            RelationReply(
+                relation=edge["relation"] if edge["direction"] == "out" else f"← {edge['relation']}",
+                other=edge["other_id"],
+                evidence=cut(edge["evidence"] or "", SHORT),
+            )
+            for edge in node["edges"]
+        ],
+    )
+
+
+def reply_box(rows: Sequence[Row], *, revision: str) -> BoxReply:
+    """Return one revision of a box.
+
+    Args:
+        rows: The box in each revision, newest first.
+        revision: Revision, its year, or document; the newest if empty or unknown.
+    """
+    row = choose_revision(rows, revision)
+    return BoxReply(
+        document=row["document_id"],
+        **{name: row[name] for name in ("form", "revision", "box_key", "label", "aliases")},
+        texts=[
+            BoxTextReply(
+                reader=own["perspective"] or "",
+                document=own["document_id"],
+                page=own["page"],
+                text=cut(own["text"], LONG),
+                node_id=own["node_id"],
+            )
+            for own in row["passages"]
+        ],
+        revisions=_revisions(rows),
+        cautions=_cautions(Flag(**flag) for flag in row["quality"]),
+    )
+
+
+def reply_line(rows: Sequence[Row], *, revision: str) -> LineReply:
+    """Return one revision of a line.
+
+    Args:
+        rows: The line in each revision, newest first.
+        revision: Revision, its year, or document; the newest if empty or unknown.
+    """
+    row = choose_revision(rows, revision)
+    return LineReply(
+        document=row["document_id"],
+        **{
+            name: row[name]
+            for name in ("form", "revision", "part", "key", "kind", "section", "label", "used_in", "page")
+        },
+        formula=write_formula(row["formula"]),
+        comes_from=[_flow(own, "source") for own in row["flows_in"]],
+        goes_to=[_flow(own, "target") for own in row["flows_out"]],
+        texts=_instructions(row.get("explanations", ())),
+        rectangle=_corners(row["bbox"]) if row["bbox"] else [],
+        revisions=_revisions(rows),
+        cautions=_cautions(Flag(**flag) for flag in row["quality"]),
+    )
+
+
+def reply_trace(traced: Row, *, depth: int, k: int) -> TraceReply:
+    """Return the way of an amount as a list of statements.
+
+    Args:
+        traced: What `trace` returns.
+        depth: Most steps each way.
+        k: Most statements.
+    """
+    steps: list[TraceStepReply] = []
+    is_cut = False
+    ring = [(traced, step, way) for way, name in ((1, "into"), (-1, "out_of")) for step in traced[name]]
+    for _ in range(depth):
+        further = []
+        for at, step, way in ring:
+            source, target = (at, step) if way > 0 else (step, at)
+            steps.append(_trace_step(source, target, step["statement"]))
+            further += [(step, own, way) for own in step["steps"]]
+        ring = further
+    is_cut = bool(ring) or len(steps) > k
+    return TraceReply(line=name_line(traced), label=traced["label"], steps=steps[:k], is_cut=is_cut)
+
+
+def reply_cells(rows: Iterable[Row]) -> CellsReply:
+    """Return cells of tables.
+
+    Args:
+        rows: Cells as the look-up returns them.
+    """
+    names = ("title", "row", "column", "value", "document", "form", "revision", "page", "node_id")
+    cells = [
+        CellReply(
+            **{name: row[name] for name in names},
+            rectangle=[round(row["bboxes"][0][corner], 1) for corner in ("x0", "y0", "x1", "y1")],
+        )
+        for row in rows
+    ]
+    return CellsReply(cells=cells)
+
+
+def reply_changes(rows: Sequence[Row], *, k: int) -> ChangesReply:
+    """Return changes between two revisions.
+
+    Args:
+        rows: Rows of `revisions`.
+        k: Most changes to return.
+    """
+    names = ("kind", "key", "heading_path", "nature", "is_routine")
+    changes = [
+        ChangeReply(
+            **{name: row[name] for name in names},
+            before=cut(row["before"], SHORT),
+            after=cut(row["after"], SHORT),
+            page_before=_first_page(row["before_places"]),
+            page_after=_first_page(row["after_places"]),
+        )
+        for row in rows[:k]
+    ]
+    older, newer = (rows[0]["from_document_id"], rows[0]["to_document_id"]) if rows else ("", "")
+    return ChangesReply(older=older, newer=newer, total=len(rows), changes=changes)
+
+
+def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> DocumentsReply:
+    """Return the documents that contain all of some words in their description.
+
+    Args:
+        entries: Documents of the release.
+        words: Words of the title, form, year or id; all documents if empty.
+        k: Most documents to return.
+    """
+    parts = words.lower().split()
+    found = [
+        entry
+        for entry in entries
+        if all(part in " ".join(map(str, entry.model_dump().values())).lower() for part in parts)
+    ]
+    names = ("document", "title", "form", "doc_type", "revision", "is_draft", "pages", "flags")
+    rows = [
+        DocumentReply(**{name: getattr(entry, name) for name in names}, pdf_url=entry.pdf_url or "")
+        for entry in found[:k]
+    ]
+    return DocumentsReply(total=len(found), documents=rows)
+
+
+def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
+    """Return the numbered fields of a form, those of several copies once.
+
+    Args:
+        fields: Fields in the order they are filled in.
+        k: Most fields to return.
+    """
+    numbered: dict[tuple[str, str, str, str], list[FormField]] = {}
+    for field in fields:
+        if field.key:
+            numbered.setdefault((field.part, field.key, field.column, field.row), []).append(field)
+    names = ("key", "label", "part", "section", "column", "row", "kind", "formula", "page")
+    rows = [
+        FieldReply(
+            **{name: getattr(same[0], name) for name in names},
+            copies=sorted({field.copy_name for field in same} - {""}),
+            rectangle=[round(getattr(same[0].bbox, corner), 1) for corner in ("x0", "y0", "x1", "y1")],
+        )
+        for same in list(numbered.values())[:k]
+    ]
+    return FieldsReply(total=len(numbered), fields=rows)
+
+
+def choose_revision(rows: Sequence[Row], revision: str) -> Row:
+    """Return the row of a revision; the newest where none is named so.
+
+    Args:
+        rows: Rows with `revision` and `document_id`, newest first.
+        revision: Revision, its year, or document; may be empty.
+    """
+    named = (row for row in rows if row["document_id"] == revision or str(row["revision"]).startswith(revision))
+    return next(named, rows[0])
+
+
+def write_formula(formula: Row | None) -> str:
+    """Write a formula in words: "line_1 + line_2, at least zero".
+
+    Args:
+        formula: Row of `formulas`; None for a line without one.
+
+    Returns:
+        The formula; as stated where it could not be parsed, empty for None.
+    """
+    if formula is None:
+        return ""
+    operands = list(formula["operands"])
+    written = {
+        "sum": " + ".join(operands),
+        "difference": " - ".join(operands),
+        "product": " x ".join([*operands, *([f"{formula['factor']:g}"] if formula["factor"] is not None else [])]),
+        "smaller": f"the smaller of {' and '.join(operands)}",
+        "larger": f"the larger of {' and '.join(operands)}",
+        "copy": " ".join(operands),
+    }.get(formula["operation"])
+    if written is None:
+        return f"as stated: {formula['evidence']}"
+    bound = f", {formula['bound'].replace('_', ' ')}" if formula["bound"] else ""
+    return f"{written}{bound}" + (f", if {formula['condition']}" if formula["condition"] else "")
+
+
+def _source(row: Result, most: int) -> dict[str, Any]:
+    names = ("document", "form", "revision", "page", "heading_path", "node_id")
+    return {"number": row.rank, "text": cut(row.text, most), **{name: getattr(row, name) for name in names}}
+
+
+def _cautions(flags: Iterable[Flag]) -> list[str]:
+    return list(dict.fromkeys(f"{flag.document}: {flag.message}" for flag in flags))
+
+
+def _corners(box: Row) -> list[float]:
+    return [round(box[f"{name}_pt"], 1) for name in ("x0", "y0", "x1", "y1")]
+
+
+def _revisions(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(str(row["revision"]) for row in rows))
+
+
+def _flow(row: Row, end: str) -> FlowReply:
+    part = f" Part {row[f'{end}_part']}" if row[f"{end}_part"] else ""
+    return FlowReply(
+        line=f"{row[f'{end}_form']}{part} {row[f'{end}_key'].replace('_', ' ')}",
+        document=row[f"{end}_document_id"] or "",
+        evidence=row["evidence"],
+        stated_in=f"{row['document_id']} p. {row['page']}",
+    )
+
+
+def _instructions(explanations: Iterable[Row]) -> list[BoxTextReply]:
+    """Return one text for each heading that explains a line."""
+    return [
+        BoxTextReply(
+            reader="filer",
+            document=own["document_id"],
+            page=own["page"],
+            text=cut(" ".join([own["heading"], *(passage["text"] for passage in own["passages"])]), LONG),
+            node_id=own["node_id"],
+        )
+        for own in explanations
+    ]
+
+
+def _trace_step(source: Row, target: Row, statement: Row) -> TraceStepReply:
+    return TraceStepReply(
+        source=name_line(source),
+        target=name_line(target),
+        evidence=statement["evidence"],
+        stated_in=f"{statement['document_id']} p. {statement['page']}",
+    )
+
+
+def _first_page(places: Iterable[Row]) -> int | None:
+    pages: Iterator[int] = (place["page"] for place in places)
+    return next(pages, None)

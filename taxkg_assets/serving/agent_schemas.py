@@ -1,0 +1,224 @@
+"""What the tools return to agents, field by field: a client reads these descriptions as the tools' output schemas."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class SourceReply(BaseModel):
+    """A passage that an answer cites, or the nearest one where it abstains."""
+
+    number: int = Field(description="number in the answer, [n]")
+    document: str = Field(description="document id")
+    form: str = Field(description="form or publication; may be empty")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    page: int = Field(description="page of the PDF, from 1")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    text: str = Field(description="its first words; … where it goes on")
+    node_id: str = Field(description="for `passage` and `evidence`")
+
+
+class AnswerReply(BaseModel):
+    """An answer with citations [n], general guidance with its notice, or abstention."""
+
+    answer: str | None = Field(description="the answer; null if it abstains")
+    abstained: bool = Field(description="whether the library does not answer the question")
+    mode: str = Field(description="answer, general (guidance only) or silence")
+    confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
+    sources: list[SourceReply] = Field(description="cited passages; the nearest ones if it abstains")
+    cautions: list[str] = Field(description="quality flags of the cited documents")
+
+
+class PassageReply(SourceReply):
+    """A ranked passage."""
+
+    doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
+    is_cut: bool = Field(description="whether `text` is only its beginning: `passage` gives all of it")
+    cautions: list[str] = Field(description="quality flags of its document")
+
+
+class PassagesReply(BaseModel):
+    """Ranked passages, best first."""
+
+    passages: list[PassageReply] = Field(description="best first")
+
+
+class RelationReply(BaseModel):
+    """A relation of a passage to another one."""
+
+    relation: str = Field(description="includes, excludes, requires, same_field, …; ← if it comes from the other end")
+    other: str = Field(description="node at the other end")
+    evidence: str = Field(description="words that state it; may be empty")
+
+
+class FullPassageReply(BaseModel):
+    """A passage in full."""
+
+    document: str = Field(description="document id; empty for a thing outside the library")
+    page: int | None = Field(description="page of the PDF, from 1")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    perspective: str = Field(description="reader that it is written for: filer, recipient, …")
+    text: str = Field(description="all of its words")
+    rectangles: list[list[float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
+    relations: list[RelationReply] = Field(description="what it includes, excludes, requires, refers to, …")
+
+
+class BoxTextReply(BaseModel):
+    """A paragraph about a box."""
+
+    reader: str = Field(description="filer or recipient")
+    document: str = Field(description="document that prints it")
+    page: int = Field(description="page of the PDF, from 1")
+    text: str = Field(description="its words; … where it goes on")
+    node_id: str = Field(description="for `passage` and `evidence`")
+
+
+class BoxReply(BaseModel):
+    """A box of one revision of a form."""
+
+    document: str = Field(description="document of the form")
+    form: str = Field(description="form, e.g. 1099-DIV")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    box_key: str = Field(description="box_1a, …")
+    label: str = Field(description="words printed for it")
+    aliases: list[str] = Field(description="other names that documents use for it")
+    texts: list[BoxTextReply] = Field(description="what filers and recipients are instructed")
+    revisions: list[str] = Field(description="all revisions with this box, newest first")
+    cautions: list[str] = Field(description="quality flags of the documents involved")
+
+
+class FlowReply(BaseModel):
+    """A statement that an amount goes from one line to another."""
+
+    line: str = Field(description="line at the other end: form, part, key")
+    document: str = Field(description="its document; empty if the library does not contain it")
+    evidence: str = Field(description="words that state it")
+    stated_in: str = Field(description="document and page that state it")
+
+
+class LineReply(BaseModel):
+    """A line, box or column of one revision of a form."""
+
+    document: str = Field(description="document of the form")
+    form: str = Field(description="form or schedule")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    part: str = Field(description="part of the form; may be empty")
+    key: str = Field(description="line_5a, box_1a, …")
+    kind: str = Field(description="box, line, column or step")
+    section: str = Field(description="heading above it; may be empty")
+    label: str = Field(description="words printed for it")
+    formula: str = Field(description="how it is computed, as read from its label; empty if the label does not say")
+    used_in: list[str] = Field(description="lines of the form that are computed from it")
+    comes_from: list[FlowReply] = Field(description="where its amount comes from")
+    goes_to: list[FlowReply] = Field(description="where its amount goes")
+    texts: list[BoxTextReply] = Field(description="what instructions say of it; of a box, see `box`")
+    page: int = Field(description="page of the PDF, from 1")
+    rectangle: list[float] = Field(description="x0, y0, x1, y1 of its first field, in points")
+    revisions: list[str] = Field(description="all revisions with this line, newest first")
+    cautions: list[str] = Field(description="quality flags of the document")
+
+
+class TraceStepReply(BaseModel):
+    """One statement on the way of an amount."""
+
+    source: str = Field(description="line that the amount comes from")
+    target: str = Field(description="line that it goes to")
+    evidence: str = Field(description="words that state it")
+    stated_in: str = Field(description="document and page that state it")
+
+
+class TraceReply(BaseModel):
+    """The way of an amount."""
+
+    line: str = Field(description="the line that was named")
+    label: str = Field(description="words printed for it")
+    steps: list[TraceStepReply] = Field(description="statements, the nearest first")
+    is_cut: bool = Field(description="whether there are further steps: raise `depth` or `k`")
+
+
+class CellReply(BaseModel):
+    """A cell of a table."""
+
+    title: str = Field(description="title of the table")
+    row: str = Field(description="headers of its row, joined with ' > '")
+    column: str = Field(description="headers of its column, joined with ' > '")
+    value: str = Field(description="what the cell says")
+    document: str = Field(description="document id")
+    form: str = Field(description="form or publication; may be empty")
+    revision: str = Field(description="revision; may be empty")
+    page: int = Field(description="page of the PDF, from 1")
+    rectangle: list[float] = Field(description="x0, y0, x1, y1 of the cell, in points")
+    node_id: str = Field(description="the table, for `evidence`")
+
+
+class CellsReply(BaseModel):
+    """Cells of tables; empty if none fits."""
+
+    cells: list[CellReply] = Field(description="best first")
+
+
+class ChangeReply(BaseModel):
+    """One change between two revisions."""
+
+    kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
+    key: str = Field(description="box, line or code that it falls under; empty for prose")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    before: str = Field(description="older wording; empty if added; … where it goes on")
+    after: str = Field(description="newer wording; empty if removed; … where it goes on")
+    nature: str = Field(description="what the change is about")
+    is_routine: bool = Field(description="no action is needed")
+    page_before: int | None = Field(description="page in the older document")
+    page_after: int | None = Field(description="page in the newer document")
+
+
+class ChangesReply(BaseModel):
+    """What changed between two revisions."""
+
+    older: str = Field(description="older document; empty if nothing changed")
+    newer: str = Field(description="newer document; empty if nothing changed")
+    total: int = Field(description="number of changes, those left out by `k` included")
+    changes: list[ChangeReply] = Field(description="boxes first, routine changes last")
+
+
+class DocumentReply(BaseModel):
+    """One document that can be searched."""
+
+    document: str = Field(description="document id")
+    title: str = Field(description="title")
+    form: str = Field(description="form or publication that it is about; may be empty")
+    doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    is_draft: bool = Field(description="whether it is a draft")
+    pages: int = Field(description="number of pages")
+    pdf_url: str = Field(description="official address of the PDF; may be empty")
+    flags: int = Field(description="number of quality checks that it fails")
+
+
+class DocumentsReply(BaseModel):
+    """Documents of the library."""
+
+    total: int = Field(description="number of documents that fit, those left out by `k` included")
+    documents: list[DocumentReply] = Field(description="by form, the newest revision first")
+
+
+class FieldReply(BaseModel):
+    """One numbered field of a form."""
+
+    key: str = Field(description="box_1b, line_8b, …")
+    label: str = Field(description="words printed for it")
+    part: str = Field(description="part of the form; may be empty")
+    section: str = Field(description="heading above it; may be empty")
+    column: str = Field(description="column of a table; may be empty")
+    row: str = Field(description="row of a table; may be empty")
+    copies: list[str] = Field(description="copies of the form that print it: A, B, 1, …")
+    kind: str = Field(description="text, checkbox, choice or signature")
+    formula: str = Field(description="how it is computed, as stated; may be empty")
+    page: int = Field(description="page of the first copy, from 1")
+    rectangle: list[float] = Field(description="x0, y0, x1, y1 there, in points from the top left")
+
+
+class FieldsReply(BaseModel):
+    """Numbered fields of a form."""
+
+    total: int = Field(description="number of fields, those left out by `k` included")
+    fields: list[FieldReply] = Field(description="in the order they are filled in")

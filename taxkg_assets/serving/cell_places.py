@@ -1,0 +1,78 @@
+"""Rectangles of the table cells that an answer quotes: of the cell itself, not of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.answering.units import Piece
+from taxkg_assets.retrieval.results import Box
+from taxkg_assets.serving.released import Released
+
+Cell = Mapping[str, Any]
+CELL_ROLES = ("cell", "row")
+
+
+def place_cells(answer: Answer, released: Released) -> Answer:
+    """Add rectangles to the pieces of an answer that quote cells of tables.
+
+    Args:
+        answer: Answer whose pieces of text have their rectangles.
+        released: Release that it was made from.
+
+    Returns:
+        The answer; a piece whose cells cannot be identified keeps no rectangle.
+    """
+    wanted = {piece.node_id for unit in answer.units for piece in unit.pieces if _is_open(piece)}
+    if not wanted:
+        return answer
+    documents = {row.document for row in answer.results}
+    tables = released.read_documents("tables", sorted(documents)).filter(pl.col("table_id").is_in(sorted(wanted)))
+    known = {row["table_id"]: row for row in tables.iter_rows(named=True)}
+    units = [
+        unit.model_copy(update={"pieces": [_place(piece, known.get(piece.node_id)) for piece in unit.pieces]})
+        for unit in answer.units
+    ]
+    return answer.model_copy(update={"units": units})
+
+
+def find_quoted_cells(text: str, cells: Sequence[Cell]) -> list[Cell]:
+    """Find the cells of a table that a piece of text quotes.
+
+    Args:
+        text: A value after the headers of its row and column, or the cells of one row with their headers.
+        cells: Cells of the table, with `row_ix`, `row_path`, `col_path` and `text`.
+
+    Returns:
+        Cells of one row: those whose value and headers the text contains; empty if no row is quoted with its headers.
+    """
+    words = _squeeze(text)
+    rows: dict[int, list[tuple[int, Cell]]] = {}
+    for cell in cells:
+        value, row, column = (_squeeze(cell[name] or "") for name in ("text", "row_path", "col_path"))
+        if value and value in words and row in words and column in words:
+            rows.setdefault(cell["row_ix"], []).append((len(value) + len(row) + len(column), cell))
+    if not rows:
+        return []
+    best = max(rows.values(), key=lambda found: sum(length for length, _ in found))
+    return [cell for _, cell in best]
+
+
+def _is_open(piece: Piece) -> bool:
+    return piece.role in CELL_ROLES and bool(piece.node_id) and not piece.bboxes
+
+
+def _place(piece: Piece, table: Mapping[str, Any] | None) -> Piece:
+    if table is None or not _is_open(piece):
+        return piece
+    quoted = find_quoted_cells(piece.text, table["cells"] or ())
+    corners = ("x0", "y0", "x1", "y1")
+    boxes = [Box(page=table["page"], **{name: cell["bbox"][f"{name}_pt"] for name in corners}) for cell in quoted]
+    return piece.model_copy(update={"bboxes": boxes})
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.replace(">", " ").replace("*", " ").split()).casefold()

@@ -1,0 +1,161 @@
+"""Reads the file of a draft: plain text, Markdown, or a PDF by the extraction of the product."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.rules.verification import read_limits
+from taxkg_assets.settings import Settings
+from taxkg_assets.verification.verdicts import Rectangle
+
+_PDF = b"%PDF-"
+_BETWEEN = "\n\n"
+_MOST_CONTROLS = 0.02
+
+
+class DraftError(Exception):
+    """A draft that cannot be checked; the message says why and what helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFile:
+    """The text of a draft and, for a PDF, where each part of it is printed.
+
+    Attributes:
+        name: Name of the draft.
+        text: Its text; offsets of findings count its characters.
+        starts: First character of each paragraph of a PDF.
+        pieces: Ranges of the paragraph's characters with their rectangles.
+    """
+
+    name: str
+    text: str
+    starts: tuple[int, ...] = ()
+    pieces: tuple[tuple[Mapping[str, Any], ...], ...] = field(default=(), repr=False)
+
+    def place(self, start: int, end: int) -> list[Rectangle]:
+        """Return the rectangles of a range of characters; empty for a draft that is no PDF.
+
+        Args:
+            start: First character.
+            end: One past the last character.
+        """
+        if not self.starts:
+            return []
+        number = max(0, bisect_right(self.starts, start) - 1)
+        low = self.starts[number]
+        return find_rectangles(self.pieces[number], start - low, end - low)
+
+
+def find_rectangles(pieces: Any, start: int, end: int) -> list[Rectangle]:
+    """Return the rectangles of a range of a paragraph's characters.
+
+    Args:
+        pieces: Ranges of the paragraph's text with their rectangles, as in `sections`.
+        start: First character.
+        end: One past the last character.
+    """
+    return [
+        Rectangle(page=own["page"], x0=own["x0_pt"], y0=own["y0_pt"], x1=own["x1_pt"], y1=own["y1_pt"])
+        for own in pieces
+        if own["start"] < end and start < own["end"]
+    ]
+
+
+def read_file(path: Path) -> DraftFile:
+    """Read the file of a draft.
+
+    Args:
+        path: Text, Markdown or PDF.
+
+    Raises:
+        DraftError: It is too large, no text, or a PDF that cannot be read.
+    """
+    if not path.is_file():
+        raise DraftError(f"{path} is not a file: name a text, Markdown or PDF file.")
+    with path.open("rb") as opened:
+        return read_bytes(opened.read(read_limits().draft_bytes + 1), name=path.name)
+
+
+def read_bytes(data: bytes, *, name: str) -> DraftFile:
+    """Read a draft from its bytes.
+
+    Args:
+        data: Content of the file.
+        name: Name of the draft.
+
+    Raises:
+        DraftError: It is too large, no text, or a PDF that cannot be read.
+    """
+    most = read_limits().draft_bytes
+    if len(data) > most:
+        raise DraftError(f"{name} has more than {most / 1e6:g} MB: split it and check the parts.")
+    if data.startswith(_PDF):
+        return _read_pdf(data, name=name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as broken:
+        remedy = "save it as UTF-8 text, Markdown or PDF"
+        raise DraftError(f"{name} is neither UTF-8 text nor a PDF: {remedy}.") from broken
+    return read_text(text, name=name)
+
+
+def read_text(text: str, *, name: str) -> DraftFile:
+    """Read a draft that is text already.
+
+    Args:
+        text: Plain text or Markdown.
+        name: Name of the draft.
+
+    Raises:
+        DraftError: It is empty, or holds too many control characters for a text.
+    """
+    controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
+    if controls > _MOST_CONTROLS * len(text):
+        raise DraftError(f"{name} is a binary file: save it as UTF-8 text, Markdown or PDF.")
+    if not text.strip():
+        raise DraftError(f"{name} holds no text.")
+    clean = "".join(letter if letter >= " " or letter in "\t\n" else " " for letter in text)
+    return DraftFile(name, clean.replace("\x7f", " "))
+
+
+def _read_pdf(data: bytes, *, name: str) -> DraftFile:
+    """Read a PDF in a process of its own, within the limits of a build: a broken one can harm nothing else."""
+    from taxkg_assets.defs.reader import Job, Limits, read_documents  # loaded here: most drafts are text
+
+    settings = Settings()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "draft.pdf"
+        path.write_bytes(data)
+        job = Job(
+            document_id="draft",
+            path=str(path),
+            sha256=hashlib.sha256(data).hexdigest(),
+            source_uri=str(path),
+            source_root=folder,
+            is_text=False,
+            code_version="",
+            max_pages=read_limits().pdf_pages,
+            folder=str(Path(folder) / "frames"),
+            table_engine=settings.table_engine,
+        )
+        limits = Limits(min(settings.document_seconds, read_limits().pdf_seconds), settings.document_memory_mb)
+        (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
+        if not outcome.is_read:
+            raise DraftError(f"{name} cannot be read as a PDF: {outcome.reason} {outcome.remedy}")
+        sections = pl.read_ipc(Path(job.folder) / "sections.arrow")
+    rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
+    starts, place = [], 0
+    for text, _ in rows:
+        starts.append(place)
+        place += len(text) + len(_BETWEEN)
+    pieces = tuple(tuple(own) for _, own in rows)
+    return DraftFile(name, _BETWEEN.join(text for text, _ in rows), tuple(starts), pieces)

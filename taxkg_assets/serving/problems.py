@@ -1,0 +1,91 @@
+"""Errors of the servers: one sentence for a person, a code for a program, the same over HTTP and for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse
+
+CODES = {
+    400: "bad_request",
+    401: "no_key",
+    403: "foreign_origin",
+    404: "not_found",
+    405: "wrong_method",
+    408: "too_slow",
+    409: "no_query_log",
+    413: "too_long",
+    421: "unknown_host",
+    422: "invalid",
+    503: "not_available",
+}
+"""Code of each status; it does not change between versions."""
+
+MEANINGS = {
+    401: "The server has a key and the request does not.",
+    403: "The request comes from a page of another origin.",
+    408: "The body did not arrive in time.",
+    413: "The body is too long.",
+    421: "The server does not answer to this host name.",
+    422: "A parameter is missing or outside its limits.",
+    503: "Too many requests are waiting, or the home cannot be read now.",
+}
+"""What each error means that any operation can return."""
+
+BLANK = r"String should match pattern '\S'"
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    detail: str = Field(description="the reason in one sentence; for names that do not exist it lists those that do")
+    code: str = Field(description="the kind of error: " + " | ".join(CODES.values()))
+
+
+def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Describe what is wrong with a request in one sentence.
+
+    Args:
+        errors: Errors of pydantic, each with `loc` and `msg`.
+
+    Returns:
+        For each error, the parameter and the limit that it exceeds. Nothing of the input is repeated.
+    """
+    sentences = []
+    for error in errors:
+        place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+        said = "must not be blank (it must match the pattern \\S)" if error["msg"] == BLANK else error["msg"]
+        sentences.append(f"{place}: {said}" if place else str(said))
+    return "; ".join(sentences) + "."
+
+
+def refuse(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Return a refusal.
+
+    Args:
+        status: Status of HTTP.
+        detail: The reason in one sentence.
+        headers: Further headers.
+    """
+    return JSONResponse({"detail": detail, "code": code_of(status)}, status, headers=dict(headers or {}))
+
+
+def code_of(status: int) -> str:
+    """Return the code of a status; that of its class for one without a code of its own.
+
+    Args:
+        status: Status of HTTP.
+    """
+    return CODES.get(status, "bad_request" if status < 500 else "failed")
+
+
+def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe errors for OpenAPI.
+
+    Args:
+        statuses: Statuses besides those that any operation can return.
+    """
+    known = {**MEANINGS, 404: "There is no such form, field, document or page.", 409: "No log of queries is kept."}
+    return {status: {"model": Problem, "description": known[status]} for status in (*statuses, *MEANINGS)}

@@ -1,0 +1,211 @@
+"""What the HTTP API returns for look-ups: the columns of the tables that they read, described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from taxkg_assets.retrieval.results import Box, Flag
+
+
+class _Row(BaseModel):
+    """A row of a table: columns that a newer build adds are passed on."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Corners(_Row):
+    """A rectangle on the page of its row, in points from the top left."""
+
+    x0_pt: float = Field(description="left edge")
+    y0_pt: float = Field(description="upper edge")
+    x1_pt: float = Field(description="right edge")
+    y1_pt: float = Field(description="lower edge")
+
+
+class PlacedCorners(Corners):
+    """A rectangle with its page."""
+
+    page: int = Field(description="page of the PDF, from 1")
+
+
+class BoxPassage(_Row):
+    """A paragraph about a box."""
+
+    document_id: str = Field(description="document that prints it")
+    perspective: str = Field(description="reader it is written for: filer, recipient, …")
+    page: int = Field(description="page of the PDF, from 1")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    text: str = Field(description="its words")
+    node_id: str = Field(description="its id, for `/v1/nodes` and `/v1/evidence`")
+    bboxes: list[PlacedCorners] | None = Field(default=None, description="its rectangles, one a line")
+
+
+class BoxRow(_Row):
+    """A box of one revision of a form."""
+
+    document_id: str = Field(description="document of the form")
+    form: str = Field(description="form, e.g. 1099-DIV")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    box_key: str = Field(description="box_1a, …")
+    label: str = Field(description="words printed for it")
+    canonical_id: str = Field(default="", description="its name in the oldest revision, the same in later ones")
+    aliases: list[str] = Field(default=[], description="other names that documents use for it")
+    passages: list[BoxPassage] = Field(default=[], description="paragraphs about it; only if one box is named")
+    quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
+    filer: str | None = Field(default=None, description="whether filer instructions explain it; only if all are listed")
+    recipient: str | None = Field(default=None, description="the same of recipient instructions")
+
+
+class FormulaRow(_Row):
+    """How a line is computed, as its label states it."""
+
+    operation: str = Field(description="sum, difference, product, smaller, larger, copy or unparsed")
+    operands: list[str] = Field(description="keys in their order; a difference is the first minus all others")
+    factor: float | None = Field(default=None, description="rate of a product")
+    bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
+    condition: str = Field(default="", description="condition, as printed; may be empty")
+    evidence: str = Field(description="words that state it")
+    problem: str = Field(default="", description="why it is not parsed; empty where it is")
+
+
+class FlowRow(_Row):
+    """A statement that an amount goes from one line to another."""
+
+    relation: str = Field(description="flows_to, from_form or computed_from")
+    source_document_id: str | None = Field(description="document that the amount comes from; null if not resolved")
+    source_form: str = Field(description="its form")
+    source_part: str = Field(description="its part; may be empty")
+    source_key: str = Field(description="its line, box or column")
+    target_document_id: str | None = Field(description="document that the amount goes to; null if not resolved")
+    target_form: str = Field(description="its form")
+    target_part: str = Field(description="its part; may be empty")
+    target_key: str = Field(description="its line, box or column")
+    agreement: str = Field(description="agreed, one_side, contradicted or unresolved")
+    evidence: str = Field(description="words that state it")
+    document_id: str = Field(description="document that states it")
+    page: int = Field(description="page of the PDF, from 1")
+    bbox: Corners | None = Field(default=None, description="where the evidence begins")
+
+
+class LineRow(_Row):
+    """A line, box or column of one revision of a form."""
+
+    document_id: str = Field(description="document of the form")
+    form: str = Field(description="form or schedule, e.g. 8960")
+    revision: str = Field(description="revision, YYYY-MM or YYYY")
+    part: str = Field(description="part of the form: I, II, …; may be empty")
+    key: str = Field(description="line_5a, box_1a, column_d, …")
+    kind: str = Field(description="box, line, column or step")
+    section: str = Field(description="heading above it; may be empty")
+    label: str = Field(description="words printed for it")
+    history: list[str] = Field(default=[], description="its names in older revisions, the next older first")
+    page: int = Field(description="page of the PDF, from 1")
+    bbox: Corners | None = Field(default=None, description="its first field, or where it is printed")
+    formula: FormulaRow | None = Field(default=None, description="how it is computed; null if its label does not say")
+    flows_in: list[FlowRow] = Field(default=[], description="statements of where its amount comes from")
+    flows_out: list[FlowRow] = Field(default=[], description="statements of where its amount goes")
+    used_in: list[str] = Field(default=[], description="lines of the same document that are computed from it")
+    fields: list[dict[str, Any]] = Field(default=[], description="rows of the table `fields` to be filled in for it")
+    quality: list[Flag] = Field(default=[], description="quality flags of the document")
+
+
+class TraceStep(_Row):
+    """A line that an amount goes to or comes from, with the statement and the further steps."""
+
+    document_id: str | None = Field(description="document of its form; null if the library does not contain it")
+    form: str = Field(description="form or schedule")
+    revision: str = Field(description="revision; may be empty")
+    part: str = Field(description="part of the form; may be empty")
+    key: str = Field(description="line, box or column")
+    label: str = Field(description="words printed for it; may be empty")
+    statement: dict[str, Any] = Field(description="relation, evidence, document_id, page, bbox, agreement, problem")
+    steps: list[TraceStep] = Field(description="further steps; none for a line met before")
+
+
+class Trace(_Row):
+    """Where the amount of a line goes and comes from."""
+
+    document_id: str = Field(description="document of its form")
+    form: str = Field(description="form or schedule")
+    revision: str = Field(description="revision")
+    part: str = Field(description="part of the form; may be empty")
+    key: str = Field(description="line, box or column")
+    label: str = Field(description="words printed for it")
+    into: list[TraceStep] = Field(description="steps to where the amount goes")
+    out_of: list[TraceStep] = Field(description="steps to where the amount comes from")
+
+
+class CellRow(_Row):
+    """A cell of a table."""
+
+    rank: int = Field(description="place among the cells found, from 1")
+    score: float = Field(description="how well its headers match the question")
+    document: str = Field(description="document that prints the table")
+    page: int = Field(description="page of the PDF, from 1")
+    title: str = Field(description="title of the table")
+    row: str = Field(description="headers of its row, joined with ' > '")
+    column: str = Field(description="headers of its column, joined with ' > '")
+    value: str = Field(description="what the cell says")
+    row_values: list[dict[str, Any]] = Field(description="all cells of its row, each with `column` and `value`")
+    bboxes: list[Box] = Field(description="rectangle of the cell")
+    node_id: str = Field(description="id of the table")
+
+
+class ChangeRow(_Row):
+    """One change between two revisions."""
+
+    kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
+    key: str = Field(description="box, line or code that it falls under; empty for prose")
+    from_key: str = Field(description="its key in the older revision if it was renumbered")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    before: str = Field(description="older wording; empty if added")
+    after: str = Field(description="newer wording; empty if removed")
+    words: list[dict[str, Any]] = Field(description="ranges of `before` and `after` that differ")
+    nature: str = Field(description="what the change is about")
+    is_routine: bool = Field(description="no action is needed: years rolled on, editing, moved text")
+    from_document_id: str = Field(description="older document")
+    to_document_id: str = Field(description="newer document")
+    before_places: list[PlacedCorners] = Field(description="rectangles of the older words")
+    after_places: list[PlacedCorners] = Field(description="rectangles of the newer words")
+
+
+class NodeEdge(_Row):
+    """A typed relation of a node to another, with its evidence."""
+
+    direction: str = Field(description="out: from this node; in: to this node")
+    relation: str = Field(description="includes, excludes, requires, same_field, …")
+    other_id: str = Field(description="node at the other end")
+    polarity: str = Field(description="positive or negative")
+    confidence: float = Field(description="from 0 to 1")
+    evidence: str = Field(description="words that state it; may be empty")
+    document_id: str = Field(default="", description="document of this node")
+    page: int | None = Field(default=None, description="page of the evidence")
+
+
+class NodeDetail(_Row):
+    """A node of the graph in full."""
+
+    node_id: str = Field(description="its id")
+    document_id: str | None = Field(description="document; null for a thing outside the library")
+    level: str = Field(description="document, anchor, paragraph, sentence, table or external")
+    perspective: str | None = Field(default=None, description="reader that it is written for")
+    parent_id: str | None = Field(default=None, description="node above it")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    text: str = Field(description="its words")
+    page: int | None = Field(description="page where it begins")
+    bboxes: list[PlacedCorners] | None = Field(default=None, description="its rectangles")
+    edges: list[NodeEdge] = Field(default=[], description="relations other than the hierarchy of headings")
+
+
+class Served(BaseModel):
+    """What the server answers from."""
+
+    status: str = Field(description="ok; stale if a newer release cannot be read")
+    release: int = Field(description="number of the release")
+    released_at: str = Field(description="when it was made, ISO 8601 in UTC")
+    model: str = Field(description="encoder of the index")
+    documents: int = Field(description="number of documents")
+    passages: int = Field(description="number of passages in the index")
+    problem: str = Field(description="why a newer release is not served; empty if there is none")

@@ -1,0 +1,384 @@
+"""Checks drafts against a release: gathers the passages, and asks `verification` for the verdicts."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.extraction.references.mentions import Headings, find_mentions
+from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.rules.verification import read_limits, read_thresholds
+from taxkg_assets.serving.drafts import DraftFile, find_rectangles
+from taxkg_assets.serving.released import Released
+from taxkg_assets.verification.claims import Claim, read_claim
+from taxkg_assets.verification.comparison import Comparison, PassageReader, compare, compare_nearest
+from taxkg_assets.verification.decision import Decision, decide, supports
+from taxkg_assets.verification.draft import Quotation, Statement, read_draft
+from taxkg_assets.verification.evidence import Passage, build_passages
+from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
+from taxkg_assets.verification.reasons import explain_decision, list_compared
+from taxkg_assets.verification.shortlist import Shortlist
+from taxkg_assets.verification.subjects import Documents, find_documents, list_forms
+from taxkg_assets.verification.verdicts import (
+    ComparedValue,
+    Evidence,
+    Finding,
+    Rectangle,
+    Report,
+    Verdict,
+    order_findings,
+)
+
+NO_HEADINGS = Headings({})
+OTHER_REVISIONS = 6
+"""Other revisions of a form, the nearest years first, in which a statement is looked for."""
+
+FOUND_PASSAGES = 8
+"""Passages of the search whose documents are looked through for a statement."""
+
+LIKELY_QUOTATION = 0.6
+"""Similarity from which a passage is shown as what a quotation may have meant, 0 to 1."""
+
+
+class Checker:
+    """Checks drafts against one release; the passages of a document are read once."""
+
+    def __init__(self, released: Released) -> None:
+        self.released = released
+        searcher = released.searcher
+        self._language = Language(
+            find_terms=find_terms,
+            read_weight=searcher.index.lexical.idf,
+            find_mentions=lambda text: find_mentions(text, headings=NO_HEADINGS),
+            unknown_weight=math.log(2 + 2 * searcher.index.height),
+            encode=searcher.encoder.encode_sentences,
+        )
+        self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}
+        self._reader = PassageReader(self._language, list_forms(self._documents.values()))
+        self._shortlist_of = lru_cache(maxsize=64)(self._read_passages)
+
+    def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
+        """Check every quotation, and every statement that names something, of a draft.
+
+        Args: seconds: time after which the remaining statements are left unchecked; None for no limit.
+        """
+        started = time.monotonic()
+        parts = read_draft(draft.text)
+        findings = [self._check_quotation(own, draft) for own in parts.quotations]
+        claims = [(own, read_claim(own, language=self._language)) for own in parts.statements]
+        claims = [(own, claim) for own, claim in claims if _is_claim(own, claim, parts.quotations)]
+        unchecked = 0
+        for number, (statement, claim) in enumerate(claims):
+            is_late = seconds is not None and time.monotonic() - started > seconds
+            if is_late or number >= read_limits().statements:
+                unchecked += 1
+            else:
+                findings.append(self._check_statement(statement, claim, draft))
+        ordered = order_findings(findings)
+        counts = Counter(finding.verdict for finding in ordered)
+        return Report(
+            name=draft.name,
+            release=self.released.row["release_ix"],
+            findings=ordered,
+            skipped=len(parts.statements) - len(claims),
+            unchecked=unchecked,
+            counts={verdict: counts[verdict] for verdict in Verdict},
+        )
+
+    # ------------------------------------------------------------------------------------------- statements
+
+    def decide(self, claim: Claim) -> tuple[Decision, str]:
+        """The verdict on a claim, and why."""
+        found = find_documents(claim.subject, list(self._documents.values()))
+        if found.own and (computed := self._check_computation(claim, found)):
+            return computed
+        if claim.subject.forms and not found.is_known:
+            named = ", ".join(claim.subject.forms)
+            return Decision(Verdict.not_found), f"The library holds no document of {named}."
+        if claim.subject.forms and not found.own:
+            return self._abstain_for_year(claim, found)
+        own = found.own or self._search(claim)
+        rows = self._compare(claim, own)
+        decision = decide(rows)
+        if decision.verdict is Verdict.supported or not claim.values:
+            return decision, explain_decision(decision)
+        elsewhere = self._find_elsewhere(claim, own, found.others, decision)
+        return elsewhere or (decision, explain_decision(decision))
+
+    def _check_statement(self, statement: Statement, claim: Claim, draft: DraftFile) -> Finding:
+        decision, reason = self.decide(claim)
+        row = decision.comparison
+        return self._finding(
+            draft,
+            kind="statement",
+            part=statement,
+            verdict=decision.verdict,
+            reason=reason,
+            score=row.score if row is not None else 0.0,
+            evidence=self._evidence(row.passage) if row is not None else None,
+            compared=list_compared(decision),
+        )
+
+    def _compare(self, claim: Claim, document_ids: Iterable[str]) -> list[Comparison]:
+        passages = [passage for name in document_ids for passage in self._shortlist_of(name).find(claim)]
+        return compare_nearest(claim, passages, reader=self._reader, language=self._language)
+
+    def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
+        """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
+        rows = self._compare(claim, found.others[:1])
+        year = claim.subject.year
+        reason = f"The library holds no document of {', '.join(claim.subject.forms)} for {year}"
+        said = next((row for row in rows if supports(row)), None)
+        if said is None:
+            return Decision(Verdict.not_found, rows[0] if rows else None), f"{reason}."
+        revision = self._documents[said.passage.document_id]["revision"]
+        return Decision(Verdict.unclear, said), f"{reason}; the revision {revision} says so."
+
+    def _find_elsewhere(
+        self, claim: Claim, own: Sequence[str], others: Sequence[str], decision: Decision
+    ) -> tuple[Decision, str] | None:
+        """Find the statement in another revision or form, where the documents that it names do not support it."""
+        least = read_thresholds().elsewhere
+        for name in others[:OTHER_REVISIONS]:
+            for row in self._compare(claim, [name]):
+                if supports(row, least_score=least):
+                    revision = self._documents[name]["revision"]
+                    differences = decision.differences if decision.verdict is Verdict.contradicted else ()
+                    reason = f"So says the revision {revision}, not the one that the draft names."
+                    return Decision(Verdict.other_year, row, differences), reason
+        if decision.verdict is Verdict.contradicted or not claim.keys:
+            return None
+        known = {*own, *others}
+        for name in self._search(claim):
+            if name not in known:
+                for row in self._compare(claim, [name]):
+                    if supports(row, least_score=least):
+                        title = self._documents[name]["title"]
+                        return Decision(Verdict.other_form, row), f"So says {title}, not the form that the draft names."
+        return None
+
+    def _search(self, claim: Claim) -> tuple[str, ...]:
+        """Documents of the best passages of the search, of the claim's year where it names one."""
+        found = self.released.searcher.search(claim.text[:1000], k=FOUND_PASSAGES, year=claim.subject.year)
+        return tuple(dict.fromkeys(row.document for row in found))
+
+    def _check_computation(self, claim: Claim, found: Documents) -> tuple[Decision, str] | None:
+        """The verdict by the formulas of a form, where the statement says how a line is computed."""
+        if not self.released.holds("formulas"):
+            return None
+        for claimed in find_computations(claim.text):
+            rows = self.released.read_documents("formulas", found.own).to_dicts()
+            row = find_formula(claimed, rows)
+            if row is not None:
+                return self._decide_computation(claim, claimed, row)
+        return None
+
+    def _decide_computation(
+        self, claim: Claim, claimed: Computation, row: Mapping[str, Any]
+    ) -> tuple[Decision, str] | None:
+        labels = [
+            own
+            for own in self._shortlist_of(row["document_id"]).passages
+            if claimed.key in own.keys and row["evidence"] in own.text
+        ]
+        if not labels:
+            return None
+        comparison = compare(claim, labels[0], reader=self._reader)
+        if agrees(claimed, row) != claimed.is_negative:
+            return Decision(Verdict.supported, comparison), "The form computes the line so."
+        reason = f"The form computes the line otherwise: {row['evidence'].rstrip('.')}."
+        return Decision(Verdict.contradicted, comparison), reason
+
+    # ------------------------------------------------------------------------------------------- quotations
+
+    @cached_property
+    def _quotations(self) -> QuotationIndex:
+        nodes = self.released.table("nodes").filter(pl.col("level").is_in(["paragraph", "anchor", "table"]))
+        rows = nodes.sort("document_id", "ordinal").select("document_id", "node_id", "text").iter_rows()
+        return QuotationIndex(rows)
+
+    def _check_quotation(self, quotation: Quotation, draft: DraftFile) -> Finding:
+        matches = self._quotations.find(quotation.text)
+        if not matches:
+            return self._report_missing(quotation, draft)
+        claim = read_claim(Statement(quotation.around, 0, 0), language=self._language)
+        found = find_documents(claim.subject, list(self._documents.values()))
+        verdict, reason, best = self._judge_matches(matches, claim, found)
+        return self._finding(
+            draft,
+            kind="quotation",
+            part=quotation,
+            verdict=verdict,
+            reason=reason,
+            score=1.0,
+            evidence=self._evidence_of_match(best),
+            compared=[],
+        )
+
+    def _judge_matches(
+        self, matches: Sequence[QuotationMatch], claim: Claim, found: Documents
+    ) -> tuple[Verdict, str, QuotationMatch]:
+        def rank(match: QuotationMatch) -> tuple[bool, str, str]:
+            row = self._documents[match.document_id]
+            return not row["is_draft"], str(row["revision"]), row["document_id"]
+
+        best = max(matches, key=rank)
+        if not found.own:
+            return Verdict.verbatim, "The library holds these words.", best
+        own = [match for match in matches if match.document_id in found.own]
+        if own:
+            return Verdict.verbatim, "The document that the draft names holds these words.", max(own, key=rank)
+        other = [match for match in matches if match.document_id in found.others]
+        if other and claim.subject.year is None:
+            return (
+                Verdict.verbatim,
+                "An earlier revision holds these words, the newest one does not.",
+                max(other, key=rank),
+            )
+        if other:
+            place = max(other, key=rank)
+            revision = self._documents[place.document_id]["revision"]
+            return Verdict.other_year, f"The revision {revision} holds these words, not the one named.", place
+        title = self._documents[best.document_id]["title"]
+        return Verdict.other_form, f"{title} holds these words, not the form that the draft names.", best
+
+    def _report_missing(self, quotation: Quotation, draft: DraftFile) -> Finding:
+        """A quotation that the library does not hold, with the most similar passage and the words that differ."""
+        near: tuple[float, list[tuple[str, str]], Passage] | None = None
+        results = self.released.searcher.search(quotation.text[:1000], k=FOUND_PASSAGES)
+        claim = read_claim(Statement(quotation.text, 0, 0), language=self._language)
+        for name in dict.fromkeys(row.document for row in results):
+            for passage in self._shortlist_of(name).find(claim)[:4]:
+                ratio, differences = compare_words(quotation.text, passage.text)
+                if near is None or ratio > near[0]:
+                    near = ratio, differences, passage
+        is_likely = near is not None and near[0] >= LIKELY_QUOTATION
+        compared = [
+            ComparedValue(kind="word", stated=stated, found=found, is_equal=False)
+            for stated, found in (near[1] if is_likely and near is not None else ())
+        ]
+        reason = "The library does not hold these words" + ("; the nearest passage differs." if is_likely else ".")
+        return self._finding(
+            draft,
+            kind="quotation",
+            part=quotation,
+            verdict=Verdict.not_found,
+            reason=reason,
+            score=near[0] if near is not None else 0.0,
+            evidence=self._evidence(near[2]) if is_likely and near is not None else None,
+            compared=compared,
+        )
+
+    # --------------------------------------------------------------------------------------------- evidence
+
+    def _finding(
+        self,
+        draft: DraftFile,
+        *,
+        kind: str,
+        part: Statement | Quotation,
+        verdict: Verdict,
+        reason: str,
+        score: float,
+        evidence: Evidence | None,
+        compared: list[ComparedValue],
+    ) -> Finding:
+        rectangles = draft.place(part.start, part.end)
+        return Finding(
+            kind=kind,
+            text=part.text,
+            start=part.start,
+            end=part.end,
+            page=rectangles[0].page if rectangles else None,
+            rectangles=rectangles,
+            verdict=verdict,
+            reason=reason,
+            score=round(score, 3),
+            evidence=evidence,
+            compared=compared,
+        )
+
+    def _evidence(self, passage: Passage) -> Evidence:
+        rectangles = self._rectangles(passage.node_id, passage.start, passage.end) if passage.end else []
+        return self._evidence_row(
+            passage.document_id,
+            text=passage.spoken,
+            heading_path=" > ".join(passage.headings),
+            node_id=passage.node_id,
+            rectangles=rectangles or [_as_rectangle(box) for box in passage.bboxes],
+            page=passage.page,
+        )
+
+    def _evidence_of_match(self, match: QuotationMatch) -> Evidence:
+        nodes = self.released.read_documents("nodes", [match.document_id])
+        node = nodes.row(by_predicate=pl.col("node_id") == match.node_id, named=True)
+        rectangles = self._rectangles(match.node_id, match.start, match.end)
+        return self._evidence_row(
+            match.document_id,
+            text=node["text"][match.start : match.end],
+            heading_path=node["heading_path"],
+            node_id=match.node_id,
+            rectangles=rectangles or [_as_rectangle(box) for box in node["bboxes"] or ()],
+            page=node["page"] or 1,
+        )
+
+    def _rectangles(self, node_id: str, start: int, end: int) -> list[Rectangle]:
+        """The printed lines of a range of a paragraph; none for a heading or a table."""
+        sections = self.released.read_sections([node_id])
+        return find_rectangles(sections["pieces"][0], start, end) if sections.height else []
+
+    def _evidence_row(
+        self,
+        document_id: str,
+        *,
+        text: str,
+        heading_path: str,
+        node_id: str,
+        rectangles: list[Rectangle],
+        page: int,
+    ) -> Evidence:
+        row = self._documents[document_id]
+        first = rectangles[0].page if rectangles else page
+        return Evidence(
+            text=text,
+            heading_path=heading_path,
+            document=document_id,
+            form=row["form"],
+            revision=row["revision"],
+            page=first,
+            rectangles=rectangles,
+            node_id=node_id,
+            official_url=f"{row['pdf_url']}#page={first}" if row["pdf_url"] else row["page_url"],
+        )
+
+    def _read_passages(self, document_id: str) -> Shortlist:
+        nodes = self.released.read_documents("nodes", [document_id])
+        tables = self.released.read_documents("tables", [document_id])
+        passages = build_passages(nodes.iter_rows(named=True), tables.iter_rows(named=True))
+        return Shortlist(passages, language=self._language)
+
+
+def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
+    """Whether a sentence states something that can be checked, beyond a quotation of its own."""
+    quoted = sum(own.end - own.start for own in quotations if statement.start <= own.start < statement.end)
+    is_quotation = quoted * 2 > statement.end - statement.start
+    is_question = statement.text.endswith("?")
+    if statement.text.endswith(":"):  # its list says the rest
+        return False
+    return (
+        claim.is_checkable
+        and bool(claim.weights or find_computations(claim.text))
+        and not (is_quotation or is_question)
+    )
+
+
+def _as_rectangle(box: Any) -> Rectangle:
+    return Rectangle(page=box["page"], x0=box["x0_pt"], y0=box["y0_pt"], x1=box["x1_pt"], y1=box["y1_pt"])

@@ -1,0 +1,1 @@
+"""Checks a draft against the library: statements and quotations in, verdicts with evidence out. Pure functions."""

@@ -1,0 +1,237 @@
+"""A statement as a claim: what it is about, the values, keys and forms that it names, its words and polarity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.verification.draft import Statement
+from taxkg_assets.verification.language import Language, Mentioned
+from taxkg_assets.verification.values import Value, find_values, fold
+from taxkg_assets.verification.wording import Wording, Words, find_words, read_weights, read_wording
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
+_PUBLISHED = "publication"
+_KEYED = frozenset({"box", "line"})
+_RULES = frozenset({"irc_section", "regulation", "notice_or_ruling", "statute_section"})
+_FORMS = frozenset({"form", _PUBLISHED})
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a statement is about.
+
+    Attributes:
+        forms: Forms and publications that it cites, in short names such as `W-2`, `Pub. 502` or `Schedule D`.
+        year: Year that it cites; None for none.
+        month: Month of the revision that it cites, 1 to 12; None for none.
+    """
+
+    forms: tuple[str, ...] = ()
+    year: int | None = None
+    month: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement in its parts.
+
+    Attributes:
+        text: The statement with the sentence that opens its list.
+        plain: Its words without the names of forms and years.
+        subject: What it is about.
+        values: Values that it states, keys of boxes and lines and forms included.
+        wording: Its words by clause, without the words of an attribution.
+        weights: Weight of each word.
+    """
+
+    text: str
+    plain: str
+    subject: Subject
+    values: tuple[Value, ...]
+    wording: Wording
+    weights: Mapping[str, float]
+
+    @property
+    def is_checkable(self) -> bool:
+        """Return whether it names anything that the library could contradict."""
+        return bool(self.values or self.subject.forms)
+
+    @property
+    def keys(self) -> tuple[Value, ...]:
+        """Return the keys of boxes, lines, codes, columns and parts."""
+        return tuple(value for value in self.values if value.kind in KEY_KINDS)
+
+
+KEY_KINDS = frozenset({"box", "line", "code", "column", "part"})
+
+
+def name_form(target: str) -> tuple[str, ...]:
+    """Return the short names of a form as a mention or a document gives it.
+
+    Args:
+        target: Form, schedule, publication or its instructions, such as `Instructions for Form 1099-R`.
+    """
+    plain = target.strip()
+    while (shorter := _TITLE.sub("", plain)) != plain:
+        plain = shorter
+    return tuple(name for part in split_forms(plain) if (name := re.sub(r"^Forms? ", "", part)))
+
+
+def read_claim(statement: Statement, *, language: Language) -> Claim:
+    """Read what a statement claims.
+
+    Args:
+        statement: Statement of a draft.
+        language: Functions that read words.
+    """
+    text = fold(f"{statement.lead_in} {statement.text}".strip())
+    mentions = language.find_mentions(text)
+    forms = _find_forms(text, mentions)
+    subject = _read_subject(text, forms)
+    keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
+    # Of several forms that are named alike, a passage has to name all.
+    alone = subject.forms if len(subject.forms) == 1 else ()
+    named = [value for value in forms if value.figure not in alone]
+    blanks = [(value.start, value.end) for value in (*forms, *keys)]
+    blanks += _year_spans(text, forms, subject=subject)
+    values = [value for value in find_values(text) if not _overlaps(value, blanks)]
+    plain = _blank(text, blanks)
+    wording = _without_scaffold(read_wording(plain, language=language), language=language)
+    weights = read_weights(wording.words, language=language)
+    light = _read_words("light_words", language) | _read_words("addressees", language)
+    factor: float = load_family("verification")["light_weight"]
+    weights = {word: weight * (factor if word in light else 1.0) for word, weight in weights.items()}
+    every = tuple(dict.fromkeys((*values, *keys, *named)))
+    return Claim(text, " ".join(plain.split()), subject, every, wording, weights)
+
+
+def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
+    """Find the keys, forms and rules that a passage names.
+
+    Args:
+        text: The passage.
+        language: Functions that read words.
+    """
+    text = fold(text)
+    mentions = language.find_mentions(text)
+    return [*_find_keys(text, mentions), *_find_rules(text, mentions), *_find_forms(text, mentions)]
+
+
+def _find_forms(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
+    found = [
+        Value("form", name, "published" if own.kind == _PUBLISHED else "", "", "", text[own.start : own.end], *_at(own))
+        for own in mentions
+        if own.kind in _FORMS
+        for name in name_form(own.target)
+    ]
+    for rule in load_rules("verification", "keys"):
+        if rule.extra["kind"] == "form":
+            for match in rule.pattern.finditer(text):
+                if not _overlaps_any(match.span("item"), [(value.start, value.end) for value in found]):
+                    found.append(Value("form", match["item"], "", "", "", match["item"], *match.span("item")))
+    return sorted(found, key=lambda value: value.start)
+
+
+def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
+    found = [
+        Value(own.kind, own.target.split(" (")[0].casefold(), "", "", "", text[own.start : own.end], *_at(own))
+        for own in mentions
+        if own.kind in _KEYED
+    ]
+    for rule in load_rules("verification", "keys"):
+        kind = rule.extra["kind"]
+        if kind != "form":
+            for match in rule.pattern.finditer(text):
+                key = f"{kind}_{match['item']}".casefold()
+                found.append(Value(kind, key, "", "", "", match[0], *match.span()))
+    return found
+
+
+def _find_rules(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
+    return [
+        Value("rule", _name_rule(own.target), "", "", "", text[own.start : own.end], *_at(own))
+        for own in mentions
+        if own.kind in _RULES
+    ]
+
+
+def _name_rule(target: str) -> str:
+    """Return the number of a section or ruling, which different ways of citing it share."""
+    numbers = [word for word in target.split() if any(letter.isdigit() for letter in word)]
+    return (numbers[-1] if numbers else target).removeprefix("sec_").casefold()
+
+
+def _at(mention: Mentioned) -> tuple[int, int]:
+    return mention.start, mention.end
+
+
+def _read_subject(text: str, forms: Sequence[Value]) -> Subject:
+    year, month, cited = None, None, []
+    for form in forms:
+        after = _rule("years", "after_title").match(text[form.end : form.end + 40])
+        if after or form.unit == "published":
+            cited.append(form)
+        if after and year is None:
+            year, month = int(after["year"]), _read_month(after["month"])
+    for rule in ("before_title", "stated", "bracketed"):
+        for match in _rule("years", rule).finditer(text):
+            if year is None:
+                year, month = int(match["year"]), _read_month(match["month"])
+            if rule == "before_title":
+                cited += [form for form in forms if 0 <= form.start - match.end() <= 40][:1]
+    names = [form.figure for form in (cited or forms)]
+    return Subject(tuple(dict.fromkeys(names)), year, month)
+
+
+@cache
+def _rule(group: str, rule_id: str) -> re.Pattern[str]:
+    return next(rule.pattern for rule in load_rules("verification", group) if rule.id == rule_id)
+
+
+def _read_month(name: str | None) -> int | None:
+    small = (name or "").casefold()[:3]
+    return _MONTHS.index(small) + 1 if small in _MONTHS else None
+
+
+def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
+    """Find where the year of the subject is named."""
+    matches = [
+        match for rule in ("before_title", "stated", "bracketed") for match in _rule("years", rule).finditer(text)
+    ]
+    spans = [match.span() for match in matches if int(match["year"]) == subject.year]
+    for form in forms:
+        if after := _rule("years", "after_title").match(text[form.end : form.end + 40]):
+            spans.append((form.end, form.end + after.end()))
+    return spans
+
+
+def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    letters = list(text)
+    for start, end in spans:
+        letters[start:end] = " " * (end - start)
+    return "".join(letters)
+
+
+def _overlaps(value: Value, spans: Sequence[tuple[int, int]]) -> bool:
+    return _overlaps_any((value.start, value.end), spans)
+
+
+def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+def _without_scaffold(wording: Wording, *, language: Language) -> Wording:
+    free = _read_words("scaffold_words", language)
+    clauses = tuple(replace(own, words=own.words - free) for own in wording.clauses if own.words - free)
+    return Wording(clauses, wording.words - free)
+
+
+def _read_words(group: str, language: Language) -> Words:
+    words: Sequence[str] = load_family("verification")[group]
+    return frozenset(words) | find_words(" ".join(words), language=language)

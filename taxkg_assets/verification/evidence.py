@@ -1,0 +1,215 @@
+"""Passages of a document as they are compared: sentences, list items with their lead-in, labels, table cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taxkg_assets.rules.sentences import find_sentences
+
+_BULLET = re.compile(r"^\s*(?:[•▪◦–—*-]|\d{1,2}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\))\s*")
+_RANGE = re.compile(r"(?P<kind>box|line|step)(?:e?s)?_(?P<items>.+)")
+_NUMBER = re.compile(r"(\d+)([a-z]?)")
+_MOST_IN_RANGE = 40
+_SHORT_LEAD_IN = 5
+_LONG_SENTENCE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One sentence, label or cell with what its place says.
+
+    Attributes:
+        document_id: Document.
+        node_id: Paragraph, heading or table that prints it.
+        kind: sentence, pair of sentences, label or cell.
+        text: Its words.
+        start: First character in the paragraph's text.
+        end: One past the last character.
+        lead_in: Sentence that opens its list; empty for none.
+        before: Sentence before it in the paragraph; empty for none.
+        headings: Headings above it, the document's title first.
+        label: Label of the box or line that it is about; empty for none.
+        keys: Keys of boxes, lines, codes, columns and parts that it is printed under.
+        page: Page of the PDF, from 1.
+        bboxes: Rectangles of the whole paragraph.
+    """
+
+    document_id: str
+    node_id: str
+    kind: str
+    text: str
+    start: int
+    end: int
+    lead_in: str
+    before: str
+    headings: tuple[str, ...]
+    label: str
+    keys: frozenset[str]
+    page: int
+    bboxes: tuple[Mapping[str, float], ...]
+
+    @property
+    def spoken(self) -> str:
+        """Return the words that belong together: the lead-in and the item."""
+        return f"{self.lead_in} {self.text}".strip()
+
+    @property
+    def labeled(self) -> str:
+        """Return its words with the label of the box or line that they are about."""
+        return f"{self.label}. {self.spoken}" if self.label else self.spoken
+
+    @property
+    def context(self) -> str:
+        """Return the words of its place: headings and the sentence before."""
+        return " . ".join((*self.headings, self.before))
+
+
+def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[str, Any]]) -> list[Passage]:
+    """Build the passages of one document.
+
+    Args:
+        nodes: Rows of `nodes` of the document.
+        tables: Rows of `tables` of the document.
+
+    Returns:
+        Passages in reading order, cells of tables last.
+    """
+    rows = sorted(nodes, key=lambda row: row["ordinal"])
+    chain = _find_key_chains(rows)
+    labels: dict[str, str] = {}
+    for row in rows:
+        if row["level"] == "anchor" and row["anchor_key"] is not None:
+            labels[row["anchor_key"]] = max(labels.get(row["anchor_key"], ""), row["text"], key=len)
+    passages = [
+        passage for row, lead_in in _with_lead_ins(rows) for passage in _split(row, lead_in, chain=chain, labels=labels)
+    ]
+    paths = {row["node_id"]: row for row in rows}
+    passages += [cell for table in tables for cell in _read_cells(table, paths)]
+    return passages
+
+
+def _with_lead_ins(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Give paragraphs and labels, each list item with the sentence that opens its list."""
+    lead_in, parent, last = "", None, ""
+    for row in rows:
+        if row["level"] == "anchor":
+            lead_in = ""
+            yield row, ""
+        elif row["level"] == "paragraph":
+            text = row["text"].strip()
+            is_item = _BULLET.match(text) is not None
+            if row["parent_id"] != parent:
+                lead_in = ""
+            parent = row["parent_id"]
+            yield row, lead_in if is_item else ""
+            if text.endswith(":"):
+                ranges = find_sentences(text)
+                own = text[ranges[-1][0] :] if ranges else text
+                if len(own.split()) < _SHORT_LEAD_IN:
+                    own = f"{text[ranges[-2][0] : ranges[-2][1]] if len(ranges) > 1 else last} {own}".strip()
+                lead_in = f"{lead_in} {own}".strip() if is_item else own
+            elif not is_item:
+                lead_in = ""
+            if not is_item:
+                last = text if len(text.split()) <= _LONG_SENTENCE else ""
+
+
+def _split(
+    row: Mapping[str, Any], lead_in: str, *, chain: Mapping[str, frozenset[str]], labels: Mapping[str, str]
+) -> Iterator[Passage]:
+    text: str = row["text"]
+    path = tuple(row["heading_path"].split(" > "))
+    is_label = row["level"] == "anchor"
+    ranges = [(0, len(text))] if is_label else find_sentences(text)
+    key = row["anchor_key"]
+    keys = chain.get(row["node_id"], frozenset()) | (expand_key(key) if key else frozenset())
+    before, last_start = "", 0
+    for start, end in ranges:
+        words = text[start:end]
+        own = Passage(
+            document_id=row["document_id"],
+            node_id=row["node_id"],
+            kind="label" if is_label else "sentence",
+            text=words,
+            start=start,
+            end=end,
+            lead_in=lead_in,
+            before=before,
+            headings=path[:-1] if is_label else path,
+            label=labels.get(key, "") if key and not is_label else "",
+            keys=keys,
+            page=row["page"] or 1,
+            bboxes=tuple(row["bboxes"] or ()),
+        )
+        yield own
+        if before:
+            yield replace(own, kind="pair", text=text[last_start:end], start=last_start, before="")
+        before, last_start = words, start
+
+
+def _find_key_chains(rows: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """Find the keys of each node and of all headings above it."""
+    above = {row["node_id"]: row for row in rows}
+    found: dict[str, frozenset[str]] = {}
+    for row in rows:
+        keys: set[str] = set()
+        node: Mapping[str, Any] | None = row
+        for _ in range(_MOST_IN_RANGE):
+            if node is None:
+                break
+            if node["level"] == "anchor" and node["anchor_key"]:
+                keys |= expand_key(node["anchor_key"])
+            node = above.get(node["parent_id"] or "")
+        found[row["node_id"]] = frozenset(keys)
+    return found
+
+
+def expand_key(key: str) -> frozenset[str]:
+    """Return the single keys of an anchor's key: `boxes_14-16` is box_14, box_15 and box_16.
+
+    Args:
+        key: Key of an anchor.
+    """
+    small = key.casefold()
+    found = _RANGE.fullmatch(small)
+    if found is None:
+        return frozenset({small})
+    kind, items = found["kind"], re.split(r"[_,]", found["items"])
+    keys: set[str] = set()
+    for item in items:
+        low, _, high = item.partition("-")
+        first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
+        keys.add(f"{kind}_{low}")
+        if first and last and int(first[1]) < int(last[1]) <= int(first[1]) + _MOST_IN_RANGE:
+            keys |= {f"{kind}_{number}" for number in range(int(first[1]), int(last[1]) + 1)}
+        elif first and last and first[1] == last[1] and first[2] and last[2]:
+            keys |= {f"{kind}_{first[1]}{chr(code)}" for code in range(ord(first[2]), ord(last[2]) + 1)}
+        elif high:
+            keys.add(f"{kind}_{high}")
+    return frozenset(keys)
+
+
+def _read_cells(table: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Passage]:
+    node = nodes.get(table["table_id"])
+    path = tuple(node["heading_path"].split(" > ")) if node else ()
+    for cell in table["cells"] or ():
+        words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
+        box = {**cell["bbox"], "page": table["page"]} if cell["bbox"] else None
+        yield Passage(
+            document_id=table["document_id"],
+            node_id=table["table_id"],
+            kind="cell",
+            text=words.replace(" > ", ", "),
+            start=0,
+            end=0,
+            lead_in="",
+            before="",
+            headings=(*path, table["title"]) if table["title"] else path,
+            label="",
+            keys=frozenset(),
+            page=table["page"],
+            bboxes=(box,) if box else (),
+        )

@@ -1,0 +1,119 @@
+"""Statements on how a line is computed, against the formulas that the labels of the form state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.verification.values import fold
+
+_KEY = re.compile(r"(?i)\b(line|box|step)(?:e?s)? (\d{1,2}[a-z]?)\b")
+_ITEM = re.compile(r"(?i)(?:(line|box|step)(?:e?s)? )?\b(\d{1,2}[a-z]?)\b")
+_ORDERED = frozenset({"difference"})
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """How a statement says that one line is computed.
+
+    Attributes:
+        key: Line that is computed, such as `line_17`.
+        operation: As in the table `formulas`.
+        operands: Keys in their order.
+        factor: Rate of a product, as a fraction; None for others.
+        text: Words that say so.
+        is_negative: Whether the statement denies it.
+    """
+
+    key: str
+    operation: str
+    operands: tuple[str, ...]
+    factor: float | None
+    text: str
+    is_negative: bool
+
+
+def find_computations(text: str) -> list[Computation]:
+    """Find how a statement says that lines are computed.
+
+    Args:
+        text: A statement.
+
+    Source:
+        rules/verification.yaml, `operations`.
+    """
+    text = fold(text)
+    found = []
+    for rule in load_rules("verification", "operations"):
+        for match in rule.pattern.finditer(text):
+            operands = _read_operands(match)
+            named = [_name(own) for own in _KEY.finditer(text[: match.start()])]
+            subject = next((key for key in reversed(named) if key not in operands), None)
+            if subject is not None:
+                percent = match.groupdict().get("percent")
+                before = text[max(0, match.start() - _REACH) : match.start()]
+                found.append(
+                    Computation(
+                        key=subject,
+                        operation=rule.extra["operation"],
+                        operands=operands,
+                        factor=None if percent is None else float(percent) / 100,
+                        text=match[0],
+                        is_negative=_is_denied(before),
+                    )
+                )
+    return found
+
+
+_REACH = 40
+
+
+def _is_denied(before: str) -> bool:
+    last = re.split(r"[;:]|\bbut\b", before)[-1]
+    return any(rule.pattern.search(last) for rule in load_rules("verification", "word_denials"))
+
+
+def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
+    named = match.groupdict()
+    if named.get("list"):
+        kind, keys = "line", []
+        for item in _ITEM.finditer(named["list"]):
+            kind = (item[1] or kind).casefold()
+            keys.append(f"{kind}_{item[2].casefold()}")
+        return tuple(keys)
+    parts = (named.get("first"), named.get("second"))
+    return tuple(_name(own) for part in parts if part and (own := _KEY.search(part)))
+
+
+def _name(match: re.Match[str]) -> str:
+    return f"{match[1]}_{match[2]}".casefold()
+
+
+def find_formula(claimed: Computation, formulas: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the parsed formula of a line; None where the form states none.
+
+    Args:
+        claimed: What the statement says.
+        formulas: Rows of `formulas` of the documents that the statement is about.
+    """
+    rows = [row for row in formulas if row["key"] == claimed.key and row["operation"] != "unparsed"]
+    return next((row for row in rows if agrees(claimed, row)), rows[0] if rows else None)
+
+
+def agrees(claimed: Computation, row: Mapping[str, Any]) -> bool:
+    """Return whether a statement computes a line as its form does.
+
+    Args:
+        claimed: What the statement says.
+        row: Row of `formulas` of the same line.
+    """
+    own, there = list(claimed.operands), [operand.casefold() for operand in row["operands"]]
+    if claimed.operation not in _ORDERED:
+        own, there = sorted(own), sorted(there)
+    factor = row["factor"]
+    same_rate = claimed.factor is None or (factor is not None and abs(factor - claimed.factor) < _TOLERANCE)
+    return claimed.operation == row["operation"] and own == there and same_rate

@@ -1,0 +1,51 @@
+"""What the checker borrows from other stages, as functions: search terms, their weights, mentions, embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Mentioned(Protocol):
+    """One place where a text names a form, a box, a line or a rule."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of the target: form, publication, box, line, irc_section, …"""
+
+    @property
+    def target(self) -> str:
+        """Normalized target, such as `box_1a` or `Form 1099-R`."""
+
+    @property
+    def start(self) -> int:
+        """First character of the mention."""
+
+    @property
+    def end(self) -> int:
+        """One past its last character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Functions that read words, handed in by the caller, since stages do not import each other.
+
+    Attributes:
+        find_terms: Search terms of a text, in order, with repeats.
+        read_weight: Inverse document frequency of a term in the library; 0 for an unknown one.
+        unknown_weight: Weight of a word that no document has.
+        find_mentions: Places where a text names forms, boxes, lines or rules.
+        encode: Embeddings of texts, shape (texts, dimension), of length one; None compares words alone.
+    """
+
+    find_terms: Callable[[str], Sequence[str]]
+    read_weight: Callable[[str], float]
+    find_mentions: Callable[[str], Sequence[Mentioned]]
+    unknown_weight: float = 10.0
+    encode: Callable[[Sequence[str]], Any] | None = None

@@ -1,0 +1,72 @@
+"""Why a verdict was given, in one sentence, and the values that were compared."""
+
+from __future__ import annotations
+
+from taxkg_assets.verification.comparison import Comparison
+from taxkg_assets.verification.decision import Decision
+from taxkg_assets.verification.verdicts import ComparedValue, Verdict
+
+_MOST_WORDS = 6
+
+
+def explain_decision(decision: Decision) -> str:
+    """Return why a statement has its verdict.
+
+    Args:
+        decision: The decision.
+    """
+    row = decision.comparison
+    if decision.verdict is Verdict.supported:
+        return "The passage says the same."
+    if decision.verdict is Verdict.contradicted:
+        return "The passage says otherwise: " + _list_differences(decision) + "."
+    if row is None:
+        return "No passage of the documents that the statement names is near."
+    if decision.verdict is Verdict.unclear:
+        return "The nearest passage does not decide: " + _say_missing(row) + "."
+    return "No passage says so; the nearest one is shown."
+
+
+def list_compared(decision: Decision) -> list[ComparedValue]:
+    """Return the values of a statement, each with what the passage states.
+
+    Args:
+        decision: The decision.
+    """
+    row = decision.comparison
+    if row is None:
+        return []
+    other = [
+        ComparedValue(kind=own.kind, stated=own.stated, found=own.found, is_equal=False)
+        for own in (decision.differences or row.differences)
+    ]
+    different = {own.stated for own in other}
+    equal = [
+        ComparedValue(kind=own.kind, stated=own.text, found=there, is_equal=True)
+        for own, there in row.matched
+        if own.text not in different
+    ]
+    gone = [ComparedValue(kind=own.kind, stated=own.text, found="", is_equal=False) for own in row.unmatched]
+    return [*other, *gone, *equal]
+
+
+def _list_differences(decision: Decision) -> str:
+    parts = []
+    for own in decision.differences:
+        if own.kind == "polarity":
+            parts.append("one denies what the other affirms")
+        elif own.kind == "contrary":
+            parts.append(f"“{own.stated}” in the draft, “{own.found}” in the passage")
+        else:
+            parts.append(f"{own.stated} in the draft, {own.found} in the passage")
+    return "; ".join(parts)
+
+
+def _say_missing(row: Comparison) -> str:
+    if row.differences:
+        return "; ".join(f"{own.stated} in the draft, {own.found} in the passage" for own in row.differences)
+    if row.unmatched:
+        return "it does not state " + ", ".join(own.text for own in row.unmatched)
+    if row.missing:
+        return "it does not mention " + ", ".join(row.missing[:_MOST_WORDS])
+    return "it neither affirms nor denies the statement for sure"

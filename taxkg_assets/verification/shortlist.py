@@ -1,0 +1,68 @@
+"""The passages of a document by their words, so that a claim meets only those that share some with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.rules.verification import read_thresholds
+from taxkg_assets.verification.claims import KEY_KINDS, Claim
+from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.wording import find_words, match_word
+
+_KEY_BONUS, _VALUE_BONUS = 0.15, 0.1
+
+
+class Shortlist:
+    """The passages of one document with the words of each; built once."""
+
+    def __init__(self, passages: Sequence[Passage], *, language: Language) -> None:
+        """Read the words of all passages.
+
+        Args:
+            passages: Passages of the document.
+            language: Functions that read words.
+        """
+        self.passages = tuple(passages)
+        self._own: dict[str, list[int]] = {}
+        self._place: dict[str, list[int]] = {}
+        self._by_key: dict[str, list[int]] = {}
+        for number, passage in enumerate(self.passages):
+            own = find_words(passage.labeled, language=language)
+            for word in own:
+                self._own.setdefault(word, []).append(number)
+            for word in find_words(passage.context, language=language) - own:
+                self._place.setdefault(word, []).append(number)
+            for key in passage.keys:
+                self._by_key.setdefault(key, []).append(number)
+
+    def find(self, claim: Claim) -> list[Passage]:
+        """Return the passages with most of a claim's words, values and keys, best first.
+
+        Args:
+            claim: The claim.
+        """
+        bounds = read_thresholds()
+        total = sum(claim.weights.values()) or 1.0
+        scores: dict[int, float] = {}
+        for word, weight in claim.weights.items():
+            factors: dict[int, float] = {}
+            for factor, postings in ((bounds.context, self._place), (1.0, self._own)):
+                for other in _forms_of(word, postings):
+                    for number in postings[other]:
+                        factors[number] = max(factor, factors.get(number, 0.0))
+            for number, factor in factors.items():
+                scores[number] = scores.get(number, 0.0) + factor * weight / total
+        for value in claim.keys:
+            for number in self._by_key.get(value.figure, ()):
+                scores[number] = scores.get(number, 0.0) + _KEY_BONUS
+        texts = [value.text for value in claim.values if value.kind not in KEY_KINDS]
+        for number in scores if texts else ():
+            scores[number] += _VALUE_BONUS * any(text in self.passages[number].text for text in texts)
+        best = sorted(scores, key=lambda number: (-scores[number], number))
+        return [self.passages[number] for number in best[: bounds.shortlist]]
+
+
+def _forms_of(word: str, postings: dict[str, list[int]]) -> list[str]:
+    """Return the words of a vocabulary that match a word."""
+    return [other for other in postings if other[:4] == word[:4] and match_word(word, frozenset({other}))]

@@ -1,0 +1,158 @@
+"""Values that a text states: amounts, rates, dates, ages, terms, telephone numbers, each with its bound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.rules.loader import load_family, load_rules
+
+_FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
+_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_MONEY = frozenset({"amount", "number"})
+_SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
+_REACH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value as a text states it.
+
+    Attributes:
+        kind: phone, amount, percent, date, age, measure, number or form, box, line, code, column, part.
+        figure: Normalized figure, such as `7.5`, `17000` or `line_5a`.
+        unit: Unit of a measure, month of a date; empty for none.
+        year: Year of a date; empty where it is not stated.
+        bound: `up` for more than or at least, `down` for less than or at most; empty for none.
+        text: As written.
+        start: First character in the text.
+        end: One past the last character.
+    """
+
+    kind: str
+    figure: str
+    unit: str
+    year: str
+    bound: str
+    text: str
+    start: int
+    end: int
+
+    def equals(self, other: Value) -> bool:
+        """Return whether two values are the same, whatever bounds them.
+
+        Args:
+            other: Value of the other text.
+        """
+        if self.kind in _MONEY and other.kind in _MONEY:
+            return self.figure == other.figure
+        if self.kind != other.kind or (self.figure, self.unit) != (other.figure, other.unit):
+            return False
+        return not (self.year and other.year) or self.year == other.year
+
+    def competes(self, other: Value) -> bool:
+        """Return whether another value is of the same sort, so that it can be stated in its place.
+
+        Args:
+            other: Value of the other text.
+        """
+        if self.kind in _MONEY and other.kind in _MONEY:
+            return True
+        return self.kind == other.kind and (self.kind != "measure" or self.unit == other.unit)
+
+    def opposes(self, other: Value) -> bool:
+        """Return whether the same value is bounded from the other side.
+
+        Args:
+            other: Value of the other text.
+        """
+        return bool(self.bound and other.bound) and self.bound != other.bound
+
+
+def fold(text: str) -> str:
+    """Fold quotation marks, dashes and blanks, one character for one, so that offsets stay true.
+
+    Args:
+        text: Any text.
+    """
+    return text.translate(_FOLDS)
+
+
+def find_values(text: str) -> list[Value]:
+    """Find the values of a text, in its order; a place is read by the first rule that matches it.
+
+    Args:
+        text: Any text.
+
+    Source:
+        rules/verification.yaml, `values`; bounds in rules/claims.yaml, `comparators`.
+    """
+    text = fold(text)
+    found: list[Value] = []
+    bounds = _find_bounds(text)
+    for rule in load_rules("verification", "values"):
+        for match in rule.pattern.finditer(text):
+            if any(value.start < match.end() and match.start() < value.end for value in found):
+                continue
+            found.append(_read_value(match, kind=rule.extra["kind"], bounds=bounds))
+    return sorted(found, key=lambda value: value.start)
+
+
+def _read_value(match: re.Match[str], *, kind: str, bounds: Sequence[tuple[int, int, str, str]]) -> Value:
+    named = match.groupdict()
+    figure = _read_figure(named.get("figure") or named.get("older") or "", named.get("scale") or "")
+    start, end = match.span()
+    return Value(
+        kind=kind,
+        figure=figure,
+        unit=_read_unit(named.get("unit") or ""),
+        year=named.get("year") or "",
+        bound=_bound_at(start, end, bounds),
+        text=match[0],
+        start=start,
+        end=end,
+    )
+
+
+def _read_figure(printed: str, scale: str) -> str:
+    plain = printed.casefold().replace(",", "")
+    words: dict[str, int] = load_family("claims")["numbers"]["units"]
+    if plain in words:
+        return str(words[plain])
+    if scale:
+        return f"{float(plain) * _SCALES[scale.casefold()]:.0f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def _read_unit(printed: str) -> str:
+    unit = printed.casefold()
+    return {"copies": "copy"}.get(unit, unit)
+
+
+def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
+    """Find comparing words: start, end, direction, and the side on which the figure is written."""
+    found: list[tuple[int, int, str, str]] = []
+    rules = (*load_rules("verification", "no_denials")[:1], *load_rules("claims", "comparators"))
+    for rule in rules:
+        for match in rule.pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end, _, _ in found):
+                continue
+            meaning = rule.extra.get("means", rule.id)
+            direction = _direction_of_denial(match[0]) if rule.id == "bound" else _SIZES.get(meaning, "")
+            if direction:
+                found.append((*match.span(), direction, rule.extra.get("side", "right")))
+    return found
+
+
+def _direction_of_denial(words: str) -> str:
+    """Return the direction of a denied comparison: `not more than` bounds from above."""
+    return "up" if re.search(r"(?i)\b(?:less|fewer|earlier)\b", words) else "down"
+
+
+def _bound_at(start: int, end: int, bounds: Iterable[tuple[int, int, str, str]]) -> str:
+    for low, high, direction, side in bounds:
+        gap = start - high if side == "right" else low - end
+        if 0 <= gap <= _REACH:
+            return direction
+    return ""

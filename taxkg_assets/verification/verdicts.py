@@ -1,0 +1,129 @@
+"""What the checker says of a draft: one finding for each statement and quotation, with evidence and compared values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field, computed_field
+
+
+class Verdict(StrEnum):
+    """What the library says of a statement or a quotation."""
+
+    contradicted = "contradicted"
+    other_year = "other_year"
+    other_form = "other_form"
+    not_found = "not_found"
+    unclear = "unclear"
+    supported = "supported"
+    verbatim = "verbatim"
+
+
+ORDER = tuple(Verdict)
+"""Verdicts, the worst first."""
+
+NAMES = {
+    Verdict.contradicted: "Contradicted",
+    Verdict.other_year: "Other year",
+    Verdict.other_form: "Other form",
+    Verdict.not_found: "Not found",
+    Verdict.unclear: "Unclear",
+    Verdict.supported: "Supported",
+    Verdict.verbatim: "Verbatim",
+}
+"""Verdicts as people read them."""
+
+FAULTS = frozenset({Verdict.contradicted, Verdict.other_year, Verdict.other_form})
+"""Verdicts that say that something is wrong."""
+
+
+class Rectangle(BaseModel):
+    """A rectangle on a page, in points from the top left."""
+
+    model_config = ConfigDict(frozen=True)
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Evidence(BaseModel):
+    """The passage that a verdict rests on."""
+
+    model_config = ConfigDict(frozen=True)
+    text: str = Field(description="the passage, with the sentence that opens its list")
+    heading_path: str = Field(description="headings above it, joined with ' > '")
+    document: str
+    form: str
+    revision: str
+    page: int = Field(description="page of the PDF, from 1")
+    rectangles: list[Rectangle]
+    node_id: str = Field(description="paragraph, heading or table that prints it")
+    official_url: str | None = Field(description="official address of the PDF, at the page")
+
+
+class ComparedValue(BaseModel):
+    """A value, word or polarity of the draft and what the passage says in its place."""
+
+    model_config = ConfigDict(frozen=True)
+    kind: str = Field(description="amount, percent, date, box, line, form, polarity, word, …")
+    stated: str = Field(description="words of the draft")
+    found: str = Field(description="words of the passage; empty where it states none")
+    is_equal: bool
+
+
+class Finding(BaseModel):
+    """One statement or quotation of the draft with its verdict."""
+
+    model_config = ConfigDict(frozen=True)
+    kind: str = Field(description="statement or quotation")
+    text: str
+    start: int = Field(description="first character in the draft")
+    end: int = Field(description="one past its last character")
+    page: int | None = Field(default=None, description="page of a PDF draft")
+    rectangles: list[Rectangle] = Field(default=[], description="its place on the page of a PDF draft")
+    verdict: Verdict
+    reason: str = Field(description="why, in one sentence")
+    score: float = Field(description="how near the passage is, 0 to 1")
+    evidence: Evidence | None = Field(default=None, description="the passage that decides, or the nearest one")
+    compared: list[ComparedValue] = []
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def is_fault(self) -> bool:
+        """Return whether the draft has to be changed: a fault, or a quotation that the library does not hold."""
+        return self.verdict in FAULTS or (self.kind == "quotation" and self.verdict is Verdict.not_found)
+
+
+class Report(BaseModel):
+    """All findings of a draft, the worst first."""
+
+    name: str = Field(description="name of the draft")
+    release: int = Field(description="release that it was checked against")
+    findings: list[Finding]
+    skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
+    unchecked: int = Field(default=0, description="statements beyond the limits of a call: not checked")
+    counts: dict[Verdict, int]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def is_fine(self) -> bool:
+        """Return whether nothing has to be changed."""
+        return not any(finding.is_fault for finding in self.findings)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Return whether the library confirms every statement and quotation."""
+        return not self.unchecked and all(
+            finding.verdict in (Verdict.supported, Verdict.verbatim) for finding in self.findings
+        )
+
+
+def order_findings(findings: list[Finding]) -> list[Finding]:
+    """Return findings with the worst verdict first, then in the order of the draft.
+
+    Args:
+        findings: Findings in any order.
+    """
+    return sorted(findings, key=lambda row: (not row.is_fault, ORDER.index(row.verdict), row.start))

@@ -1,0 +1,90 @@
+"""The explorer over the bundled samples in headless Chromium: fixtures of its tests."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+WIDE = {"width": 1400, "height": 900}
+PHONE = {"width": 390, "height": 844}
+SIZES = {"wide": WIDE, "phone": PHONE}
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def explorer_url(built_samples: Path) -> Iterator[str]:
+    """The address of a server over the samples."""
+    from taxkg_assets.serving.http_api import create_app
+    from taxkg_assets.serving.service import Service
+
+    config = uvicorn.Config(create_app(Service(str(built_samples))), port=0, log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; skips with a reason where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium, args=[*FLAGS])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, explorer_url: str) -> Iterator[Callable[..., Any]]:
+    """Opens an address in a window of a size; an error in the console or a request to another host fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(path: str, size: dict[str, int] = WIDE, *, is_quiet: bool = True, scheme: str = "light") -> Any:
+        context = browser.new_context(viewport=size, color_scheme=scheme)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda sent: None if _is_own(sent.url, explorer_url) else complaints.append(sent.url))
+        if is_quiet:
+            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(explorer_url + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _is_own(url: str, own: str) -> bool:
+    return url.startswith((own, "blob:", "data:"))
+
+
+def fits(page: Any) -> bool:
+    """Whether a page is no wider than its window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))

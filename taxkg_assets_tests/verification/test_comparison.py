@@ -1,0 +1,83 @@
+"""Comparisons and decisions: what supports, what contradicts, and where the checker abstains."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.verification.comparison import PassageReader, add_similarity, compare
+from taxkg_assets.verification.decision import decide
+from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.shortlist import Shortlist
+from taxkg_assets.verification.verdicts import Verdict
+from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
+
+FORMS = {"i9999--2031": ("9999",)}
+FEE = passage_of("You must file Form 9999 if the moving fee is more than $600.")
+LATE = passage_of("A late return doesn't lead to a penalty within 30 days.")
+LISTED = passage_of(
+    "Enter the harbor fee on line 1b (if Box A is checked), line 2 (if Box B is checked), "
+    "or line 3 (if Box C is checked)."
+)
+
+
+def _verdict(text: str, *passages: Passage) -> Verdict:
+    claim = claim_of(text)
+    found = [compare(claim, passage, reader=PassageReader(LANGUAGE, FORMS)) for passage in passages]
+    return decide(add_similarity(claim, found, language=LANGUAGE)).verdict
+
+
+PAIRED = passage_of("Report the harbor gain that is part of box 1a in box 2e, and the part of box 2a in box 2f.")
+COUNTED = passage_of("Payers with 10 or more harbor returns have to file electronically.")
+
+
+@pytest.mark.parametrize(
+    ("text", "passage", "verdict"),
+    [
+        ("Form 9999 must be filed if the moving fee is above $600.", FEE, Verdict.supported),
+        ("Form 9999 must be filed if the moving fee is above $700.", FEE, Verdict.contradicted),
+        ("Form 9999 must be filed if the moving fee is less than $600.", FEE, Verdict.contradicted),
+        ("Form 9999 need not be filed if the moving fee is more than $600.", FEE, Verdict.contradicted),
+        ("Form 9999 must be filed by whalers with two cats in April.", FEE, Verdict.not_found),
+        ("On Form 9999, a late return does not lead to a penalty within 30 days.", LATE, Verdict.supported),
+        ("On Form 9999, a late return leads to a penalty within 30 days.", LATE, Verdict.contradicted),
+        ("On Form 9999, a late return does not lead to a penalty within 60 days.", LATE, Verdict.contradicted),
+        ("On Form 9999, enter the harbor fee on line 2 if Box B is checked.", LISTED, Verdict.supported),
+        ("On Form 9999, enter the harbor fee on line 3 if Box B is checked.", LISTED, Verdict.contradicted),
+        ("Box 2e of Form 9999 has the harbor gain that is part of box 1a.", PAIRED, Verdict.supported),
+        ("Box 2f of Form 9999 has the harbor gain that is part of box 1a.", PAIRED, Verdict.contradicted),
+        ("Form 9999 payers with 10 or more harbor returns have to file electronically.", COUNTED, Verdict.supported),
+        ("Form 9999 payers with 25 or more harbor returns have to file electronically.", COUNTED, Verdict.contradicted),
+    ],
+)
+def test_verdicts(text: str, passage: Passage, verdict: Verdict) -> None:
+    assert _verdict(text, passage) is verdict
+
+
+def test_values_may_come_from_the_place_of_a_passage() -> None:
+    own = passage_of("This amount is not included in box 1.", label="Box 8 Allocated tips", keys=frozenset({"box_8"}))
+    assert _verdict("Allocated tips in box 8 of Form 9999 are not included in box 1.", own) is Verdict.supported
+    assert _verdict("Allocated tips in box 8 of Form 9999 are included in box 1.", own) is Verdict.contradicted
+    assert _verdict("Allocated tips in box 7 of Form 9999 are not included in box 1.", own) is not Verdict.supported
+
+
+def test_a_value_of_the_sentence_before_is_none_of_the_passage() -> None:
+    own = passage_of("The user fee is due in May.", before="It was $43 before.")
+    assert _verdict("On Form 9999, the user fee is $43, due in May.", own) is not Verdict.supported
+
+
+def test_a_passage_that_denies_what_the_supporting_one_leaves_out_makes_it_unclear() -> None:
+    support = passage_of("A transfer of your shop to a partner produces no gain.")
+    denial = passage_of("A transfer of your shop to an alien partner produces a gain.")
+    text = "On Form 9999, a transfer of your shop to an alien partner produces no gain."
+    assert _verdict(text, support) is Verdict.supported
+    assert _verdict(text, support, denial) in (Verdict.unclear, Verdict.contradicted)
+
+
+def test_nothing_near_is_not_found() -> None:
+    assert _verdict("Form 9999 costs $5.") is Verdict.not_found
+
+
+def test_the_shortlist_leads_with_the_passage_of_most_words() -> None:
+    found = Shortlist([LATE, FEE, LISTED], language=LANGUAGE).find(claim_of("The moving fee on Form 9999 is $600."))
+    assert found[0] is FEE
+    assert LATE not in found

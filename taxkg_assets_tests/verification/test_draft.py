@@ -1,0 +1,71 @@
+"""Drafts: statements with headings and lead-ins, quotations, places that slice back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taxkg_assets.verification.draft import read_draft
+
+MEMO = """# Rent
+
+Report **rent** in box 1. See [the guide](https://example.gov).
+
+## Fees
+Leave out:
+
+- fees of the city
+2. fees of the state
+
+| year | fee |
+|---|---|
+| 2031 | $5 |
+
+```
+code: $7
+```
+> Words that are quoted
+> over two lines here
+"""
+
+
+def test_statements_know_their_headings_and_lead_ins() -> None:
+    found = {own.text: (own.headings, own.lead_in) for own in read_draft(MEMO).statements}
+    assert found["Report rent in box 1."] == (("Rent",), "")
+    assert found["See the guide."] == (("Rent",), "")
+    assert found["fees of the city"] == (("Rent", "Fees"), "Leave out:")
+    assert found["fees of the state"] == (("Rent", "Fees"), "Leave out:")
+    assert found["2031 $5"] == (("Rent", "Fees"), "")
+    assert not any("code" in text for text in found)
+
+
+def test_quotations_are_found_in_marks_and_blocks() -> None:
+    draft = read_draft('It says “report all of the rent” and "pay the fee in full"; “too short”.\n' + MEMO)
+    assert [own.text for own in draft.quotations] == [
+        "report all of the rent",
+        "pay the fee in full",
+        "Words that are quoted over two lines here",
+    ]
+    first = draft.quotations[0]
+    assert draft.text[first.start : first.end] == first.text
+    assert "report all" not in first.around
+    assert first.around.startswith("It says")
+
+
+def test_a_quoted_block_is_introduced_by_the_sentence_before_it() -> None:
+    draft = read_draft("Form 9999 (2031) says:\n\n> Pay the fee in full\n")
+    assert draft.quotations[0].around == "Form 9999 (2031) says:"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet='Aa .:\n-*#>|“”"`$1é\U0001f600', max_size=120))
+def test_any_text_is_read_and_places_lie_within_it(text: str) -> None:
+    draft = read_draft(text)
+    places = [(own.start, own.end) for own in draft.statements] + [(own.start, own.end) for own in draft.quotations]
+    assert all(0 <= start < end <= len(text) for start, end in places)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "```\n$5\n```"])
+def test_nothing_is_found_where_nothing_is_stated(text: str) -> None:
+    assert read_draft(text).statements == ()

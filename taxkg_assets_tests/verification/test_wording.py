@@ -1,0 +1,88 @@
+"""Words and polarity: denials, clauses, contrary words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from taxkg_assets.verification.wording import (
+    demands_more,
+    find_contrary,
+    find_words,
+    match_word,
+    read_weights,
+    read_wording,
+    score_agreement,
+)
+from taxkg_assets_tests.verification.words import LANGUAGE
+
+
+def _agree(one: str, other: str) -> float:
+    first, second = read_wording(one, language=LANGUAGE), read_wording(other, language=LANGUAGE)
+    return score_agreement(first, second, weights=read_weights(first.words, language=LANGUAGE))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("You can deduct the fee.", "Fees can be deducted."),
+        ("You can't deduct the fee.", "The fee is not deductible."),
+        ("You don't have to file the slip.", "You need not file the slip."),
+        ("The fee can't be more than the rent.", "The fee is limited to the rent."),
+        ("Leave out the fee.", "Do not include the fee."),
+        ("File the slip whether or not it is late.", "File the slip even if it is late."),
+        ("Tenants in bankruptcy should not file the slip.", "If you are in bankruptcy, don't file the slip."),
+        ("The allowance does not cover books.", "No allowance is given for books."),
+    ],
+)
+def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
+    assert _agree(one, other) >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("You can deduct the fee.", "You can't deduct the fee."),
+        ("You must file the slip.", "You do not have to file the slip."),
+        ("Include the fee in income.", "Exclude the fee from income."),
+        ("If you pay early, you can deduct the fee.", "If you pay early, you can't deduct the fee."),
+        ("Permits without a stamp are accepted.", "A permit that doesn't have a stamp won't be accepted."),
+        ("Use the slip if your shop is open.", "Don't use the slip if your shop is open."),
+    ],
+)
+def test_the_contrary_disagrees(one: str, other: str) -> None:
+    assert _agree(one, other) <= 0.25
+
+
+def test_a_word_matches_longer_forms_but_no_other_word() -> None:
+    words = find_words("a deductible contribution to medicare", language=LANGUAGE)
+    assert match_word("deduct", words)
+    assert not match_word("medical", words)
+
+
+def test_an_unknown_word_is_the_rarest_and_a_synonym_weighs_as_its_most_frequent_word() -> None:
+    frequencies = {"report": 2.0, "enter": 0.5, "rent": 4.0}
+    language = replace(LANGUAGE, read_weight=lambda term: frequencies.get(term, 0.0), unknown_weight=9.0)
+    assert read_weights(find_words("enter rent, parrot", language=language), language=language) == {
+        "report": 0.5,
+        "rent": 4.0,
+        "parrot": 9.0,
+    }
+
+
+def test_contrary_words_are_named_by_clause() -> None:
+    one = read_wording("Enter the smaller rent.", language=LANGUAGE)
+    other = read_wording("Enter the larger rent; the smaller fee is free.", language=LANGUAGE)
+    both = read_wording("Enter the smaller or the larger rent.", language=LANGUAGE)
+    weights = read_weights(one.words, language=LANGUAGE)
+    assert find_contrary(one, other, weights=weights) == ("smaller", "larger")
+    assert find_contrary(one, both, weights=weights) is None
+
+
+def test_must_is_more_than_may() -> None:
+    must = read_wording("Couples must file a separate slip.", language=LANGUAGE)
+    may = read_wording("Couples may file a separate slip.", language=LANGUAGE)
+    weights = read_weights(must.words, language=LANGUAGE)
+    assert demands_more(must, may, weights=weights)
+    assert not demands_more(may, must, weights=weights)
