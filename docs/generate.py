@@ -1,4 +1,4 @@
-"""Writes the pages that the code knows best: tables.md, commands.md and settings.md, beside this file.
+"""Writes the pages that follow from code and data: tables.md, commands.md, settings.md and rule-evidence.md.
 
 `make docs` runs it; a test fails where a page is not what the code says.
 """
@@ -21,6 +21,10 @@ from taxkg_assets.serving.cli import app
 from taxkg_assets.settings import Settings
 
 HERE = Path(__file__).resolve().parent
+# `python docs/generate.py` does not have the checkout on its path.
+sys.path.insert(0, str(HERE.parent))
+from tools.rule_evidence import FEWEST_DOCUMENTS, FEWEST_LABELS, read_evidence  # noqa: E402
+
 WRITTEN = "<!-- Written by `make docs`; do not edit. -->"
 
 
@@ -80,11 +84,63 @@ def write_settings() -> str:
     return "\n".join([*lines, ""])
 
 
+def write_rule_evidence() -> str:
+    """Counts of the rules by family, and the rules with little evidence."""
+    rows = read_evidence()
+    counted = [row for row in rows if row.is_counted]
+    thin = [row for row in counted if row.is_thin]
+    lines = ["# Evidence of the rules", "", WRITTEN, ""]
+    lines += [
+        "`python -m tools.rule_evidence --home HOME --gold FOLDER` counts in how many documents of a library each",
+        "rule fires, and how many labeled rows it matches. Rules of questions are counted on the written questions.",
+        f"A rule has little evidence if it fires in fewer than {FEWEST_DOCUMENTS} documents or questions, or matches",
+        f"fewer than {FEWEST_LABELS} labeled rows. The counts are in `data/rule_evidence.csv`. A match is not yet a",
+        "right decision; `rules/confidence.yaml` counts those. Labels cover few documents, so a rule with little",
+        "evidence is one to check, not one that is wrong.",
+        "",
+        f"{len(rows)} rules, {len(counted)} counted, {len(thin)} with little evidence, "
+        f"{sum(row.documents < FEWEST_DOCUMENTS for row in thin if row.reads == 'documents')} of these in fewer than "
+        f"{FEWEST_DOCUMENTS} documents.",
+        "",
+        "| family | rules | counted | fewer than 2 documents or questions | fewer than 5 labels | either |",
+        "|---|---|---|---|---|---|",
+    ]
+    for family in dict.fromkeys(row.family for row in rows):
+        own = [row for row in rows if row.family == family]
+        read = [row for row in own if row.is_counted]
+        narrow = sum(row.reach < FEWEST_DOCUMENTS for row in read)
+        unlabeled = sum(row.labeled < FEWEST_LABELS for row in read)
+        either = sum(row.is_thin for row in read)
+        lines.append(f"| {family} | {len(own)} | {len(read)} | {narrow} | {unlabeled} | {either} |")
+    lines += ["", "## Not counted", ""]
+    lines += [
+        f"- `{name}`: {reads}" for name, reads in dict.fromkeys((r.family, r.reads) for r in rows if not r.is_counted)
+    ]
+    lines += ["", "## Rules that fire in fewer than 2 documents or questions", ""]
+    lines += [
+        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds need",
+        "another judgment: `router.places` is a closed list of states and cities, and rules for codes of law need a",
+        "library with more than one code.",
+        "",
+    ]
+    for row in counted:
+        if row.reach < FEWEST_DOCUMENTS:
+            lines.append(
+                f"- `{row.family}.{row.group}.{row.rule}`: {row.reach} {row.reads}, {row.labeled} labeled rows"
+            )
+    return "\n".join([*lines, ""])
+
+
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-PAGES = {"tables.md": write_tables, "commands.md": write_commands, "settings.md": write_settings}
+PAGES = {
+    "tables.md": write_tables,
+    "commands.md": write_commands,
+    "settings.md": write_settings,
+    "rule-evidence.md": write_rule_evidence,
+}
 
 
 def main(folder: Path = HERE) -> None:
