@@ -1,6 +1,5 @@
 """Assets of the stage `evaluation`: questions, ranked runs, the report; and the gate before a release."""
 
-import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,10 +12,8 @@ from taxkg_assets import schemas
 from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
-from taxkg_assets.defs.index_files import open_catalogue, open_search_index
-from taxkg_assets.defs.indexes import open_index
+from taxkg_assets.defs.index_files import open_catalogue, open_whole_index
 from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
-from taxkg_assets.defs.place import LocalPlace
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
@@ -34,16 +31,16 @@ from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answer import ask
 from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.embeddings import align_vectors, stack_vectors
+from taxkg_assets.retrieval.embeddings import align_vectors, embedded_text, stack_vectors
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.guardrail import read_confidence
-from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import read_catalogue
+from taxkg_assets.retrieval.token_match import build_token_index
 from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
@@ -128,6 +125,7 @@ def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> 
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
     units = build_units(rows, summaries=base.summaries).sort("level", "document_id", "chunk_ix", "chunk_id")
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=base.encoder)
     index = replace(
         searcher.index,
         vectors=vectors,
@@ -135,20 +133,11 @@ def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> 
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
         # What is known of the rows holds for any encoder, but for the directions of its vectors.
-        known=replace(searcher.index.known, document_vectors=None, section_means=None),
+        known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
     found = open_systems(before, settings)
     return {DENSE_BASE: found["dense"], ON_BASE: found[FULL]}
-
-
-def _open_in_memory(store: Store, path: str, *, model_hash: str) -> SearchIndex:
-    """The index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket."""
-    if isinstance(store.place, LocalPlace):
-        opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
-        assert isinstance(opened, SearchIndex)
-        return opened
-    return read_index(open_index(store, path), model_hash=model_hash)
 
 
 # arguments: one per upstream table, as the wiring reads their names
@@ -171,7 +160,7 @@ def build_runs_on_index(
     encoders = [RememberingEncoder(one, questions.read(one.model_hash)) for one in asked]
     path = index["path"].item()
     searcher = Searcher(
-        index=_open_in_memory(store, path, model_hash=index["model_hash"].item()),
+        index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
         encoder=encoders[0],
         edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),

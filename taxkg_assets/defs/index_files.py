@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -118,6 +119,25 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
     if isinstance(store.place, LocalPlace) and card["height"] <= most_rows:
         return _open_in_memory(facts, _open_folder(store, f"{path}/{FLAT}"), card, model_hash=model_hash)
     return _open_lance(store, path, facts, card, model_hash=model_hash)
+
+
+def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex:
+    """Open an index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        model_hash: Model of its vectors.
+    """
+    if isinstance(store.place, LocalPlace):
+        opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
+        assert isinstance(opened, SearchIndex)
+        return opened
+    from taxkg_assets.retrieval.index import read_index  # loaded here: a question never reads a whole index
+
+    index = read_index(open_index(store, path), model_hash=model_hash)
+    tokens = _read_tokens(_open_folder(store, f"{path}/{FACTS}"))
+    return replace(index, known=replace(index.known, tokens=tokens))
 
 
 def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:

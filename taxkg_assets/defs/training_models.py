@@ -11,7 +11,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs._table import RERANKING, table
 from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.indexes import open_index
+from taxkg_assets.defs.index_files import open_whole_index
 from taxkg_assets.defs.models import (
     MODELS,
     base_hash,
@@ -31,7 +31,6 @@ from taxkg_assets.defs.store import digest
 from taxkg_assets.defs.training import read_left_out
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval
-from taxkg_assets.retrieval.index import read_index
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
@@ -181,7 +180,7 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     encoder = open_encoder(home)
     if named["model_hash"].item() != encoder.model_hash:
         return []
-    index = read_index(open_index(home.store, named["path"].item()), model_hash=encoder.model_hash)
+    index = open_whole_index(home.store, named["path"].item(), model_hash=encoder.model_hash)
     searcher = Searcher(index=index, encoder=encoder, edges=schemas.Edges.cast(home.store.read("edges")))
     answers: dict[str, set[str]] = {}
     columns = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()

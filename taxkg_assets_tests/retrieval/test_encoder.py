@@ -42,7 +42,11 @@ def test_the_size_of_a_batch_does_not_change_a_vector(encoder: SentenceEncoder, 
     choose = random.Random(11)
     texts = [" ".join(choose.choices(WORDS, k=choose.randint(1, 200))) for _ in range(40)]
     own = replace(encoder, is_bfloat16=is_bfloat16)
-    assert np.array_equal(own.encode_passages(texts), replace(own, rows=16).encode_passages(texts))
+    by_eight, by_sixteen = own.encode_passages(texts), replace(own, rows=16).encode_passages(texts)
+    if is_bfloat16:  # some processors sum the products of larger batches in another order
+        assert np.einsum("ij,ij->i", by_eight, by_sixteen).min() > 0.9999
+    else:
+        assert np.array_equal(by_eight, by_sixteen)
 
 
 def test_vectors_agree_with_the_library(encoder: SentenceEncoder) -> None:

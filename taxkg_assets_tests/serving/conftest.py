@@ -44,9 +44,12 @@ def explorer_url(built_samples: Path) -> Iterator[str]:
     thread.join()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Headless Chromium; skips with a reason where there is none."""
+    """Headless Chromium for one module: its driver keeps an event loop running, and other tests start their own.
+
+    Skips with a reason where there is none.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:

@@ -88,7 +88,7 @@ def test_a_line_is_found_in_every_revision_with_its_fields(built_samples: Path) 
     rows = run("line", "1099-DIV", "box 1a", "--home", str(built_samples))
     assert [row["revision"] for row in rows] == ["2026-01", "2024-01"]
     assert all(row["kind"] == "box" and row["label"] for row in rows)
-    assert rows[0]["canonical_id"] == rows[1]["canonical_id"] == "1099-DIV/2024-01/box_1a"
+    assert rows[0]["canonical_id"] == rows[1]["canonical_id"] == "1099-DIV/total-ordinary-dividends"
     assert {field["key"] for row in rows for field in row["fields"]} == {"box_1a"}
 
 
