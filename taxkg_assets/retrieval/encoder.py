@@ -314,9 +314,11 @@ class SentenceEncoder:
 
     def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
         found: dict[int, TokenVectors] = {}
+        model = self.narrowed if self.is_bfloat16 else None
         for batch in find_batches(ids, rows=rows):
             features = self._pad([ids[row] for row in batch], _padded(ids[batch[0]]), rows=rows)
-            raw = self._run(features, self.narrowed if self.is_bfloat16 else None)["token_embeddings"].float().numpy()
+            with _one_thread():  # sums of several threads differ in the last digits with their number
+                raw = self._run(features, model)["token_embeddings"].float().numpy()
             found |= {row: make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)}
         return [found[row] for row in range(len(ids))]
 
