@@ -107,10 +107,11 @@ class PassageFacts:
     @cached_property
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
         """Return by number of a form whether it has passages for its filer and others for its recipient."""
-        by_side: dict[str, set[str]] = {"filer": set(), "recipient": set()}
-        for form, side in self.rows.select("form", "perspective").unique().iter_rows():
-            by_side.get(side, set()).update(split_forms(form))
-        both = by_side["filer"] & by_side["recipient"]
+        filer, recipient = (
+            {form for number in np.unique(self.form_number[own]) for form in split_forms(self.forms[number])}
+            for own in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
+        )
+        both = filer & recipient
         return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
 
     def find_side(self, name: str) -> int:
