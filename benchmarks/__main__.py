@@ -31,6 +31,7 @@ BENCHMARKS = (
     "confidence",
     "exclusions",
     "extraction",
+    "found",
     "fuzz",
     "graph",
     "hostile_layers",
