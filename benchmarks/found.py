@@ -34,7 +34,7 @@ Scores = dict[str, list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Mean of a metric over the questions of a half, and the gain of a part where one is off; intervals draw families."""
+    """Mean of a metric over the questions of a half; where a part is off, its gain with an interval over families."""
 
     half: str
     questions: str
@@ -53,7 +53,12 @@ class Report:
 
     def write(self, folder: Path) -> str:
         """Write `found.json` and `found.md`; gives the Markdown."""
-        lines = ["# found", "", "| half | questions | without | metric | mean | gain of the part | n |", "|---" * 7 + "|"]
+        lines = [
+            "# found",
+            "",
+            "| half | questions | without | metric | mean | gain of the part | n |",
+            "|---" * 7 + "|",
+        ]
         lines += [_write_row(figure) for figure in self.figures]
         return write_results(self, "\n".join(lines) + "\n", folder=folder, name="found")
 
@@ -89,11 +94,9 @@ def misspell(query: str, lexical: LexicalRetriever, *, draw: random.Random) -> s
         return query
     place = draw.randrange(1, len(word) - 1)
     before, letter, after = word[:place], word[place], word[place + 1 :]
-    wrong = draw.choice(
-        [before + after[0] + letter + after[1:], before + after, before + 2 * letter + after]
-        + [before + draw.choice(_LETTERS.replace(letter, "")) + after]
-    )
-    return query.replace(word, wrong, 1)
+    other = draw.choice(_LETTERS.replace(letter, ""))
+    changed = draw.choice([after[0] + letter + after[1:], after, 2 * letter + after, other + after])
+    return query.replace(word, before + changed, 1)
 
 
 def _compare(searcher: Searcher, questions: Sequence[dict[str, Any]], *, half: str, name: str) -> list[Figure]:
