@@ -11,7 +11,7 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.verification import read_thresholds
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.evidence import Passage
-from taxkg_assets.verification.exclusives import leaves_out, speaks_of_some_alone
+from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.pointers import is_pointer
 from taxkg_assets.verification.polarity import (
@@ -57,7 +57,7 @@ class Comparison:
         asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
         is_excepted: Whether the passage excepts what the claim is about.
         is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
-        is_of_others: Whether the passage or the claim speaks of some alone, and the other does not.
+        is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
     """
@@ -171,14 +171,14 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         is_under_denial=_is_under_denial(claim, passage, wording),
-        is_of_others=speaks_of_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
+        is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
     )
 
 
 def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:
-    """Return whether a passage speaks of other years than a claim that names one."""
+    """Return whether a passage names other years than a claim that names one."""
     named = {value.figure for value in values if value.kind == "year"}
     own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
     return claim.subject.year is not None and bool(named) and not named & own

@@ -1,4 +1,4 @@
-"""Sentences that speak of some alone: `only an owner can file it`."""
+"""Sentences that name some alone: `only an owner can file it`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HALF = 0.5
 
 
 def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a passage speaks of some alone, and the claim is not about them.
+    """Return whether a passage names some alone, and the claim is not about them.
 
     Args:
         claim: The claim.
@@ -33,8 +33,8 @@ def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
     return found < _HALF * total
 
 
-def speaks_of_some_alone(claim: Claim, text: str) -> bool:
-    """Return whether a claim speaks of some alone, and the passage does not.
+def names_some_alone(claim: Claim, text: str) -> bool:
+    """Return whether a claim names some alone, and the passage does not.
 
     Args:
         claim: The claim.
