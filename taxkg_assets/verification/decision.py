@@ -12,6 +12,7 @@ from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
 _ALL = 0.95
+_VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
 POLARITY = Difference("", "", "polarity")
@@ -69,12 +70,14 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     if not is_near or row.is_pointer or row.unmatched or row.missing_weight >= bounds.missing_weight:
         return ()
     if row.agrees:
-        is_opposite = row.agreement <= bounds.disagreement and row.score >= bounds.denial and row.is_reversed
+        # Of a claim that is little more than keys, the keys count.
+        score = row.order if len(row.matched) > 1 else row.score
+        is_opposite = row.agreement <= bounds.disagreement and score >= bounds.denial and row.is_reversed
         is_opposite = is_opposite and not row.is_excepted
         return (POLARITY,) if is_opposite else ()
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
     is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
-    is_telling = row.shared_weight >= bounds.evidence
+    is_telling = row.shared_weight + _VALUE_WEIGHT * len(row.matched) >= bounds.evidence
     if all(own.kind == "form" for own in row.differences):  # a sentence may name a form for many reasons
         is_telling = is_telling and row.own_coverage >= _ALL
     return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
@@ -92,6 +95,9 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     least = max(row.score for row in rows) - read_thresholds().near_best
     against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
     if support is not None:
+        for row, found in against:
+            if row.score >= support.score and _is_mispaired(row):
+                return Decision(Verdict.contradicted, row, found)
         is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
         is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
         return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
@@ -111,6 +117,12 @@ def _choose(rows: Sequence[Comparison]) -> Comparison | None:
     return min(near, key=lambda row: (row.is_pointer, row.passage.kind == "pair"), default=None)
 
 
+def _is_mispaired(row: Comparison) -> bool:
+    """Return whether a passage states a value of the claim, but of another one: `box 1a in box 2e, box 2a in box 2f`."""
+    stated = {value.text for value, _ in row.matched}
+    return any(own.stated in stated for own in row.differences)
+
+
 def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison) -> bool:
     """Return whether a passage that contradicts leaves one that supports in doubt.
 
@@ -119,7 +131,9 @@ def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison
     """
     if POLARITY in found:
         return row.own_coverage >= support.own_coverage - _NEAR and row.score >= support.score - _NEAR
-    is_alternative = support.passage.kind != "pair" and support.coverage >= row.coverage - _NEAR
+    is_alternative = (
+        support.passage.kind != "pair" and support.coverage >= row.coverage - _NEAR and not _is_mispaired(row)
+    )
     return row.order >= support.order - _NEAR and not is_alternative
 
 
