@@ -118,7 +118,7 @@ def _choose(rows: Sequence[Comparison]) -> Comparison | None:
 
 
 def _is_mispaired(row: Comparison) -> bool:
-    """Return whether a passage states a value of the claim, but of another one: `box 1a in box 2e, box 2a in box 2f`."""
+    """Return whether a passage states a value of the claim, but with another one: `1a in box 2e, 2a in box 2f`."""
     stated = {value.text for value, _ in row.matched}
     return any(own.stated in stated for own in row.differences)
 
