@@ -24,7 +24,7 @@ from taxkg_assets.defs.alerts import default_schedule_status
 from taxkg_assets.defs.looks import inbox_of
 from taxkg_assets.defs.reader import Job, Limits, read_documents
 from taxkg_assets.defs.store import HomeBusyError, atomic_write
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.fetching import load_fetching
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
 from taxkg_assets.sources.scan import sha256_of
@@ -58,7 +58,7 @@ def fetch(
     Args:   years: of prior revisions; none means the current ones. base_url: another server than the IRS.
     Raises: FetchError for a name or an address that cannot be right; HomeBusyError while another one fills the folder.
     """
-    base_url = base_url or str(load_family("fetching")["base_url"])
+    base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)
     asked = tuple(years)
     found = [find_urls(name, base_url=base_url, years=asked, is_draft=is_draft) for name in names]
@@ -160,7 +160,7 @@ def fetch_watched(context: dg.OpExecutionContext) -> None:
         raise dg.Failure(f"{failed} of the watched documents could not be fetched; the log names each of them.")
 
 
-@dg.job(tags={"dagster/max_runtime": str(load_family("fetching")["run_seconds"])})
+@dg.job(tags={"dagster/max_runtime": str(load_fetching().run_seconds)})
 def watch_releases() -> None:
     """Look for new revisions of the watched names."""
     fetch_watched()

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.prices import load_prices
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
     from taxkg_assets.defs.retention import Freed
@@ -190,7 +190,7 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         cells = ["no price" if row.get(c, "") is None else str(row.get(c, "")) for c in columns]
         shown.add_row(*(escape(cell) for cell in cells) if not row["note"] else (row["table"], escape(row["note"])))
     out.print(shown)
-    as_of = load_family("prices")["as_of"]
+    as_of = load_prices().as_of
     out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES names a file of newer ones.", highlight=False)
 
 
