@@ -79,11 +79,19 @@ def build(
     retry: bool = False,
     log_level: str = "CRITICAL",
 ) -> BuildResult:
-    """Bring the home up to date with its sources, or only the selected assets.
+    """Bring a home up to date with its sources, or only the selected assets, and return what was built and found.
 
-    Args:   roots: folders and files to scan; none means all that were recorded, the bundled samples at first.
-            select: assets to materialize; the gates of everything they are made from run first.
-    Raises: SourceError, SelectionError, HomeBusyError.
+    Args:
+        home: Folder or bucket address of the home.
+        roots: Folders and files to scan; empty for all recorded ones, or the bundled samples in a new home.
+        select: Assets to materialize; the gates of everything upstream run first.
+        retry: Whether documents in quarantine are read again.
+        log_level: Least level of Dagster's messages that are shown.
+
+    Raises:
+        SourceError: A source cannot be scanned.
+        SelectionError: There is no such asset.
+        HomeBusyError: Another build of this home is running.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -192,7 +200,16 @@ def run_selection(
     log_level: str,
     work: str = BUILD,
 ) -> None:
-    """Materialize a selection in this process and add what came out to the result; the home is held for `work`."""
+    """Materialize a selection in this process and add the outcome to a result.
+
+    Args:
+        instance: Dagster instance of the home.
+        store: Tables of the home, locked for `work`.
+        selection: Assets to materialize.
+        result: Result that is extended.
+        log_level: Least level of Dagster's messages that are shown.
+        work: Name of the lock: a build or a training.
+    """
     from taxkg_assets import definitions
 
     defs = definitions.defs

@@ -41,9 +41,19 @@ class WithFiles:
 def admit_files(
     tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
 ) -> tuple[Readable, list[str]]:
-    """Read whatever of the wanted revisions is a file, within the limits of a build, and give it a document's name.
+    """Read the wanted revisions that are files, within the limits of a build, and give each a document id.
 
-    Raises: RevisionNotFoundError: the file is not there, cannot be read, or is another product.
+    Args:
+        tables: Tables of the home.
+        wanted: Revisions, document ids, or paths of files.
+        product: Product with which the files are compared.
+        settings: Limits of reading.
+
+    Returns:
+        Tables with the documents of the files added, and each wanted item with files replaced by document ids.
+
+    Raises:
+        RevisionNotFoundError: A file does not exist, cannot be read, or is of another product.
     """
     names: list[str] = []
     read: list[dict[str, pl.DataFrame]] = []

@@ -57,12 +57,27 @@ SCHEMA_ERROR = "dataframely.exc.SchemaError"
 
 
 def is_one_of(error: BaseException, names: Collection[str]) -> bool:
-    """Whether an error is of one of some classes, or of a class made of one."""
+    """Check whether the class of an error, or one of its base classes, has one of some names.
+
+    Args:
+        error: The error.
+        names: Names of classes, which need not be imported.
+
+    Returns:
+        True for such a class or a subclass of it.
+    """
     return any(f"{own.__module__}.{own.__qualname__}" in names for own in type(error).__mro__)
 
 
 def explained(error: Exception) -> str | None:
-    """The message for an expected error; None for a defect."""
+    """Return the message of an expected error.
+
+    Args:
+        error: The error.
+
+    Returns:
+        Message with the remedy; None for a defect, whose traceback is wanted.
+    """
     if is_one_of(error, EXPECTED):
         return escape(str(error))
     if is_one_of(error, {SCHEMA_ERROR}):

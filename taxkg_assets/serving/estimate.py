@@ -11,12 +11,17 @@ from taxkg_assets.defs.resources import Home
 
 
 def estimate_build(home: Home) -> list[dict[str, Any]]:
-    """One row per table and task that would call a model, from the tables as they stand now.
+    """Estimate the model calls of the next build from the current tables.
 
-    A table that cannot be made yet, because something above it was never built, has one row that says so and how to
-    come by an estimate without paying.
+    Args:
+        home: The home.
 
-    Raises: as a build does, where the settings of models are wrong.
+    Returns:
+        One row per table and task that would call a model, with calls, tokens and cost. A table that cannot be made yet
+        has one row with the reason and how to get an estimate without cost.
+
+    Raises:
+        ProposerSettingError: A setting of the model is wrong, as for a build.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and how they are made
 

@@ -63,12 +63,20 @@ def read_node(released: Released, node_id: str) -> dict[str, Any]:
 
 
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
-    """A PNG of a page of a node with the node's rectangles marked.
+    """Draw a page of a node with the rectangles of the node marked.
 
-    Args:   page: 1-based; the node's first by default. zoom: pixels a point, fewer on a sheet beyond
-            `MOST_PIXELS`.
-    Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed,
-            or the page cannot be drawn.
+    Args:
+        released: The release to read.
+        node_id: Node whose evidence is drawn.
+        page: 1-based page; the first one of the node by default.
+        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+
+    Returns:
+        PNG image.
+
+    Raises:
+        EvidenceNotFoundError: The node has no place on this page.
+        PageNotFoundError: The file is gone or has changed, or the page cannot be drawn.
     """
     node = find_node(released, node_id)
     number = page or node["page"]

@@ -160,9 +160,14 @@ class QueryResponse(BaseModel):
 
 
 def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
-    """The application over one home.
+    """Create the HTTP application over one home.
 
-    Args: hosts: names beside loopback that it answers to.
+    Args:
+        service: The opened home.
+        hosts: Host names, in addition to loopback, that requests may name.
+
+    Returns:
+        Application with the API, the explorer and the tools for agents.
     """
 
     tools = create_tools(service)

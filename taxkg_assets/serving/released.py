@@ -166,7 +166,17 @@ def _open_proposer(home: HomeFolder) -> Proposer | None:
 
 
 def open_release(home: str) -> Released:
-    """Open the current release of a home."""
+    """Open the current release of a home.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        The release with its tables and its search, each opened on first use.
+
+    Raises:
+        NotReleasedError: The home does not exist, or nothing has been released there.
+    """
     store = Store(home)
     row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:

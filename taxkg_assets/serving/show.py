@@ -98,9 +98,18 @@ def _undrawable() -> tuple[type[Exception], ...]:
 
 
 def find_page(store: Store, document_id: str, page: int) -> PageContent:
-    """What was extracted from a page.
+    """Collect what was extracted from a page.
 
-    Raises: PageNotFoundError for a document or a page that the home does not hold.
+    Args:
+        store: Tables of the home.
+        document_id: Document.
+        page: 1-based page.
+
+    Returns:
+        Elements, tables, boxes and headings of the page.
+
+    Raises:
+        PageNotFoundError: The home does not contain the document or the page.
     """
     document = find_document(store, document_id)
     if not 1 <= page <= document["page_count"]:
@@ -114,8 +123,16 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
 def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Picture:
     """Draw a page with what was extracted from it.
 
-    Args:   zoom: pixels a point.
-    Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
+    Args:
+        store: Tables of the home.
+        content: Result of `find_page`.
+        zoom: Pixels per point.
+
+    Returns:
+        The picture.
+
+    Raises:
+        PageNotFoundError: The file of the document is gone, or has changed since it was read.
     """
     document = find_document(store, content.document_id)
     with opened_page(document, content.page) as page, MUPDF.open() as drawing:
@@ -167,7 +184,18 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
 
 @contextmanager
 def opened_page(document: Row, page: int) -> Iterator[Any]:
-    """A page of a document's file, to be drawn; what the parser has against it is one `PageNotFoundError`."""
+    """Open a page of a document's file for drawing.
+
+    Args:
+        document: Row of `documents`.
+        page: 1-based page.
+
+    Yields:
+        The page of the parser.
+
+    Raises:
+        PageNotFoundError: The file is gone or has changed, or the parser cannot open the page.
+    """
     try:
         with _open_source(document) as source, _as_pdf(source, page) as sheet:
             yield sheet
@@ -193,7 +221,15 @@ def _as_pdf(source: Any, page: int) -> Iterator[Any]:
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:
-    """The pixels of a sheet at so many pixels a point, or at as many as `MOST_PIXELS` allows."""
+    """Draw a page of the parser.
+
+    Args:
+        sheet: Page of the parser.
+        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+
+    Returns:
+        Pixmap of the parser.
+    """
     area = max(1.0, sheet.rect.width * sheet.rect.height)
     zoom = min(zoom, math.sqrt(MOST_PIXELS / area))
     return sheet.get_pixmap(matrix=MUPDF.Matrix(zoom, zoom))

@@ -26,7 +26,14 @@ MAX_OPEN = 8
 
 @contextmanager
 def reduce_fsyncs(folder: Path) -> Iterator[None]:
-    """Write the WAL databases below a folder without an fsync for each commit, in this process, until the end."""
+    """Let this process write the SQLite databases below a folder without an fsync after each commit.
+
+    Args:
+        folder: Folder of databases in WAL mode.
+
+    Yields:
+        Nothing; connections that are opened meanwhile have `synchronous=NORMAL`.
+    """
     kept: OrderedDict[str, sqlite3.Connection] = OrderedDict()
     lock = threading.Lock()
     below = folder.resolve()

@@ -20,5 +20,12 @@ class Terminal(Console):
 
 
 def escape_controls(text: str) -> str:
-    """JSON with control characters that it may hold as they are written out; it means the same."""
+    """Escape the control characters that JSON allows in strings; the meaning stays the same.
+
+    Args:
+        text: JSON.
+
+    Returns:
+        JSON that a terminal can print.
+    """
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
