@@ -84,7 +84,11 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
 
 
 def say_error(error: Any) -> str:
-    """What made a step fail, in the error's own words; ours are made for people, and go without their class."""
+    """Return the message of the error that made a step fail, without the class name of taxkg's own errors.
+
+    Args:
+        error: Error as Dagster records it.
+    """
     deepest = error.cause or error
     return _OWN_CLASS.sub("", str(deepest.message).strip())
 
@@ -97,7 +101,13 @@ def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
 
 
 def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Log the alert, and post it where the settings say; what cannot be delivered is logged and stops nothing."""
+    """Log an alert, and post it to the webhook of the settings; a failed delivery is logged and stops nothing.
+
+    Args:
+        alert: The alert.
+        settings: Settings with the address of the webhook.
+        sleep: Waits between the attempts, in seconds.
+    """
     lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
     text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
     _log.warning("%s", text)
@@ -127,18 +137,25 @@ def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = t
 
 
 def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
-    """Tell what these finished runs leave to be looked at; a document that two of them saw is told once."""
+    """Send the alerts of finished runs; a document that two of them read is reported once.
+
+    Args:
+        instance: Dagster instance with the runs.
+        store: Tables of the home.
+        run_ids: Finished runs.
+        settings: Settings with the address of the webhook.
+    """
     for alert in dict.fromkeys(a for run_id in run_ids for a in find_alerts(instance, store, run_id)):
         send(alert, settings=settings)
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Whether sensors run where nobody has switched them in the UI."""
+    """Return whether sensors run that nobody switched in the UI."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Whether schedules run where nobody has switched them in the UI."""
+    """Return whether schedules run that nobody switched in the UI."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 

@@ -49,7 +49,15 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
-    """Make the document partitions equal these ids; returns the added and the removed ones."""
+    """Make the document partitions equal some ids.
+
+    Args:
+        instance: Dagster instance.
+        document_ids: Wanted partitions.
+
+    Returns:
+        Added and removed partitions.
+    """
     name = DOCUMENT_PARTITIONS.name
     assert name is not None
     held = set(instance.get_dynamic_partitions(name))
@@ -170,7 +178,11 @@ def known_bytes(store: Store, name: str) -> dict[str, str]:
 
 
 def partition_range(partitions: Sequence[str]) -> dict[str, str]:
-    """Run tags that make one run cover these contiguous partitions."""
+    """Return the run tags with which one run covers some contiguous partitions.
+
+    Args:
+        partitions: Partitions in the order of the definition.
+    """
     if not partitions:
         return {}
     return {

@@ -94,7 +94,12 @@ def open_base_of(home: Home) -> Base | None:
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """The systems that are compared: retrievers, their fusion, the whole pipeline, and it with one part changed."""
+    """Return the systems that are compared: retrievers, their fusion, the search, and the search with one part changed.
+
+    Args:
+        searcher: Opened search.
+        settings: Settings of the search.
+    """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
     own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
@@ -227,7 +232,11 @@ OPTIONAL = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """What can be compared: every part of the search before a reranker's look; of what is optional, what ran."""
+    """Return what can be compared: every part of the search before reranking, and the optional parts that ran.
+
+    Args:
+        systems: Names of the systems with runs.
+    """
     whole = ONCE if ONCE in systems else FULL
     parts = [
         Step("vector retriever", "bm25", "hybrid"),
@@ -241,7 +250,11 @@ def find_steps(systems: Collection[str]) -> list[Step]:
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """Optional parts that are not there to be compared."""
+    """Return the optional parts that were not measured.
+
+    Args:
+        steps: Parts that were compared.
+    """
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
 

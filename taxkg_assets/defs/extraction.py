@@ -134,9 +134,16 @@ PIPELINE["references"].maker = Maker(
 
 
 def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
-    """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws.
+    """Compare a figure on labeled documents with the floors of a table.
 
-    What is not sure, where the rows have a confidence, is counted and listed for review, whatever was measured.
+    Args:
+        score: The measurement.
+        on: Table whose floors apply.
+        checked: Rows that structural laws have checked.
+        unsure: Rows with a low confidence, which are counted and listed for review.
+
+    Returns:
+        Verdict; without labeled rows it passes and says that nothing was measured.
     """
     floors = load_floors(on)
     faults = find_floor_faults(score, floors)

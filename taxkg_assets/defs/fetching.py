@@ -53,10 +53,23 @@ def fetch(
     is_draft: bool = False,
     is_dry: bool = False,
 ) -> Iterator[Line]:
-    """Fetch products or families by name; one line for each address as it is done. A failed one stops no other.
+    """Fetch products or families by name; a failed address stops no other.
 
-    Args:   years: of prior revisions; none means the current ones. base_url: another server than the IRS.
-    Raises: FetchError for a name or an address that cannot be right; HomeBusyError while another one fills the folder.
+    Args:
+        names: File stems such as `f1099div`, or families in rules/fetching.yaml.
+        folder: Folder of the documents.
+        settings: Settings of the home.
+        years: Years of earlier revisions; empty for the current files.
+        base_url: Address of another server than the IRS.
+        is_draft: Whether drafts are wanted.
+        is_dry: Whether to request nothing.
+
+    Yields:
+        One line per address, as soon as it is done.
+
+    Raises:
+        FetchError: A name or an address is invalid.
+        HomeBusyError: Another process fills the folder.
     """
     base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)

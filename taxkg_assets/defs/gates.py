@@ -35,10 +35,18 @@ class UngatedInputError(dg.DagsterInvariantViolationError):
 
 
 def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
-    """Gates (as `table:check`) of these tables that are not passed and current, with the reason.
+    """Find the gates of some tables that have not passed on the current versions.
 
-    Current means: evaluated on the very versions of all tables it reads that lie there now, after the last
-    materialization of its own.
+    A gate is current if it was evaluated on the present versions of all tables it reads, after the last materialization
+    of its own table.
+
+    Args:
+        instance: Dagster instance.
+        store: Tables of the home.
+        names: Tables.
+
+    Returns:
+        Reasons by gate, written `table:check`.
     """
     faults: dict[str, str] = {}
     tables = sorted(n for n in names if PIPELINE.gates(n))
@@ -82,7 +90,11 @@ def _evaluated(
 
 
 def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
-    """What each gate said last, in pipeline order; gates that were never run are left out."""
+    """Return the last evaluation of each gate, in pipeline order; gates that never ran are left out.
+
+    Args:
+        instance: Dagster instance.
+    """
     keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in PIPELINE.order() for check in PIPELINE.gates(n)]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     records = [latest[key] for key in keys if key in latest]

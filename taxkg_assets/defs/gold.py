@@ -30,7 +30,11 @@ def gold_folders(home: Home) -> list[Path]:
 
 
 def open_labels(home: Home) -> Labels:
-    """All labels of all folders."""
+    """Return all labels of the bundled folder and of the folders in TAXKG_GOLD.
+
+    Args:
+        home: Home with the settings.
+    """
     return _read_labels(tuple((folder, _fingerprint(folder)) for folder in gold_folders(home)))
 
 
@@ -49,7 +53,11 @@ def _read_labels(folders: tuple[tuple[Path, str], ...]) -> Labels:
 
 
 def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
-    """The query set of each folder that has one, by the folder's name and the bundled one as `bundled`."""
+    """Return the query set of each folder that has one, by the name of the folder; the bundled one is `bundled`.
+
+    Args:
+        home: Home with the settings.
+    """
     sets: dict[str, list[dict[str, Any]]] = {}
     for folder in gold_folders(home):
         path = folder / "queries.jsonl"
@@ -61,7 +69,11 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
 
 
 def gold_fingerprint(home: Home) -> str:
-    """Digest of the labels' and query sets' bytes."""
+    """Return a digest of the bytes of all labels and query sets.
+
+    Args:
+        home: Home with the settings.
+    """
     return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
 
 

@@ -52,11 +52,18 @@ def has_sources(home: Home) -> bool:
 
 
 def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
-    """Scan the given sources, or all recorded ones and the inbox, and record what they hold now.
+    """Scan the given sources, or all recorded ones and the inbox, and record their files.
 
-    Args:    at_first: what is scanned where no source was given or recorded and nothing lies in the inbox.
-    Returns: the ledger, and under `closed` why folders could not be looked at; their documents stay as they were.
-    Raises:  SourceError where no source at all can be looked at.
+    Args:
+        home: The home.
+        roots: Folders and files to scan and record.
+        at_first: Sources of a home without recorded sources and with an empty inbox.
+
+    Returns:
+        The ledger; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
+
+    Raises:
+        SourceError: No source can be read.
     """
     store = home.store
     with store.ledger_held():
@@ -101,7 +108,15 @@ def reading_of(sha256: str, version: str) -> str:
 
 
 def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
-    """Read what is new or changed among these documents; decide who is admitted and who goes to quarantine."""
+    """Read the new and changed documents of a list, and decide which are admitted and which go to quarantine.
+
+    Args:
+        home: The home.
+        document_ids: Documents of the ledger.
+
+    Returns:
+        Rows of `documents` and of `quarantine` to write, with the documents that left each table.
+    """
     store, settings = home.store, home.settings
     version = reading_version(settings)
     ledger = store.read_ledger()["files"]
@@ -147,12 +162,21 @@ def look_at_sources(
 
 
 def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
-    """The weight of a document by the settings, or by the rules."""
+    """Return the tier of a document by the settings, or else by the rules.
+
+    Args:
+        settings: Settings of the home.
+        row: Row of `documents`.
+    """
     return find_tier(row, own=settings.tiers)
 
 
 def forget_refusals(store: Store) -> None:
-    """Let the next build try quarantined documents again; when each was first refused is kept."""
+    """Let the next build read quarantined documents again; the date of the first refusal is kept.
+
+    Args:
+        store: Tables of the home.
+    """
     refused = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
     if refused.height:
         documents = {name: {"content": "to be tried again"} for name in refused["document_id"]}
@@ -194,7 +218,11 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
 
 
 def find_unpublished(store: Store) -> set[str]:
-    """Admitted documents whose newest reading some extraction table does not hold: a run has stopped before it."""
+    """Return admitted documents whose newest reading is missing in some extraction table, after an interrupted run.
+
+    Args:
+        store: Tables of the home.
+    """
     admitted = store.state("documents")
     if admitted is None:
         return set()
@@ -238,7 +266,11 @@ def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> 
 
 
 def prune_readings(home: Home) -> None:
-    """Drop cached readings that no document row names any more."""
+    """Delete cached readings that no row of `documents` names.
+
+    Args:
+        home: The home.
+    """
     store = home.store
     rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
     kept = {digest(document_id): reading_of(sha256, version) for document_id, sha256, version in rows}
@@ -247,7 +279,12 @@ def prune_readings(home: Home) -> None:
 
 
 def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
-    """Where the frames of an admitted document are cached."""
+    """Return the folder in which the frames of an admitted document are cached.
+
+    Args:
+        store: Tables of the home.
+        row: Row of `documents`.
+    """
     return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
 
 

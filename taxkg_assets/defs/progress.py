@@ -28,7 +28,14 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send all progress of this process to a listener for a while."""
+    """Send all progress of this process to a listener for a while.
+
+    Args:
+        listener: Receives the events.
+
+    Yields:
+        Nothing; at the end the listener is removed.
+    """
     _listeners.append(listener)
     try:
         yield
@@ -38,7 +45,15 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def stage_progress(stage: str, total: int) -> Iterator[Listener]:
-    """Report one stage; the value counts for it."""
+    """Report the progress of one stage.
+
+    Args:
+        stage: Name of the stage.
+        total: Number of items.
+
+    Yields:
+        Listener whose calls count the items.
+    """
     reporter = _Reporter()
     reporter.start(stage, total)
     try:

@@ -15,7 +15,16 @@ INTERRUPTED = "DagsterExecutionInterruptedError"
 
 
 def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = BUILD) -> str:
-    """Record the run that died on this home as failed; returns its id, or nothing where nobody died."""
+    """Record a run that died on this home as failed.
+
+    Args:
+        instance: Dagster instance.
+        store: Tables of the home.
+        work: Name of the lock: a build or a training.
+
+    Returns:
+        Id of the run; empty if none died.
+    """
     if not store.noted_run(work=work):
         return ""
     try:
@@ -31,7 +40,11 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
 
 
 def find_broken_run(instance: dg.DagsterInstance) -> str:
-    """The newest run on tables, if it was killed or interrupted and no step of its own failed; else nothing."""
+    """Return the newest run if it was killed or interrupted and none of its own steps failed; else an empty string.
+
+    Args:
+        instance: Dagster instance.
+    """
     newest = next((run for run in instance.get_runs(limit=10) if run.job_name in RUNS), None)
     if newest is None or newest.status != dg.DagsterRunStatus.FAILURE:
         return ""

@@ -66,6 +66,10 @@ class Home(dg.ConfigurableResource["Home"]):
 
 
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:
-    """File and line of a function, for the link from the UI to the code."""
+    """Return file and line of a function, for the link from the UI to the code.
+
+    Args:
+        target: Function or class.
+    """
     module = importlib.import_module(target.__module__)
     return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]

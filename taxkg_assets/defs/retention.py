@@ -76,7 +76,16 @@ def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[s
 
 
 def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Freed]:
-    """Everything that may go, of tables, index versions and cached readings. The caller holds the home."""
+    """Delete old versions of tables and of the index, and cached readings; the caller holds the lock of the home.
+
+    Args:
+        home: The home.
+        keep_days: Age in days from which versions that no kept release reads are deleted.
+        is_dry: Whether to list only.
+
+    Returns:
+        Files and bytes by table.
+    """
     store = home.store
     if not is_dry and store.exists("documents"):
         prune_readings(home)

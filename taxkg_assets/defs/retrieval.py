@@ -277,13 +277,21 @@ release = table(
 
 
 def find_kept_releases(store: Store) -> pl.DataFrame:
-    """The releases that stay whole: the newest that were not rolled back, with their index still in its place."""
+    """Return the releases that are kept completely: the newest that were not rolled back and whose index exists.
+
+    Args:
+        store: Tables of the home.
+    """
     standing = store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
     return standing.filter([has_index(store, path) for path in standing["index_path"]])
 
 
 def prune_indexes(store: Store) -> None:
-    """Drop index versions that neither the manifest names nor one of the releases that a rollback may go to."""
+    """Delete index versions that neither the manifest nor a kept release names.
+
+    Args:
+        store: Tables of the home.
+    """
     if not store.exists("index"):
         return
     kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
