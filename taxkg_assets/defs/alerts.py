@@ -1,6 +1,6 @@
-"""Who is told when something went wrong: the log always, a webhook where the settings name one.
+"""Alerts of failures: always to the log, and to a webhook if the settings name one.
 
-A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be looked at. The body is
+A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be read. The body is
 JSON with `text` for chat services and the same in parts for programs. Text of documents is in it as data only.
 """
 
@@ -33,7 +33,7 @@ _OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One thing that somebody should look at: `kind` is failed gate, failed run, quarantine or sources."""
+    """One problem that needs attention: `kind` is failed gate, failed run, quarantine or sources."""
 
     kind: str
     title: str
@@ -42,7 +42,7 @@ class Alert:
 
 
 def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
-    """What a finished run leaves to be looked at; nothing where all went well."""
+    """The alerts of a finished run; none for a run without problems."""
     record = instance.get_run_record_by_id(run_id)
     if record is None:
         return
@@ -150,12 +150,12 @@ def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Return whether sensors run that nobody switched in the UI."""
+    """Return whether sensors run without a switch in the UI."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Return whether schedules run that nobody switched in the UI."""
+    """Return whether schedules run without a switch in the UI."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 

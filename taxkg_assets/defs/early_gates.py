@@ -121,7 +121,7 @@ def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdi
 
 
 def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
-    """Evaluate gates of a table, each table that they look at read once."""
+    """Evaluate gates of a table; each table that they need is read once."""
     home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
     for name in names:
         try:

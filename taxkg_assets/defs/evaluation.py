@@ -187,7 +187,7 @@ def asks_model(home: Home) -> bool:
 
 
 def open_judge(home: Home) -> Proposer | None:
-    """The model as readers would ask it; here nothing answers in its place where it cannot be asked."""
+    """The model as readers use it, but without a fallback if it is unavailable."""
     return open_proposer(home) if asks_model(home) else None
 
 
@@ -228,7 +228,7 @@ OPTIONAL = (
     Step("imagined passage", NOT_IMAGINED, ONCE),
     Step("imagined passage", NOT_IMAGINED, FULL),
 )
-"""What training makes, and what a model does where it is asked to; the first of a component that ran counts."""
+"""Parts that training makes or that use a model; the first one of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
@@ -266,7 +266,7 @@ def build_report_and_pages(
     store: Store,
     settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
-    """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
+    """One figure of the evaluation with its interval; the report as Markdown and HTML is in the reports of the home."""
     scores = score_runs(eval_queries, eval_runs)
     report = build_eval_report(eval_queries, eval_runs, documents=documents, scores=scores)
     steps = find_steps(eval_runs["system"].unique().to_list())

@@ -4,7 +4,7 @@ The command `taxkg fetch` and the daily schedule call the same function. What it
 built like any other file there.
 
 The record `.fetched.json` of a folder holds, for each address, what the server said last, so that the next request is
-conditional and an interrupted one goes on.
+conditional, and an interrupted download resumes.
 """
 
 import fcntl
@@ -114,7 +114,7 @@ def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Se
         status = "changed" if is_there else "new"
         fetched.path.replace(folder / now.file)
     if fetched.status in ("new", "unchanged"):
-        if not now.is_read:  # asked for again without a condition: the next answer may be sound
+        if not now.is_read:  # requested again without a condition: the next reply may be valid
             now = replace(now, etag="", last_modified="")
         record = {**_read_record(folder), fetched.url: asdict(now)}
         atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())

@@ -1,4 +1,4 @@
-"""Labelled folders and query sets on disk: the bundled ones and those that the setting `gold` adds."""
+"""Folders of labels and query sets on disk: the bundled ones and those that the setting `gold` adds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUNDLED = PROJECT / "data" / "eval"
 
 
 class GoldError(Exception):
-    """A labelled folder that was named is not there."""
+    """A folder of labels in the setting does not exist."""
 
 
 def gold_folders(home: Home) -> list[Path]:
@@ -25,7 +25,7 @@ def gold_folders(home: Home) -> list[Path]:
     named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
     for folder in named:
         if not folder.is_dir():
-            raise GoldError(f"TAXKG_GOLD names {folder}, which is no folder: mend the setting or add the folder.")
+            raise GoldError(f"TAXKG_GOLD names {folder}, which is not a folder: correct the setting or add the folder.")
     return [folder for folder in (BUNDLED, *named) if folder.is_dir()]
 
 

@@ -1,4 +1,4 @@
-"""Files beside an index's LanceDB tables, from which readers open it: mapped into memory, or numbers of each row.
+"""Files next to the LanceDB tables of an index, from which readers open it: mapped into memory, or numbers of each row.
 
 `facts` holds what finds and ranks candidates and goes wherever the index goes. `flat` holds the rest of the passages
 and is written only where readers share a disk with the build. `files.json` names every file with its size and SHA-256:

@@ -2,7 +2,7 @@
 
 The expensive part, reading a document, happens once per (bytes, code version) and leaves all its frames in the home's
 cache; `documents` and `quarantine` record the outcome, and each extraction table then commits its frames from there.
-A build that is killed at any moment therefore goes on where it was.
+A build that is killed at any moment therefore resumes where it was.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 
 def has_sources(home: Home) -> bool:
-    """Whether a source was recorded, or something lies in the inbox."""
+    """Whether a source was recorded, or the inbox contains a file."""
     inbox = inbox_of(home.settings)
     return bool(home.store.read_ledger()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
@@ -79,7 +79,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
-    """What lies in each source, and why some cannot be looked at; one that is not there at all is an error."""
+    """The files of each source, and why some sources cannot be read; a source that never existed is an error."""
     scans: dict[Path, dict[str, list[Path]]] = {}
     closed: list[SourceError] = []
     for root in roots:
@@ -96,7 +96,7 @@ def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], lis
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What a look at the sources has decided: rows to write, documents that are gone."""
+    """Decisions on the scanned sources: rows to write, and documents that were removed."""
 
     documents: Batch
     quarantine: Batch
@@ -135,7 +135,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
-    # A tier that was set anew needs no second reading.
+    # A changed tier needs no second reading.
     weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
     rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *weighed]]
     bad = [
@@ -259,7 +259,7 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
 
 
 def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:
-    """Digest of a document's rows, and who had a second look at them, if anybody had."""
+    """Digest of a document's rows, and the model that refined them, if any."""
     if settler:
         return {"content": frame_digest(frame), "settler": settler}
     return {"content": json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]}

@@ -170,13 +170,13 @@ def open_folder(folder: Path) -> Any:
 
 
 def open_untrained(home: AnyHome) -> Any:
-    """The base loaded anew, for training to change."""
+    """The base, loaded separately, for training to change."""
     return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 
 @cache
 def _load(name: str, hashed: str) -> SentenceEncoder:
-    """The model as it is asked, loaded once a process."""
+    """The model as it is used, loaded once per process."""
     own = _read(name, hashed)
     return replace(own, narrowed=narrow_products(own.model)) if own.is_bfloat16 else own
 

@@ -56,7 +56,7 @@ def newest_commit(table: Path) -> int:
 
 
 class Seen(NamedTuple):
-    """What is told of a file without reading it."""
+    """Properties of a file without reading it."""
 
     bytes: int
     age_s: float
@@ -84,7 +84,7 @@ class Place(Protocol):
         """Take away a name and everything below it."""
 
     def children(self, name: str) -> list[str]:
-        """Names directly below a name, without what stands before them, sorted."""
+        """Names directly below a name, without their prefix, sorted."""
 
     def walk(self, name: str) -> Iterator[str]:
         """Every file below a name, as a path from there."""
@@ -93,7 +93,7 @@ class Place(Protocol):
         """Move a folder of this machine to a name, in place of what is there."""
 
     def copy_of(self, name: str) -> Path:
-        """A folder of this machine with what lies below a name; the name's content must never change."""
+        """A folder of this machine with the files below a name, whose content must never change."""
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
         """Hold the place for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""

@@ -121,8 +121,8 @@ def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
 def open_budget(store: Store, settings: Settings, *, spender: Spender) -> Budget:
     """What may be spent, whichever table and whichever process asks.
 
-    A build that stopped goes on with what it has left: it is over when `llm_calls` has taken its calls up. Training and
-    readers count from the beginning of their process on.
+    A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
+    and readers count from the start of their process.
     """
     limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
     return _budget(store.uri, spender, limits, settings.llm_prices)

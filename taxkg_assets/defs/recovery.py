@@ -1,4 +1,4 @@
-"""What broke off in the middle: runs whose process was killed or sent away, so that they are noticed and made again.
+"""Interrupted runs: runs whose process was killed or ended, so that they are reported and repeated.
 
 Dagster cannot see that a killed process is gone: it would wait for it, and start no other run, for ever. The home
 knows, by the note that such a run leaves there.
@@ -35,7 +35,7 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
         return ""
     if run is None or run.is_finished:
         return ""
-    instance.report_run_failed(run, "The process of this run ended in the middle. What it had committed stands.")
+    instance.report_run_failed(run, "The process of this run ended early. What it had committed is kept.")
     return run.run_id
 
 

@@ -1,4 +1,4 @@
-"""What the pipeline opens: the home with its Delta tables, the encoder, the labelled folders."""
+"""What the pipeline opens: the home with its Delta tables, the encoder, the folders of labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Home(dg.ConfigurableResource["Home"]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
         """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
 
-        A run that was launched while a build works on the home waits for it: nobody would launch it again.
+        A run that was launched during a build waits for it: no one would launch it again.
         """
         if context.run is None:
             yield self

@@ -158,7 +158,7 @@ def make_portable(error: Exception) -> Exception:
 
 
 def _end_with_parent() -> None:
-    """End at once when the waiting process ends: nobody holds the home any more."""
+    """End at once when the waiting process ends: the lock of the home is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -36,7 +36,7 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
             rows.append((str(row["id"]), str(row["query"])))
         except (json.JSONDecodeError, KeyError, TypeError) as broken:
             raise BatchError(
-                f'{path}, line {number}: not a JSON object with "id" and "query". Mend the line and run it again.'
+                f'{path}, line {number}: not a JSON object with "id" and "query". Correct the line and run it again.'
             ) from broken
     return rows
 

@@ -68,7 +68,7 @@ class BuildResult:
     quarantine: list[dict[str, Any]] = field(default_factory=list)
     flagged: list[dict[str, Any]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
-    """Sources that could not be looked at."""
+    """Sources that could not be read."""
 
 
 def build(
@@ -151,7 +151,7 @@ def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
 
 
 def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
-    """Tell what stands, with what the gates said of it; no run is needed."""
+    """Report the current tables with the results of their gates; no run is needed."""
     for evaluation in latest_evaluations(instance):
         record_gate(evaluation, result)
     for name in PIPELINE.built():
@@ -177,7 +177,7 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
 
 
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
-    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
+    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbors in one run."""
     if not select:
         return [BUILT]
     above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))

@@ -18,7 +18,7 @@ from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
 _MARKS = {REMOVED: "[-{}-]", ADDED: "{{+{}+}}"}
-"""Where there is no colour, as git marks words."""
+"""Marks of changed words without color, as in git."""
 
 
 class RevisionNotFoundError(Exception):

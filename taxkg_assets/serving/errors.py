@@ -85,7 +85,7 @@ def explained(error: Exception) -> str | None:
             f"The home was built by another version of taxkg ({str(error).splitlines()[0]}). Run `taxkg build` on it."
         )
     if said := find_storage_fault(error):
-        remedy = "Free space or mend its rights, and run the same command again: what was committed stands."
+        remedy = "Free space or correct the permissions, and run the same command again: committed data is kept."
         return escape(f"The disk refused to write or read: {said}. {remedy}")
     if isinstance(error, OSError):
         return escape(

@@ -27,7 +27,7 @@ def estimate_build(home: Home) -> list[dict[str, Any]]:
 
     if home.settings.llm_provider == "rules":
         return []
-    open_estimator(home)  # a wrong setting is told before a home is built that would need it
+    open_estimator(home)  # reports a wrong setting before a home is built that would need it
     rows: list[dict[str, Any]] = []
     for name in PIPELINE:
         maker = PIPELINE[name].maker

@@ -27,7 +27,7 @@ class NodeNotFoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A node, its edges with both ends named, and what stands around it."""
+    """A node, its edges with both ends named, and its neighborhood."""
 
     node: dict[str, Any]
     edges: list[dict[str, Any]]

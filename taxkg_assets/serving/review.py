@@ -14,7 +14,7 @@ from taxkg_assets.schemas import Chunks, Documents, Reviews
 
 
 class NotWaitingError(Exception):
-    """A chunk that nobody has to decide on."""
+    """A chunk without a decision to make."""
 
 
 def list_waiting(store: Store) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
         raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
         raise NotWaitingError(
-            f"{', '.join(printed)}: cut as printed, by no judgement, so there is nothing to accept or reject. "
+            f"{', '.join(printed)}: cut by layout, without a judgment, so there is nothing to accept or reject. "
             "`taxkg review list` shows what waits."
         )
     decided = [

@@ -1,7 +1,7 @@
 """A page as a picture: what the extraction made of it, drawn over the page, so that a person can judge it by eye.
 
-Each element is a box in its role's colour with its column and its place in the reading order; cells of tables are
-outlined; where another heading takes over, its words stand above the first element that it owns. Beside the page
+Each element is a box in the color of its role with its column and its place in the reading order; cells of tables are
+outlined; where another heading begins, its words are above the first element that it owns. Next to the page
 stand the legend and one line for each element but page furniture.
 """
 
@@ -36,7 +36,7 @@ ROLE_COLORS: dict[str, Color] = {
     "FormField": (0.35, 0.25, 0.80),
     "PageArtifact": (0.50, 0.50, 0.50),
 }
-"""One colour a role; the order is that of the legend."""
+"""One color per role; the order is that of the legend."""
 
 PANEL_PT = 300.0
 MARGIN_PT = 10.0
@@ -47,7 +47,7 @@ CELL_COLOR: Color = (0.0, 0.65, 0.0)
 OWNER_COLOR: Color = (0.80, 0.0, 0.0)
 UNOWNED = "(no heading)"
 GROUND_ZOOM = 4.0
-"""Pixels a point of a text's page, as many as a picture can be asked for."""
+"""Pixels a point of a text's page, the most of a requested picture."""
 MOST_PIXELS = 20_000_000
 """Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
@@ -79,7 +79,7 @@ class PageContent:
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """The elements named beside the page: page furniture is drawn only, as leaders can be hundreds of dots."""
+        """The elements listed next to the page: page furniture is drawn only, as leaders can be hundreds of dots."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
 
@@ -282,7 +282,7 @@ def _draw_owners(canvas: Any, content: PageContent) -> None:
 
 
 def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_filled: bool = True) -> None:
-    """Write small words on a patch that stands on the upper edge of a box."""
+    """Write small words on a patch at the upper edge of a box."""
     words = _printable(words)
     width = MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
     patch = MUPDF.Rect(x, y - TAG_FONT_PT, x + width, y + 1)
@@ -292,7 +292,7 @@ def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_
 
 
 def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
-    """The legend and the list of elements beside the page."""
+    """The legend and the list of elements next to the page."""
     y = MARGIN_PT + LINE_PT
     canvas.insert_text((x, y), _printable(f"{content.document_id}, page {content.page}"), fontsize=8)
     for role, color in ROLE_COLORS.items():

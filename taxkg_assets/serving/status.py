@@ -120,7 +120,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 
 def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
-    """The reading of each document's rows, and who had a second look at them."""
+    """The reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
 

@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 class Terminal(Console):
-    """A console that prints a mark where a text holds a control character; its own colours and bars are untouched."""
+    """A console that prints a mark where a text contains a control character; its own colors and bars are untouched."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
