@@ -38,6 +38,7 @@ BENCHMARKS = (
     "quality",
     "reliability",
     "retrieval",
+    "rule_effect",
     "rules",
     "served_index",
     "serving",

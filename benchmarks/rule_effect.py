@@ -56,8 +56,9 @@ class Report:
     effects: list[Effect]
 
     def write(self, folder: Path) -> str:
-        """Write `data/rule_effect.csv`, `rule_effect.json` and `rule_effect.md`; return the Markdown."""
-        write_effects(self.effects)
+        """Write `rule_effect.csv`, which belongs into `data`, `rule_effect.json` and `rule_effect.md`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_effects(self.effects, folder / "rule_effect.csv")
         lines = ["# rule_effect", "", "| family | group | rule | set | metric | n | with | without |", "|---" * 8 + "|"]
         for row in self.effects:
             names = f"| {row.family} | {row.group} | {row.rule or f'{row.rules} rules'} | {row.measured_on} "
@@ -73,18 +74,12 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         rival_repeat: Not used.
 
     Returns:
-        Effects of the rules that read questions, then of the families that read documents.
+        Effects of the rules that read questions, then of those that read documents.
 
     Raises:
-        CorpusError: Nothing is released in the home.
+        CorpusError: Nothing is released in the home, or no labels are named.
     """
-    parts = os.environ.get("TAXKG_RULE_EFFECT", "questions,documents").split(",")
-    effects: list[Effect] = []
-    if "questions" in parts:
-        effects += measure_questions(Settings())
-    if "documents" in parts:
-        effects += measure_documents(Settings())
-    return Report(effects)
+    return Report([*measure_questions(Settings()), *measure_documents(Settings())])
 
 
 @contextmanager

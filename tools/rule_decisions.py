@@ -15,16 +15,21 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tools.rule_evidence import Evidence
+
 ROOT = Path(__file__).resolve().parents[1]
 EFFECTS = ROOT / "data" / "rule_effect.csv"
 LEFT_OUT = ("check", "shared", "written")
-"""Sets of questions that count. The development questions do not: rules were tuned on them."""
+"""Sets of questions that count: the check half of `data/library_eval`, the questions of TAXKG_GOLD, and the written
+questions of `data/training`. The development questions are measured, but do not count."""
 COUNTED = ("mrr", "contains_needed", "abstains_on_unanswerable")
 """Metrics that count: the right passage first, an answer with the needed passage, silence where there is no answer."""
-CLOSED_LISTS = {("router", "places"): "states and territories", ("router", "cities"): "large cities"}
-"""Groups that list a closed set. They are decided as a whole: half of a list is worse than none."""
-MEASURED_FAMILIES = ("router", "lay_terms", "guardrail", "levels", "table_lookup", "answers", "ranking", "aliases")
-"""Families whose rules that read questions are measured one by one."""
+DECIDED = {"lay_terms": "everyday words that add terms to a question"}
+"""Families that the measurement decides on.
+
+The other families that read questions are the syntax of keys, revisions, forms and places, and kinds of questions: each
+is a capability with a test, and the labeled questions contain few of each.
+"""
 Key = tuple[str, str, str]
 
 
@@ -105,16 +110,25 @@ def sum_gains(effects: Iterable[Effect], *, sets: Sequence[str] = LEFT_OUT) -> d
         sets: Sets of questions that count.
 
     Returns:
-        Gain by family, group and rule, in questions; rules of a closed list all have the gain of the list.
+        Gain by family, group and rule, in questions.
     """
     gains: dict[Key, float] = defaultdict(float)
     for row in effects:
         if row.rule and row.measured_on in sets and row.metric in COUNTED:
             gains[row.family, row.group, row.rule] += row.total
-    lists: dict[tuple[str, str], float] = defaultdict(float)
-    for (family, group, _), gain in gains.items():
-        lists[family, group] += gain
-    return {key: lists[key[:2]] if key[:2] in CLOSED_LISTS else gain for key, gain in gains.items()}
+    return dict(gains)
+
+
+def list_decided(rows: Iterable[Evidence]) -> set[Key]:
+    """List the rules that the measurement decides on: those with little evidence of the decided families.
+
+    Args:
+        rows: Counts of all rules.
+
+    Returns:
+        Family, group and rule.
+    """
+    return {(row.family, row.group, row.rule) for row in rows if row.is_thin and row.family in DECIDED}
 
 
 def find_unproven(rules: Iterable[Key], gains: Mapping[Key, float]) -> set[Key]:
@@ -125,10 +139,9 @@ def find_unproven(rules: Iterable[Key], gains: Mapping[Key, float]) -> set[Key]:
         gains: Result of `sum_gains`.
 
     Returns:
-        Rules without a gain; a rule that fires in no question has none. Of a closed list all or none.
+        Rules without a gain; a rule that fires in no question has none.
     """
-    lists = {key[:2]: gain for key, gain in gains.items() if key[:2] in CLOSED_LISTS}
-    return {key for key in rules if lists.get(key[:2], gains.get(key, 0.0)) <= SMALLEST_GAIN}
+    return {key for key in rules if gains.get(key, 0.0) <= SMALLEST_GAIN}
 
 
 SMALLEST_GAIN = 0.001

@@ -53,7 +53,7 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
 
     encoder = open_encoder_of(home, hashed)
     if encoder is None:
-        raise ExportError(f"the encoder {hashed} of the index is not here")
+        raise ExportError(f"the encoder {hashed} of the index is missing on this machine")
     small = hashed.endswith(SMALL_ARITHMETIC)
     base = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
     return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)

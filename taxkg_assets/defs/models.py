@@ -134,7 +134,7 @@ def _name_in_use(home: AnyHome) -> str:
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
     if not home.store.place.children(chosen["path"]):
-        raise ModelError(f"The chosen model {chosen['path']} is not there any more: run `taxkg train` again.")
+        raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
     return str(home.store.place.copy_of(chosen["path"]))
 
 
@@ -154,7 +154,7 @@ def _model_hash(name: str) -> str:
         return f"hub:{name}"
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     if not weights:
-        raise ModelError(f"{folder} holds no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
+        raise ModelError(f"{folder} contains no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
     hashed = sha256_of(weights[0])
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(

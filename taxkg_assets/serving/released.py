@@ -180,5 +180,5 @@ def open_release(home: str) -> Released:
     store = Store(home)
     row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:
-        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and mind its gates.")
+        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and check its gates.")
     return Released(store, row)
