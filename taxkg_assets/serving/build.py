@@ -89,9 +89,7 @@ def build(
         log_level: Least level of Dagster's messages that are shown.
 
     Raises:
-        SourceError: A source cannot be scanned.
-        SelectionError: There is no such asset.
-        HomeBusyError: Another build of this home is running.
+        SourceError, SelectionError, HomeBusyError: A source, an asset or the lock of the home is not available.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
