@@ -39,6 +39,7 @@ BENCHMARKS = (
     "quality",
     "reliability",
     "retrieval",
+    "rule_effect",
     "rules",
     "served_index",
     "serving",
