@@ -174,6 +174,24 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
     return tuple(rule for rule in read_rules(name, group) if rule.is_enabled)
 
 
+@cache
+def find_rule(name: str, group: str, rule_id: str) -> Rule:
+    """Find an enabled rule of a list by its id, for lists whose rules have tasks of their own.
+
+    Args:
+        name: Rule family, `rules/<name>.yaml`.
+        group: Key of the list in the family.
+        rule_id: Id of the rule.
+
+    Returns:
+        The rule.
+
+    Raises:
+        KeyError: The list has no enabled rule of this id.
+    """
+    return {rule.id: rule for rule in load_rules(name, group)}[rule_id]
+
+
 def read_rules(name: str, group: str = "rules") -> list[Rule]:
     """Read a list of a rule family with the rules that are switched off, which tests and counts need.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
 from taxkg_assets.verification.wording import find_words, match_word
 
-_HALF = 0.5
+_ABOUT_THEM = 0.5  # weighted share of the words for them that the claim has
 
 
 def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
@@ -30,7 +30,7 @@ def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
     who = find_words(match["who"], language=language)
     total = sum(language.read_weight(word) for word in who)
     found = sum(language.read_weight(word) for word in who if match_word(word, claim.wording.words))
-    return found < _HALF * total
+    return found < _ABOUT_THEM * total
 
 
 def names_some_alone(claim: Claim, text: str) -> bool:
@@ -44,8 +44,8 @@ def names_some_alone(claim: Claim, text: str) -> bool:
 
 
 def _only() -> re.Pattern[str]:
-    return load_rules("verification", "exclusives")[0].pattern
+    return find_rule("verification", "exclusives", "only_these").pattern
 
 
 def _marker() -> re.Pattern[str]:
-    return load_rules("verification", "exclusives")[1].pattern
+    return find_rule("verification", "exclusives", "marker").pattern

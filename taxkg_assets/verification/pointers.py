@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.verification.values import fold
 
 _LONGEST_POINTER = 30
@@ -19,7 +19,7 @@ def is_pointer(text: str) -> bool:
     Source:
         rules/verification.yaml, `pointers`.
     """
-    pattern = load_rules("verification", "pointers")[0].pattern
+    pattern = find_rule("verification", "pointers", "read_on").pattern
     return len(text.split()) <= _LONGEST_POINTER and pattern.search(fold(text)) is not None
 
 
@@ -29,7 +29,7 @@ def find_asides(text: str) -> Sequence[tuple[int, int]]:
     Args:
         text: Words of the passage, folded.
     """
-    return [match.span() for match in load_rules("verification", "pointers")[1].pattern.finditer(text)]
+    return [match.span() for match in find_rule("verification", "pointers", "aside").pattern.finditer(text)]
 
 
 def is_index(heading_path: str) -> bool:
@@ -38,5 +38,5 @@ def is_index(heading_path: str) -> bool:
     Args:
         heading_path: Headings above it, joined with ` > `.
     """
-    pattern = load_rules("verification", "pointers")[2].pattern
+    pattern = find_rule("verification", "pointers", "index").pattern
     return pattern.search(heading_path) is not None
