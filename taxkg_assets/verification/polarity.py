@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.wording import Clause, Wording, Words, find_opposites, find_words, match_word
 
-_NEARLY = 0.95
-_MOSTLY = 0.6
-_TELLING = 0.3
-_HALF = 0.5
-_SURELY = 0.75
-_EXCEPTED = 0.2
-_LEAST_SAID = 3.0
-_LEAST_WEIGHT = 0.1
+# Weighted shares of a clause's words, 0 to 1; chosen on the development statements of data/verify_eval.
+_NEAREST = 0.95  # of the best share: as near as the nearest clause
+_TURNED = 0.6  # a clause with a verb says the same as another
+_CONTRARY = 0.3  # one word alone decides
+_REVERSED = 0.5  # a clause is said, with the other polarity
+_ANSWERED = 0.75  # a denial is denied in other words
+_EXCEPTED = 0.2  # of a statement, only in an exception
+_LEAST_ASSERTED = 3.0  # total weight of words below which a share says nothing
+_LEAST_WEIGHT = 0.1  # of a word that has none
 
 
 def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[str, str] | None:
@@ -47,7 +48,7 @@ def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
         rules/verification.yaml, `senses`.
     """
     senses: Sequence[str] = load_family("verification")["senses"]
-    telling = frozenset().union(*(clause.opposites for clause in one.clauses), frozenset()) & frozenset(senses)
+    telling = frozenset().union(*(clause.opposites for clause in one.clauses)) & frozenset(senses)
     stems = find_words(" ".join(telling), language=language) & one.words
     return any(not match_word(stem, words) for stem in stems)
 
@@ -60,11 +61,11 @@ def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]
         other: The passage.
         weights: Weight of each word of the statement.
     """
-    said = frozenset().union(*(own.words for own in other.clauses if not own.is_condition), frozenset())
-    own = frozenset().union(*(clause.words for clause in one.clauses if not clause.is_condition), frozenset())
+    said = _join_words(own for own in other.clauses if not own.is_condition)
+    own = _join_words(own for own in one.clauses if not own.is_condition)
     total = sum(weights.get(word, 0.0) for word in own)
     found = sum(weights.get(word, 0.0) for word in own if match_word(word, said))
-    return found / total if total >= _LEAST_SAID else 1.0
+    return found / total if total >= _LEAST_ASSERTED else 1.0
 
 
 def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -77,8 +78,8 @@ def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
     """
     if any(clause.is_exception for clause in one.clauses):
         return False
-    rest = frozenset().union(*(own.words for own in other.clauses if not own.is_exception), frozenset())
-    free = frozenset().union(*(own.words for own in other.clauses if own.is_exception), frozenset())
+    rest = _join_words(own for own in other.clauses if not own.is_exception)
+    free = _join_words(own for own in other.clauses if own.is_exception)
     total = sum(weights.get(word, 0.0) for word in one.words)
     alone = [word for word in one.words if match_word(word, free) and not match_word(word, rest)]
     return sum(weights.get(word, 0.0) for word in alone) >= _EXCEPTED * total > 0
@@ -136,7 +137,7 @@ def _is_unanswered(clause: Clause, other: Wording, *, weights: Mapping[str, floa
     if any(match_word(word, own.words) for own in denials for word in clause.heads or clause.words):
         return False
     _, share = _find_nearest(clause.words, denials, weights=weights)
-    return share < _SURELY * sum(_weight_of(word, weights) for word in clause.words)
+    return share < _ANSWERED * sum(_weight_of(word, weights) for word in clause.words)
 
 
 def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -144,7 +145,7 @@ def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, flo
     total = sum(_weight_of(word, weights) for word in clause.words)
     for word in clause.words:
         signs = {own.is_negative for own in other.clauses if match_word(word, own.words)}
-        if signs == {not clause.is_negative} and _weight_of(word, weights) >= _TELLING * total:
+        if signs == {not clause.is_negative} and _weight_of(word, weights) >= _CONTRARY * total:
             return True
     return False
 
@@ -157,14 +158,14 @@ def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
         other: The passage.
         weights: Weight of each word of the statement.
     """
-    labels = frozenset().union(*(own.words for own in other.clauses if not own.has_verb), frozenset())
+    labels = _join_words(own for own in other.clauses if not own.has_verb)
     for clause in one.clauses:
         words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
         nearest, share = _find_nearest(words, other.clauses, weights=weights)
         total = sum(_weight_of(word, weights) for word in words)
         # Two cases of one rule differ in their conditions; neither denies the other.
         is_opposite = all(own.is_negative != clause.is_negative and not own.is_condition for own in nearest)
-        if share >= _HALF * total and is_opposite:
+        if share >= _REVERSED * total and is_opposite:
             return True
     return False
 
@@ -177,7 +178,7 @@ def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) 
     stated = [own for own in other.clauses if own.has_verb]
     nearest, share = _find_nearest(clause.words, stated, weights=weights)
     total = sum(_weight_of(word, weights) for word in clause.words)
-    is_said = clause.has_verb and share >= _MOSTLY * total
+    is_said = clause.has_verb and share >= _TURNED * total
     return is_said and all(own.is_negative != clause.is_negative for own in nearest)
 
 
@@ -202,7 +203,11 @@ def _find_nearest(
     """Return the clauses that share most of some words, by weight, and how much that is."""
     shares = [sum(_weight_of(word, weights) for word in words if match_word(word, own.words)) for own in clauses]
     best = max(shares, default=0.0)
-    return [own for share, own in zip(shares, clauses, strict=True) if share >= _NEARLY * best > 0], best
+    return [own for share, own in zip(shares, clauses, strict=True) if share >= _NEAREST * best > 0], best
+
+
+def _join_words(clauses: Iterable[Clause]) -> Words:
+    return frozenset[str]().union(*(clause.words for clause in clauses))
 
 
 def _weight_of(word: str, weights: Mapping[str, float]) -> float:

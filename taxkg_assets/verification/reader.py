@@ -1,4 +1,4 @@
-"""Reads the words and values of passages, the words once."""
+"""Words and values of passages, as the comparison with a claim needs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_KEPT = 50_000
 
 
 class PassageReader:
-    """Reads the words and values of passages once."""
+    """Reads words and values of passages, and keeps the words of those that were read."""
 
     def __init__(self, language: Language, forms: Mapping[str, Sequence[str]]) -> None:
         """Take the functions that read words, and the short names of each document's forms."""
