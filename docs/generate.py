@@ -23,7 +23,14 @@ from taxkg_assets.settings import Settings
 HERE = Path(__file__).resolve().parent
 # `python docs/generate.py` does not have the checkout on its path.
 sys.path.insert(0, str(HERE.parent))
-from tools.rule_decisions import list_decided, read_effects, sum_gains  # noqa: E402
+from tools.rule_decisions import (  # noqa: E402
+    CHOSEN_ON,
+    CONFIRMED_ON,
+    SMALLEST_GAIN,
+    list_decided,
+    read_effects,
+    sum_gains,
+)
 from tools.rule_evidence import (  # noqa: E402
     FEWEST_DOCUMENTS,
     FEWEST_LABELS,
@@ -145,27 +152,29 @@ def _write_decisions(rows: Sequence[Evidence]) -> list[str]:
     families = dict.fromkeys(row.family for row in rows if (row.family, row.group, row.rule) in decided)
     lines = [
         "`python -m benchmarks rule_effect` switches off each rule with little evidence that reads questions, and",
-        "evaluates the questions in which it fires: the check half of `data/library_eval`, the questions of",
-        "`TAXKG_GOLD`, and the written questions of `data/training`. What counts is the sum over them of the",
-        "reciprocal rank, of answers with the needed passage, and of silence where there is no answer. A rule without",
-        "a gain has `enabled: false` in its file: it is tested and counted, but not used. The effects are in",
-        "`data/rule_effect.csv`.",
+        "evaluates the questions in which it fires. What counts is the sum of the reciprocal rank, of answers with",
+        "the needed passage, and of silence where there is no answer. The development half of `data/library_eval`",
+        "and the written questions of `data/training` propose the rules to switch off: those without a gain. The",
+        "check half and the questions of `TAXKG_GOLD` confirm it for a family as a whole: if they lose by it, all",
+        "its rules stay on. A rule that is off has `enabled: false` in its file: it is tested and counted, but not",
+        "used. The effects are in `data/rule_effect.csv`.",
         "",
         "The measurement decides on `lay_terms`. The other families that read questions are the syntax of keys,",
         "revisions, forms and places, and kinds of questions: capabilities with tests, of which the labeled questions",
         "contain few. Rules that read documents are not decided yet: the labels measure headings, owners, roles and",
         "cells, but few other decisions of these rules, such as the identity of a document.",
         "",
-        "| family | rules with little evidence | on, with a gain | off |",
-        "|---|---|---|---|",
+        "| family | rules with little evidence | without a gain | what confirming questions lose without them | off |",
+        "|---|---|---|---|---|",
     ]
+    gains, confirming = (sum_gains(effects, sets=sets) for sets in (CHOSEN_ON, CONFIRMED_ON))
     for family in families:
         own = {key for key in decided if key[0] == family}
-        lines.append(f"| {family} | {len(own)} | {len(own - off)} | {len(own & off)} |")
-    gains = sum_gains(effects)
-    lines += ["", "Switched off, with the sum of gains in questions; 0 where the rule fires in none of them:", ""]
-    lines += [f"- `{'.'.join(key)}`: {gains.get(key, 0.0):+.2f}" for key in sorted(off)]
-    return lines
+        weak = [key for key in own if gains.get(key, 0.0) <= SMALLEST_GAIN]
+        lost = sum(confirming.get(key, 0.0) for key in weak)
+        lines.append(f"| {family} | {len(own)} | {len(weak)} | {lost:.2f} | {len(own & off)} |")
+    listed = [f"- `{'.'.join(key)}`: {gains.get(key, 0.0):+.2f}" for key in sorted(off)]
+    return [*lines, "", *listed] if listed else lines
 
 
 def _cell(text: str) -> str:

@@ -1,7 +1,9 @@
 """Which rules with little evidence stay on: the decision from measured effects, and where it is recorded.
 
 `python -m benchmarks rule_effect` measures what is lost without each rule with little evidence and writes
-`data/rule_effect.csv`. A rule that brings no measured gain gets `enabled: false` in its rule file.
+`data/rule_effect.csv`. Development questions propose the rules to switch off: those without a gain. Questions that
+nothing is chosen on confirm it: if they lose by it, all rules of the family stay on. What is off has `enabled: false`
+in its rule file.
 
 Here: reading and deciding. Not here: measuring, which needs a built home.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,13 @@ from tools.rule_evidence import Evidence
 
 ROOT = Path(__file__).resolve().parents[1]
 EFFECTS = ROOT / "data" / "rule_effect.csv"
-LEFT_OUT = ("check", "shared", "written")
-"""Sets of questions that count: the check half of `data/library_eval`, the questions of TAXKG_GOLD, and the written
-questions of `data/training`. The development questions are measured, but do not count."""
+CHOSEN_ON = ("development", "written")
+"""Sets that propose what to switch off: the development half of `data/library_eval`, and the written questions of
+`data/training`."""
+CONFIRMED_ON = ("check", "shared")
+"""Sets that only confirm it, for a family as a whole: the check half of `data/library_eval`, and TAXKG_GOLD."""
+SMALLEST_GAIN = 0.001
+"""Gain in questions below which there is none; the file has five decimals."""
 COUNTED = ("mrr", "contains_needed", "abstains_on_unanswerable")
 """Metrics that count: the right passage first, an answer with the needed passage, silence where there is no answer."""
 DECIDED = {"lay_terms": "everyday words that add terms to a question"}
@@ -102,7 +108,7 @@ def read_effects(path: Path = EFFECTS) -> list[Effect]:
         ]
 
 
-def sum_gains(effects: Iterable[Effect], *, sets: Sequence[str] = LEFT_OUT) -> dict[Key, float]:
+def sum_gains(effects: Iterable[Effect], *, sets: Sequence[str]) -> dict[Key, float]:
     """Sum the gains of each rule over the questions in which it fires.
 
     Args:
@@ -131,18 +137,19 @@ def list_decided(rows: Iterable[Evidence]) -> set[Key]:
     return {(row.family, row.group, row.rule) for row in rows if row.is_thin and row.family in DECIDED}
 
 
-def find_unproven(rules: Iterable[Key], gains: Mapping[Key, float]) -> set[Key]:
-    """Find the rules that a measurement does not turn on.
+def find_unproven(rules: Iterable[Key], effects: Sequence[Effect]) -> set[Key]:
+    """Find the rules to switch off.
 
     Args:
         rules: Rules with little evidence that were measured.
-        gains: Result of `sum_gains`.
+        effects: Effects of these rules.
 
     Returns:
-        Rules without a gain; a rule that fires in no question has none.
+        Rules without a gain on `CHOSEN_ON`, of the families that lose nothing without them on `CONFIRMED_ON`.
     """
-    return {key for key in rules if gains.get(key, 0.0) <= SMALLEST_GAIN}
-
-
-SMALLEST_GAIN = 0.001
-"""Gain in questions below which there is none; the file has five decimals."""
+    gains, confirming = (sum_gains(effects, sets=sets) for sets in (CHOSEN_ON, CONFIRMED_ON))
+    weak = {key for key in rules if gains.get(key, 0.0) <= SMALLEST_GAIN}
+    lost: dict[str, float] = defaultdict(float)
+    for key in weak:
+        lost[key[0]] += confirming.get(key, 0.0)
+    return {key for key in weak if lost[key[0]] <= SMALLEST_GAIN}
