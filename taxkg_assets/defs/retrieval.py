@@ -23,6 +23,7 @@ from taxkg_assets.defs.index_files import (
     write_index_files,
 )
 from taxkg_assets.defs.indexes import has_index, open_index
+from taxkg_assets.defs.kept_tokens import KeptTokens
 from taxkg_assets.defs.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.place import LocalPlace
@@ -132,6 +133,7 @@ def build_index_version(
     store: Store,
     contents: dict[str, str],
     terms: FoundTerms,
+    kept_tokens: KeptTokens,
 ) -> pl.DataFrame:
     """One built version of the search index, in a folder named after its content; a half-built one has no row."""
     import lancedb  # takes a second to load, which most runs do not need
@@ -146,7 +148,9 @@ def build_index_version(
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
-    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder)
+    memory = kept_tokens.read(encoder.model_hash)
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
+    kept_tokens.keep(encoder.model_hash, memory)
     known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
@@ -193,6 +197,7 @@ index = table(
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "terms": find_known_terms,
+        "kept_tokens": lambda home: KeptTokens(home.store),
         "contents": _contents("chunks", "documents", "embeddings", "summaries", "tables"),
     },
     fingerprint=_index_fingerprint,

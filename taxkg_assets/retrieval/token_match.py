@@ -6,8 +6,7 @@ token in its place, and takes a few bytes per passage, not some hundred thousand
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from taxkg_assets.retrieval.encoder import Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
+from taxkg_assets.retrieval.token_memory import TokenMemory, digest_text
 from taxkg_assets.rules.loader import load_family
 
 _NO_TOKEN = -1
@@ -72,24 +72,32 @@ class TokenIndex:
         return np.where(known, self.rarity[places], self.rarity.max()).astype(np.float64)
 
 
-def build_token_index(texts: Sequence[str], *, encoder: Encoder) -> TokenIndex:
+def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory | None = None) -> TokenIndex:
     """Collect the tokens of passages and compute a vector for each.
 
     Args:
         texts: Passages as they are encoded, in the order of the index's rows.
         encoder: Encoder of the index.
+        memory: What this encoder computed before. Afterwards it contains what these passages need, and nothing else;
+            the index is the same with any memory.
 
     Returns:
         Tokens by passage, with vectors. A token that the sample lacks has the vector of the token alone.
     """
-    lists = _find_distinct(texts, encoder)
+    memory = TokenMemory() if memory is None else memory
+    keys = [digest_text(text) for text in texts]
+    _find_distinct(dict(zip(keys, texts, strict=True)), encoder=encoder, memory=memory)
+    lists = [memory.distinct[key] for key in keys]
     tokens, numbers = np.unique(np.concatenate([*lists, np.zeros(0, np.int32)]), return_inverse=True)
     starts = np.concatenate([[0], np.cumsum([len(own) for own in lists])]).astype(np.int64)
     frequencies = np.bincount(numbers, minlength=len(tokens))
     rarity = np.log(1 + (len(lists) - frequencies + 0.5) / (frequencies + 0.5))
+    sample = {digest_text(text): text for text in draw_sample(texts)}
+    vectors = _find_vectors(tokens, sample, encoder=encoder, memory=memory)
+    memory.forget_others(keys, sampled=sample)
     return TokenIndex(
         tokens=tokens,
-        vectors=_find_vectors(tokens, draw_sample(texts), encoder=encoder),
+        vectors=vectors,
         rarity=rarity.astype(np.float32),
         starts=starts,
         places=numbers.astype(np.int32),
@@ -106,23 +114,47 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
         Distinct passages. A change of few passages changes few of them.
     """
     count: int = load_family("ranking")["tokens"]["sample"]
-    return sorted(set(texts), key=lambda text: hashlib.sha256(text.encode()).digest())[:count]
+    return sorted(set(texts), key=digest_text)[:count]
 
 
-def _find_distinct(texts: Sequence[str], encoder: Encoder) -> list[npt.NDArray[np.int32]]:
-    found: list[npt.NDArray[np.int32]] = []
-    for first in range(0, len(texts), _READ_AT_ONCE):
-        lists = encoder.find_tokens(texts[first : first + _READ_AT_ONCE])
-        found += [np.unique(np.array(own or [_NO_TOKEN], dtype=np.int32)) for own in lists]
-    return found
+def _find_distinct(texts: Mapping[bytes, str], *, encoder: Encoder, memory: TokenMemory) -> None:
+    """Remember the distinct tokens of each text, by its digest."""
+    new = [key for key in texts if key not in memory.distinct]
+    for first in range(0, len(new), _READ_AT_ONCE):
+        part = new[first : first + _READ_AT_ONCE]
+        lists = encoder.find_tokens([texts[key] for key in part])
+        found = [np.unique(np.array(own or [_NO_TOKEN], dtype=np.int32)) for own in lists]
+        memory.distinct.update(zip(part, found, strict=True))
 
 
-def _find_vectors(tokens: npt.NDArray[np.int32], sample: Sequence[str], *, encoder: Encoder) -> Vectors:
+def _find_vectors(
+    tokens: npt.NDArray[np.int32], sample: Mapping[bytes, str], *, encoder: Encoder, memory: TokenMemory
+) -> Vectors:
     """Return the mean direction of each token over a sample of texts."""
-    sums: Vectors = np.zeros((len(tokens), encoder.dimension), dtype=np.float32)
-    for own in encoder.encode_tokens(sample):
-        np.add.at(sums, np.searchsorted(tokens, own.tokens), own.vectors)
+    new = [key for key in sample if key not in memory.sums]
+    encoded = encoder.encode_tokens([sample[key] for key in new]) if new else []
+    memory.sums.update(zip(new, map(_sum_by_token, encoded), strict=True))
+    sums: Vectors = np.zeros((len(tokens), _find_dimension(encoder, memory)), dtype=np.float32)
+    for key in sample:
+        sums[np.searchsorted(tokens, memory.sums[key].tokens)] += memory.sums[key].vectors
     lone = np.flatnonzero(~sums.any(axis=1) & (tokens != _NO_TOKEN))
-    sums[lone] = encoder.encode_lone_tokens(tokens[lone].tolist())
+    unknown = [token for token in tokens[lone].tolist() if token not in memory.lone]
+    memory.lone.update(zip(unknown, encoder.encode_lone_tokens(unknown) if unknown else (), strict=True))
+    if len(lone):
+        sums[lone] = np.stack([memory.lone[token] for token in tokens[lone].tolist()])
     unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
     return unit.round(4)
+
+
+def _find_dimension(encoder: Encoder, memory: TokenMemory) -> int:
+    """Return the length of a vector, without loading an encoder that is not needed."""
+    known = next(iter(memory.sums.values()), None)
+    return encoder.dimension if known is None else known.vectors.shape[1]
+
+
+def _sum_by_token(own: TokenVectors) -> TokenVectors:
+    """Return the distinct tokens of a text with the sums of their vectors."""
+    tokens, numbers = np.unique(own.tokens, return_inverse=True)
+    sums: Vectors = np.zeros((len(tokens), own.vectors.shape[1]), dtype=np.float32)
+    np.add.at(sums, numbers, own.vectors)
+    return TokenVectors(tokens, sums)
