@@ -163,7 +163,9 @@ def build_runs_on_index(
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     asked = [encoder, *([base.encoder] if base is not None else [])]
-    encoders = [RememberingEncoder(one, questions.read(one.model_hash)) for one in asked]
+    encoders = [
+        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in asked
+    ]
     path = index["path"].item()
     searcher = Searcher(
         index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
@@ -181,6 +183,7 @@ def build_runs_on_index(
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
     for one in encoders:
         questions.keep(one.model_hash, one.questions)
+        questions.keep_tokens(one.model_hash, one.question_tokens)
     return runs
 
 
@@ -197,7 +200,8 @@ def open_judge(home: Home) -> Proposer | None:
 
 def has_question_vectors(home: Home) -> bool:
     """Whether questions were encoded before by this encoder; else each process would load its model."""
-    return bool(QuestionVectors(home.store).read(model_hash(home)))
+    kept, hashed = QuestionVectors(home.store), model_hash(home)
+    return bool(kept.read(hashed)) and bool(kept.read_tokens(hashed))
 
 
 eval_runs = table(

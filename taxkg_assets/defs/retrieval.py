@@ -47,7 +47,7 @@ from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
-from taxkg_assets.retrieval.token_match import build_token_index
+from taxkg_assets.retrieval.token_match import build_token_index, remember_tokens
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -77,6 +77,25 @@ INDEXED = ("chunks", "embeddings")
 """Tables whose rows an index holds again."""
 KEPT_RELEASES = 3
 
+
+def keep_tokens(home: Home, embeddings: pl.DataFrame) -> None:
+    """Keep the tokens of the passages whose vectors were computed: the encoder is loaded here, and an index needs them.
+
+    Args:
+        home: The home.
+        embeddings: Rows of the table; nothing is kept where there are none.
+    """
+    if embeddings.is_empty():
+        return
+    accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
+    texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
+    kept = KeptTokens(home.store)
+    for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])):
+        memory = kept.read(encoder.model_hash)
+        remember_tokens(texts, encoder=encoder, memory=memory)
+        kept.keep(encoder.model_hash, memory)
+
+
 embeddings = table(
     schemas.Embeddings,
     build_embeddings,
@@ -90,6 +109,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
+    publish=keep_tokens,
 )
 
 

@@ -6,7 +6,7 @@ token in its place, and takes a few bytes per passage, not some hundred thousand
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,19 +85,15 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
         Tokens by passage, with vectors. A token that the sample lacks has the vector of the token alone.
     """
     memory = TokenMemory() if memory is None else memory
-    keys = [digest_text(text) for text in texts]
-    _find_distinct(dict(zip(keys, texts, strict=True)), encoder=encoder, memory=memory)
+    keys, sample = remember_tokens(texts, encoder=encoder, memory=memory)
     lists = [memory.distinct[key] for key in keys]
     tokens, numbers = np.unique(np.concatenate([*lists, np.zeros(0, np.int32)]), return_inverse=True)
     starts = np.concatenate([[0], np.cumsum([len(own) for own in lists])]).astype(np.int64)
     frequencies = np.bincount(numbers, minlength=len(tokens))
     rarity = np.log(1 + (len(lists) - frequencies + 0.5) / (frequencies + 0.5))
-    sample = {digest_text(text): text for text in draw_sample(texts)}
-    vectors = _find_vectors(tokens, sample, encoder=encoder, memory=memory)
-    memory.forget_others(keys, sampled=sample)
     return TokenIndex(
         tokens=tokens,
-        vectors=vectors,
+        vectors=_find_vectors(tokens, sample, dimension=_find_dimension(encoder, memory), memory=memory),
         rarity=rarity.astype(np.float32),
         starts=starts,
         places=numbers.astype(np.int32),
@@ -117,31 +113,49 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
     return sorted(set(texts), key=digest_text)[:count]
 
 
-def _find_distinct(texts: Mapping[bytes, str], *, encoder: Encoder, memory: TokenMemory) -> None:
-    """Remember the distinct tokens of each text, by its digest."""
-    new = [key for key in texts if key not in memory.distinct]
+def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
+    """Compute what an index needs of the tokens of its passages, as far as the memory lacks it.
+
+    Args:
+        texts: Passages as they are encoded.
+        encoder: Encoder of the index.
+        memory: What this encoder computed before; afterwards it contains what these passages need, and nothing else.
+
+    Returns:
+        The digest of each passage, and those of the sample in its order.
+    """
+    keys = [digest_text(text) for text in texts]
+    text_of = dict(zip(keys, texts, strict=True))
+    sample = [digest_text(text) for text in draw_sample(texts)]
+    memory.forget_others(text_of, sampled=sample)
+    new = [key for key in text_of if key not in memory.distinct]
     for first in range(0, len(new), _READ_AT_ONCE):
         part = new[first : first + _READ_AT_ONCE]
-        lists = encoder.find_tokens([texts[key] for key in part])
+        lists = encoder.find_tokens([text_of[key] for key in part])
         found = [np.unique(np.array(own or [_NO_TOKEN], dtype=np.int32)) for own in lists]
         memory.distinct.update(zip(part, found, strict=True))
+    new = [key for key in sample if key not in memory.sums]
+    encoded = encoder.encode_tokens([text_of[key] for key in new]) if new else []
+    memory.sums.update(zip(new, map(_sum_by_token, encoded), strict=True))
+    summed = np.concatenate([[_NO_TOKEN], *(own.tokens for own in memory.sums.values())])
+    printed = np.concatenate([np.zeros(0, np.int32), *memory.distinct.values()])
+    unknown = [token for token in np.setdiff1d(printed, summed).tolist() if token not in memory.lone]
+    memory.lone.update(zip(unknown, encoder.encode_lone_tokens(unknown) if unknown else (), strict=True))
+    return keys, sample
 
 
 def _find_vectors(
-    tokens: npt.NDArray[np.int32], sample: Mapping[bytes, str], *, encoder: Encoder, memory: TokenMemory
+    tokens: npt.NDArray[np.int32], sample: Sequence[bytes], *, dimension: int, memory: TokenMemory
 ) -> Vectors:
-    """Return the mean direction of each token over a sample of texts."""
-    new = [key for key in sample if key not in memory.sums]
-    encoded = encoder.encode_tokens([sample[key] for key in new]) if new else []
-    memory.sums.update(zip(new, map(_sum_by_token, encoded), strict=True))
-    sums: Vectors = np.zeros((len(tokens), _find_dimension(encoder, memory)), dtype=np.float32)
-    for key in sample:
-        sums[np.searchsorted(tokens, memory.sums[key].tokens)] += memory.sums[key].vectors
-    lone = np.flatnonzero(~sums.any(axis=1) & (tokens != _NO_TOKEN))
-    unknown = [token for token in tokens[lone].tolist() if token not in memory.lone]
-    memory.lone.update(zip(unknown, encoder.encode_lone_tokens(unknown) if unknown else (), strict=True))
-    if len(lone):
-        sums[lone] = np.stack([memory.lone[token] for token in tokens[lone].tolist()])
+    """Return the mean direction of each token over a sample of texts; a token that it lacks has its own vector."""
+    sums: Vectors = np.zeros((len(tokens), dimension), dtype=np.float32)
+    is_summed = tokens == _NO_TOKEN
+    for own in map(memory.sums.__getitem__, sample):
+        places = np.searchsorted(tokens, own.tokens)
+        sums[places] += own.vectors
+        is_summed[places] = True
+    for place in np.flatnonzero(~is_summed).tolist():
+        sums[place] = memory.lone[int(tokens[place])]
     unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
     return unit.round(4)
 
