@@ -7,7 +7,7 @@ token in its place, and takes a few bytes per passage, not some hundred thousand
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from taxkg_assets.rules.loader import load_family
 _NO_TOKEN = -1
 """Only token of an empty passage; no vector is near it."""
 _READ_AT_ONCE = 2_000
+_REMEMBERED = 8
+"""Questions whose comparison with all tokens is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class TokenIndex:
         """
         if not len(question.tokens) or not len(rows) or not len(self.tokens):
             return np.zeros(len(rows))
-        near = self.vectors @ question.vectors.T
+        near = self.compare(question)
         lengths = self.starts[rows + 1] - self.starts[rows]
         begins = np.cumsum(lengths) - lengths
         entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
@@ -65,11 +67,37 @@ class TokenIndex:
         scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores
 
+    def compare(self, question: TokenVectors) -> Vectors:
+        """Return the cosine of each token of the passages to each of a question, shape (tokens, question's tokens)."""
+        near: Vectors = self.vectors @ question.vectors.T
+        return near
+
     def _read_rarity(self, tokens: npt.NDArray[np.int32]) -> Floats:
         """Return the rarity of some tokens; an unknown one is as rare as one of a single passage."""
         places = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
         known = self.tokens[places] == tokens
         return np.where(known, self.rarity[places], self.rarity.max()).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberingTokens(TokenIndex):
+    """An index that remembers the comparisons of the last questions: compared systems search for the same one."""
+
+    known: dict[bytes, Vectors] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, tokens: TokenIndex) -> RememberingTokens:
+        """Return the same index with a memory of its own."""
+        return cls(**{one.name: getattr(tokens, one.name) for one in fields(TokenIndex)})
+
+    def compare(self, question: TokenVectors) -> Vectors:
+        """Return the cosines of all tokens to those of a question, computed once for each question."""
+        key = question.tokens.tobytes() + question.vectors.tobytes()
+        if key not in self.known:
+            if len(self.known) >= _REMEMBERED:
+                self.known.clear()
+            self.known[key] = TokenIndex.compare(self, question)
+        return self.known[key]
 
 
 def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory | None = None) -> TokenIndex:

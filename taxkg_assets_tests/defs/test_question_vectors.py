@@ -33,7 +33,9 @@ def test_kept_vectors_come_back_bit_by_bit_and_are_added_to(tmp_path: Path) -> N
 def test_kept_tokens_of_questions_come_back_bit_by_bit_and_are_added_to(tmp_path: Path) -> None:
     kept = QuestionVectors(Store(tmp_path))
     assert kept.read_tokens("weights") == {}
-    kept.keep_tokens("weights", {"one?": TokenVectors(np.array([7, 2], np.int32), np.eye(2, 3, dtype=np.float32) / 3)})
+    kept.keep_tokens(
+        "weights", {"one?": TokenVectors(np.array([7, 2], np.int32), np.full((2, 3), 1 / 3, dtype=np.float32))}
+    )
     kept.keep_tokens("weights", {"?": TokenVectors(np.zeros(0, np.int32), np.zeros((0, 3), np.float32))})
     found = kept.read_tokens("weights")
     assert found["one?"].tokens.tolist() == [7, 2]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taxkg_assets.retrieval.encoder import TokenVectors, Vectors
-from taxkg_assets.retrieval.token_match import TokenIndex, build_token_index, draw_sample
+from taxkg_assets.retrieval.token_match import RememberingTokens, TokenIndex, build_token_index, draw_sample
 from taxkg_assets.retrieval.token_memory import TokenMemory, digest_text, read_memory
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
@@ -141,3 +141,10 @@ def test_the_memory_contains_what_the_last_passages_need_and_no_more() -> None:
 def test_an_empty_memory_is_written_and_read() -> None:
     memory = read_memory(TokenMemory().list_arrays())
     assert (memory.distinct, memory.sums, memory.lone) == ({}, {}, {})
+
+
+def test_a_remembered_comparison_gives_the_same_scores(index: TokenIndex) -> None:
+    remembering = RememberingTokens.of(index)
+    for question in ("rent duty", "port", "rent duty", *(f"port {'rent ' * number}" for number in range(10))):
+        assert _score(remembering, question) == _score(index, question)
+    assert 0 < len(remembering.known) <= 8
