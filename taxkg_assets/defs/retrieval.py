@@ -78,19 +78,12 @@ INDEXED = ("chunks", "embeddings")
 KEPT_RELEASES = 3
 
 
-def keep_tokens(home: Home, embeddings: pl.DataFrame) -> None:
-    """Keep the tokens of the passages whose vectors were computed: the encoder is loaded here, and an index needs them.
-
-    Args:
-        home: The home.
-        embeddings: Rows of the table; nothing is kept where there are none.
-    """
-    if embeddings.is_empty():
-        return
+def keep_tokens(home: Home) -> None:
+    """Keep the tokens of the passages that have vectors now: the encoder is loaded here, and an index needs them."""
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     kept = KeptTokens(home.store)
-    for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])):
+    for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
         memory = kept.read(encoder.model_hash)
         remember_tokens(texts, encoder=encoder, memory=memory)
         kept.keep(encoder.model_hash, memory)
@@ -109,7 +102,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
-    publish=keep_tokens,
+    keep=keep_tokens,
 )
 
 

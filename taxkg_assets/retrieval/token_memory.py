@@ -76,8 +76,8 @@ def read_memory(arrays: Arrays) -> TokenMemory:
         KeyError: An array is missing.
     """
     memory = TokenMemory()
-    memory.distinct.update((key, arrays["distinct"][part]) for key, part in _read_parts("distinct", arrays))
-    tokens, vectors = arrays["sums"], arrays["sums_vectors"]
+    distinct, tokens, vectors = arrays["distinct"], arrays["sums"], arrays["sums_vectors"]
+    memory.distinct.update((key, distinct[part]) for key, part in _read_parts("distinct", arrays))
     memory.sums.update((key, TokenVectors(tokens[part], vectors[part])) for key, part in _read_parts("sums", arrays))
     memory.lone.update(zip(arrays["lone"].tolist(), arrays["lone_vectors"], strict=True))
     return memory
