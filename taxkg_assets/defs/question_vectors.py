@@ -1,4 +1,4 @@
-"""Vectors of the evaluation's questions and of their tokens, kept in the home: each build asks the same questions.
+"""Vectors of the evaluation's questions and of their tokens, kept in the home from build to build.
 
 They are named after the encoder's weights and its code, so that another encoder or another arithmetic finds none.
 """

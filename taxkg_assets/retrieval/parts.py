@@ -23,6 +23,7 @@ class Parts:
     hyde: bool = False
     cells: bool = True
     tokens: bool = True
+    typos: bool = True
 
 
 DEFAULT_PARTS = Parts()
