@@ -98,6 +98,7 @@ def table(
     code: Sequence[Callable[..., Any]] = (),
     own_laws: Sequence[Callable[..., pl.DataFrame]] = (),
     publish: Callable[[Home, pl.DataFrame], None] | None = None,
+    keep: Callable[[Home], None] | None = None,
     show: Show | None = None,
     parts: Parts | None = None,
     dealt: str = "",
@@ -116,6 +117,8 @@ def table(
         code: Further functions and classes whose code decides the rows, such as what handles open.
         own_laws: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
         publish: Writes further outputs for the finished rows, such as a report.
+        keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
+            table stale.
         show: What the UI shows besides rows.
         parts: How the table is made in parts, so that only parts of changed documents are made again.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
@@ -136,7 +139,7 @@ def table(
         )
 
     maker = Maker(build, read, opened, has_settings)
-    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep)
     record = TableRecord(
         name,
         upstream,

@@ -13,6 +13,7 @@ from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.index_files import open_catalogue, open_whole_index
+from taxkg_assets.defs.kept_tokens import KeptTokens
 from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.question_vectors import QuestionVectors
@@ -124,13 +125,18 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
 
 
-def open_base_systems(searcher: Searcher, settings: Settings, *, base: Base) -> Mapping[str, System]:
+def open_base_systems(
+    searcher: Searcher, settings: Settings, *, base: Base, kept_tokens: KeptTokens
+) -> Mapping[str, System]:
     """Vectors alone and the whole pipeline without a reranker, as they were before the encoder was tuned."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
     units = build_units(rows, summaries=base.summaries).sort("level", "document_id", "chunk_ix", "chunk_id")
-    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=base.encoder)
+    memory = kept_tokens.read(base.encoder.model_hash)
+    texts = rows.select(text=embedded_text())["text"].to_list()
+    tokens = build_token_index(texts, encoder=base.encoder, memory=memory)
+    kept_tokens.keep(base.encoder.model_hash, memory)
     index = replace(
         searcher.index,
         vectors=vectors,
@@ -162,7 +168,9 @@ def build_runs_on_index(
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
     asked = [encoder, *([base.encoder] if base is not None else [])]
-    encoders = [RememberingEncoder(one, questions.read(one.model_hash)) for one in asked]
+    encoders = [
+        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in asked
+    ]
     path = index["path"].item()
     searcher = Searcher(
         index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
@@ -173,10 +181,14 @@ def build_runs_on_index(
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
     )
-    before = open_base_systems(searcher, settings, base=replace(base, encoder=encoders[1])) if base is not None else {}
+    before: Mapping[str, System] = {}
+    if base is not None:
+        own = replace(base, encoder=encoders[1])
+        before = open_base_systems(searcher, settings, base=own, kept_tokens=KeptTokens(store))
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
     for one in encoders:
         questions.keep(one.model_hash, one.questions)
+        questions.keep_tokens(one.model_hash, one.question_tokens)
     return runs
 
 
@@ -193,7 +205,8 @@ def open_judge(home: Home) -> Proposer | None:
 
 def has_question_vectors(home: Home) -> bool:
     """Whether questions were encoded before by this encoder; else each process would load its model."""
-    return bool(QuestionVectors(home.store).read(model_hash(home)))
+    kept, hashed = QuestionVectors(home.store), model_hash(home)
+    return bool(kept.read(hashed)) and bool(kept.read_tokens(hashed))
 
 
 eval_runs = table(

@@ -23,6 +23,7 @@ from taxkg_assets.defs.index_files import (
     write_index_files,
 )
 from taxkg_assets.defs.indexes import has_index, open_index
+from taxkg_assets.defs.kept_tokens import KeptTokens
 from taxkg_assets.defs.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.place import LocalPlace
@@ -46,7 +47,7 @@ from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.release import build_release
 from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
-from taxkg_assets.retrieval.token_match import build_token_index
+from taxkg_assets.retrieval.token_match import build_token_index, remember_tokens
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -76,6 +77,18 @@ INDEXED = ("chunks", "embeddings")
 """Tables whose rows an index holds again."""
 KEPT_RELEASES = 3
 
+
+def keep_tokens(home: Home) -> None:
+    """Keep the tokens of the passages that have vectors now: the encoder is loaded here, and an index needs them."""
+    accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
+    texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
+    kept = KeptTokens(home.store)
+    for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
+        memory = kept.read(encoder.model_hash)
+        remember_tokens(texts, encoder=encoder, memory=memory)
+        kept.keep(encoder.model_hash, memory)
+
+
 embeddings = table(
     schemas.Embeddings,
     build_embeddings,
@@ -89,6 +102,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
+    keep=keep_tokens,
 )
 
 
@@ -132,6 +146,7 @@ def build_index_version(
     store: Store,
     contents: dict[str, str],
     terms: FoundTerms,
+    kept_tokens: KeptTokens,
 ) -> pl.DataFrame:
     """One built version of the search index, in a folder named after its content; a half-built one has no row."""
     import lancedb  # takes a second to load, which most runs do not need
@@ -146,7 +161,9 @@ def build_index_version(
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
     catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
-    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder)
+    memory = kept_tokens.read(encoder.model_hash)
+    tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
+    kept_tokens.keep(encoder.model_hash, memory)
     known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
@@ -193,6 +210,7 @@ index = table(
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "terms": find_known_terms,
+        "kept_tokens": lambda home: KeptTokens(home.store),
         "contents": _contents("chunks", "documents", "embeddings", "summaries", "tables"),
     },
     fingerprint=_index_fingerprint,

@@ -38,6 +38,8 @@ class TableStep:
     """The table above whose rows may be dealt out to several processes, each of which makes what belongs to its own."""
     can_be_dealt: Callable[[Home], bool] = lambda home: True
     """Whether a home has room for that: several processes need more memory than one."""
+    keep: Callable[[Home], None] | None = None
+    """Stores in the home's cache what later steps would compute again."""
 
     def make(
         self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
@@ -70,6 +72,8 @@ class TableStep:
                 rows = pl.concat([select_parts(standing, kept, columns=self.parts.columns), rows])
             if self.publish:
                 self.publish(home, rows)
+            if self.keep:
+                self.keep(home)
         keep_times(home.store)
         return WholeTable(rows, made_from, notes, record_parts(digests))
 

@@ -58,22 +58,23 @@ class CosineScale:
 UNSCALED = CosineScale()
 
 
+Batch = list[int]
+"""Rows of texts that are encoded together."""
+MapBatches = Callable[[Callable[[Batch], Any], Iterable[Batch]], Iterable[Any]]
+"""Applies a function to batches as `map` does, in their order."""
+
+
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _one_thread() -> Iterator[MapBatches]:
+    """Yield a `map` that runs one batch after the other, while torch uses one thread."""
     import torch  # loaded here: readers of the index's rows need no torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        yield map
     finally:
         torch.set_num_threads(threads)
-
-
-Batch = list[int]
-"""Rows of texts that are encoded together."""
-MapBatches = Callable[[Callable[[Batch], Vectors], Iterable[Batch]], Iterable[Vectors]]
-"""Applies a function to batches as `map` does, in their order."""
 
 
 @contextmanager
@@ -313,13 +314,22 @@ class SentenceEncoder:
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in found)])
 
     def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
-        found: dict[int, TokenVectors] = {}
         model = self.narrowed if self.is_bfloat16 else None
-        for batch in find_batches(ids, rows=rows):
+
+        def encode(batch: Batch) -> list[TokenVectors]:
             features = self._pad([ids[row] for row in batch], _padded(ids[batch[0]]), rows=rows)
-            with _one_thread():  # sums of several threads differ in the last digits with their number
-                raw = self._run(features, model)["token_embeddings"].float().numpy()
-            found |= {row: make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)}
+            raw = self._run(features, model)["token_embeddings"].float().numpy()
+            return [make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)]
+
+        batches = find_batches(ids, rows=rows)
+        # One thread for a batch: sums of several threads differ in the last digits with their number.
+        with _one_thread() if self.has_own_threads or len(batches) == 1 else _batch_threads() as map_batches:
+            encoded = map_batches(encode, batches)
+            found = {
+                row: own
+                for batch, some in zip(batches, encoded, strict=True)
+                for row, own in zip(batch, some, strict=True)
+            }
         return [found[row] for row in range(len(ids))]
 
     def _prompt(self, *names: str) -> str:

@@ -80,9 +80,9 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
 
 def _sum_vectors(vectors: Vectors, members: pl.Series) -> Vectors:
     """Return unit vectors of the sums over each list of rows: no text is encoded again."""
-    owners = np.repeat(np.arange(len(members)), members.list.len().to_numpy())
-    sums: Vectors = np.zeros((len(members), vectors.shape[1]), dtype=np.float32)
-    np.add.at(sums, owners, vectors[members.explode().to_numpy()])
+    starts = members.list.len().cum_sum().to_numpy() - members.list.len().to_numpy()
+    rows = members.explode().to_numpy()
+    sums: Vectors = np.add.reduceat(vectors[rows], starts, axis=0) if len(rows) else vectors[:0]
     unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
     return unit.round(DECIMALS)
 

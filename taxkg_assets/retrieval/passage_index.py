@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from taxkg_assets.retrieval.parallel import run_in_parallel
 from taxkg_assets.retrieval.row_store import LanceRows, MappedVectors
 from taxkg_assets.retrieval.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.sections import Sections, build_means, find_mean_directions, open_sections
-from taxkg_assets.retrieval.token_match import TokenIndex
+from taxkg_assets.retrieval.token_match import RememberingTokens, TokenIndex
 
 Facts = TypeVar("Facts", bound=object)
 
@@ -199,7 +199,9 @@ class RememberingIndex(SearchIndex):
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
         """Return the same index with a memory of its own."""
-        return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)})
+        tokens = index.known.tokens
+        known = index.known if tokens is None else replace(index.known, tokens=RememberingTokens.of(tokens))
+        return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)} | {"known": known})
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row, computed once for each question."""

@@ -11,7 +11,7 @@ from taxkg_assets.defs.models import defer_encoder, open_encoder
 from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.encoder import UNSCALED, Encoder, Vectors
+from taxkg_assets.retrieval.encoder import UNSCALED, Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.wrapped_encoders import DeferredEncoder, RememberingEncoder
 
 
@@ -30,6 +30,20 @@ def test_kept_vectors_come_back_bit_by_bit_and_are_added_to(tmp_path: Path) -> N
     assert kept.read("other weights") == {}
 
 
+def test_kept_tokens_of_questions_come_back_bit_by_bit_and_are_added_to(tmp_path: Path) -> None:
+    kept = QuestionVectors(Store(tmp_path))
+    assert kept.read_tokens("weights") == {}
+    kept.keep_tokens(
+        "weights", {"one?": TokenVectors(np.array([7, 2], np.int32), np.full((2, 3), 1 / 3, dtype=np.float32))}
+    )
+    kept.keep_tokens("weights", {"?": TokenVectors(np.zeros(0, np.int32), np.zeros((0, 3), np.float32))})
+    found = kept.read_tokens("weights")
+    assert found["one?"].tokens.tolist() == [7, 2]
+    assert found["one?"].vectors.tobytes() == np.full((2, 3), 1 / 3, dtype=np.float32).tobytes()
+    assert found["?"].vectors.shape == (0, 3)
+    assert kept.read("weights") == {}
+
+
 def test_what_other_code_encoded_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = QuestionVectors(Store(tmp_path))
     kept.keep("weights", {"one?": _vector(0.1)})
@@ -42,8 +56,10 @@ def test_an_encoder_is_not_loaded_for_questions_that_are_known() -> None:
         raise AssertionError("loaded")
 
     deferred = DeferredEncoder("model", "weights", scale=UNSCALED, load=load)
-    known = RememberingEncoder(deferred, {"one?": _vector(0.1)})
+    tokens = TokenVectors(np.array([1], np.int32), _vector(0.1).reshape(1, 1))
+    known = RememberingEncoder(deferred, {"one?": _vector(0.1)}, {"one?": tokens})
     assert known.encode_query("one?").tobytes() == _vector(0.1).tobytes()
+    assert known.encode_tokens(["one?"]) == [tokens]
     with pytest.raises(AssertionError, match="loaded"):
         known.encode_query("another?")
 

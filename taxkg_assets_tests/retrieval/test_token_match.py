@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from taxkg_assets.retrieval.encoder import TokenVectors, Vectors
-from taxkg_assets.retrieval.token_match import TokenIndex, build_token_index, draw_sample
+from taxkg_assets.retrieval.token_match import RememberingTokens, TokenIndex, build_token_index, draw_sample
+from taxkg_assets.retrieval.token_memory import TokenMemory, digest_text, read_memory
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
@@ -79,3 +80,71 @@ def test_a_token_outside_the_sample_has_its_own_vector(monkeypatch: pytest.Monke
 def test_the_sample_does_not_depend_on_order_or_repeats() -> None:
     texts = [f"passage {number}" for number in range(40)]
     assert draw_sample(texts) == draw_sample([*reversed(texts), *texts])
+
+
+class CountingEncoder(WordEncoder):
+    """Counts the texts and tokens that it reads."""
+
+    def __init__(self) -> None:
+        self.read: dict[str, list[str | int]] = {"found": [], "encoded": [], "lone": []}
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        self.read["found"] += texts
+        return super().find_tokens(texts)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        self.read["encoded"] += texts
+        found = [[WORDS.index(word) for word in text.split() if word in WORDS] for text in texts]
+        return [TokenVectors(np.array(own, dtype=np.int32), self._vectors(own)) for own in found]
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        self.read["lone"] += tokens
+        return self._vectors(tokens)
+
+    def _vectors(self, tokens: Sequence[int]) -> Vectors:
+        return super().encode_lone_tokens(tokens)
+
+
+def _list_bytes(index: TokenIndex) -> list[bytes]:
+    return [getattr(index, name).tobytes() for name in ("tokens", "vectors", "rarity", "starts", "places")]
+
+
+def test_only_new_passages_are_read_and_the_index_is_that_of_an_empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(load_family("ranking")["tokens"], "sample", 2)
+    before = ["harbour berth", "rent", "", "duty rent"]
+    memory = TokenMemory()
+    build_token_index(before, encoder=CountingEncoder(), memory=memory)
+    after = ["rent port", "harbour berth", "", "duty rent", "rent port"]
+    encoder = CountingEncoder()
+    built = build_token_index(after, encoder=encoder, memory=read_memory(memory.list_arrays()))
+    assert _list_bytes(built) == _list_bytes(build_token_index(after, encoder=CountingEncoder()))
+    assert encoder.read["found"] == ["rent port"]
+    assert set(encoder.read["encoded"]) == set(draw_sample(after)) - set(draw_sample(before))
+
+
+def test_no_passage_is_read_again_where_none_is_new() -> None:
+    texts = ["harbour berth", "rent", ""]
+    memory = TokenMemory()
+    build_token_index(texts, encoder=CountingEncoder(), memory=memory)
+    encoder = CountingEncoder()
+    build_token_index([*reversed(texts)], encoder=encoder, memory=memory)
+    assert encoder.read == {"found": [], "encoded": [], "lone": []}
+
+
+def test_the_memory_contains_what_the_last_passages_need_and_no_more() -> None:
+    memory = TokenMemory()
+    build_token_index(["harbour", "rent"], encoder=WordEncoder(), memory=memory)
+    build_token_index(["rent"], encoder=WordEncoder(), memory=memory)
+    assert set(memory.distinct) == set(memory.sums) == {digest_text("rent")}
+
+
+def test_an_empty_memory_is_written_and_read() -> None:
+    memory = read_memory(TokenMemory().list_arrays())
+    assert (memory.distinct, memory.sums, memory.lone) == ({}, {}, {})
+
+
+def test_a_remembered_comparison_gives_the_same_scores(index: TokenIndex) -> None:
+    remembering = RememberingTokens.of(index)
+    for question in ("rent duty", "port", "rent duty", *(f"port {'rent ' * number}" for number in range(10))):
+        assert _score(remembering, question) == _score(index, question)
+    assert 0 < len(remembering.known) <= 8

@@ -1,0 +1,55 @@
+"""Tokens of an index's passages, kept in the home from build to build: most passages are those of the last build.
+
+They are named after the encoder's weights and its code, so that another encoder or another arithmetic finds none.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taxkg_assets.defs.fingerprint import code_fingerprint
+from taxkg_assets.defs.place import atomic_write
+from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.token_match import build_token_index
+from taxkg_assets.retrieval.token_memory import TokenMemory, read_memory
+
+TOKENS = "tokens"
+KEPT_ENCODERS = 2
+"""Files that are kept: of a tuned encoder and of its base."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTokens:
+    """The tokens that one home keeps."""
+
+    store: Store
+
+    def read(self, model_hash: str) -> TokenMemory:
+        """Tokens by text; none where nothing is kept of this encoder, or the file is damaged: they are found again."""
+        path = self._path(model_hash)
+        if not path.is_file():
+            return TokenMemory()
+        try:
+            with np.load(path) as kept:
+                return read_memory({name: kept[name] for name in kept.files})
+        except (EOFError, KeyError, OSError, ValueError, zipfile.BadZipFile):
+            return TokenMemory()
+
+    def keep(self, model_hash: str, memory: TokenMemory) -> None:
+        """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders."""
+        path = self._path(model_hash)
+        written = io.BytesIO()
+        np.savez(written, allow_pickle=False, **memory.list_arrays())
+        atomic_write(path, written.getvalue())
+        for former in sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
+            former.unlink(missing_ok=True)
+
+    def _path(self, model_hash: str) -> Path:
+        named = digest(model_hash, code_fingerprint(SentenceEncoder), code_fingerprint(build_token_index))
+        return self.store.folder("cache", TOKENS) / f"{named}.npz"
