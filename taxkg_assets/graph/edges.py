@@ -14,6 +14,7 @@ from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.explanations import find_explanations
 from taxkg_assets.graph.line_edges import find_flow_edges
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
+from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.sentence_nodes import EvidenceNodes
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Flows, Lines, Nodes, References, Registry, Sections
@@ -72,7 +73,8 @@ def build_edges(
     )
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
-    links = [*find_links(catalogue, resolver, registry=registry_rows), *explained]
+    continued = find_revision_links(documents, anchors, sections=sections, lines=lines)
+    links = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),

@@ -57,7 +57,7 @@ class Section:
     @cached_property
     def bag(self) -> Counter[str]:
         """Return the distinctive words of the text with their counts."""
-        return Counter(word for word in self.text if len(word) > _SMALL_WORD or not word.isalpha())
+        return _distinctive(self.text)
 
     @cached_property
     def shingles(self) -> frozenset[tuple[str, ...]]:
@@ -167,7 +167,8 @@ class _Aligner:
         least = self.limits["published"]
         for i, j in self._unique_matches(lambda section: section.publisher_id or None):
             old, new = self.old[i], self.new[j]
-            if old.words == new.words or _dice(old.words, new.words) >= least or _share(old.bag, new.bag) >= least:
+            heading = _share(_distinctive(old.words), _distinctive(new.words))
+            if old.words == new.words or heading >= least or _share(old.bag, new.bag) >= least:
                 self.pair(i, j)
 
     def pair_unique(self, name: Callable[[Section], Hashable]) -> None:
@@ -253,10 +254,17 @@ class _Aligner:
         taken: set[int] = set()
         for j, i in overlaps:
             own = self.new[j].shingles & self.old[i].shingles
-            if j not in taken and 2 * len(own & self.new[self.became[i]].shingles) < len(own):
+            is_below = not self.new[j].key and self._is_below(j, self.became[i])
+            if j not in taken and not is_below and 2 * len(own & self.new[self.became[i]].shingles) < len(own):
                 taken.add(j)
                 parts[i].append(j)
         return parts
+
+    def _is_below(self, j: int, above: int) -> bool:
+        """Decide whether a new section is under another one: its text was given a heading of its own."""
+        while j >= 0 and j != above:
+            j = self.new[j].parent
+        return j == above
 
     def list_continuations(self) -> list[Continuation]:
         """Name what became of each old section."""
@@ -320,6 +328,11 @@ def _find_overlaps(
         counts = Counter(j for shingle in shingles for j in printed.get(shingle, ()))
         found += [(count / len(shingles), -i, -j) for j, count in counts.items() if count >= limit * len(shingles)]
     return [(-i, -j) for _, i, j in sorted(found, reverse=True)]
+
+
+def _distinctive(words: Sequence[str]) -> Counter[str]:
+    """Count the words that tell texts apart; all words where there are no others."""
+    return Counter([word for word in words if len(word) > _SMALL_WORD or not word.isalpha()] or words)
 
 
 def _share(one: Counter[str], other: Counter[str]) -> float:

@@ -52,6 +52,7 @@ STRUCTURAL_RELATIONS = (
     "part_of_group",
     "same_field",
     "same_field_other_revision",
+    "same_section_other_revision",
     "same_concept",
     "supersedes",
 )
