@@ -73,7 +73,9 @@ def build_edges(
     )
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
-    continued = find_revision_links(documents, anchors, sections=sections, lines=lines)
+    continued = find_revision_links(
+        documents, anchors, sections=sections, lines=lines, node_ids=frozenset(nodes["node_id"])
+    )
     links = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
     found = pl.concat(
         [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import polars as pl
 
@@ -17,7 +17,12 @@ _NEAR = 0.8
 
 
 def find_revision_links(
-    documents: pl.DataFrame, anchors: pl.DataFrame, *, sections: pl.DataFrame, lines: pl.DataFrame
+    documents: pl.DataFrame,
+    anchors: pl.DataFrame,
+    *,
+    sections: pl.DataFrame,
+    lines: pl.DataFrame,
+    node_ids: Container[str],
 ) -> Iterator[Link]:
     """Join the sections and lines of each document to those that they continue.
 
@@ -26,18 +31,19 @@ def find_revision_links(
         anchors: Rows of `anchors`.
         sections: Rows of `sections`.
         lines: Rows of `lines`.
+        node_ids: Nodes of the graph; a box that is none of them has no relation.
 
     Returns:
         `same_section_other_revision` between headings and `same_field_other_revision` between lines, from the newer to
         the older one.
     """
     yield from _section_links(find_consecutive(documents), anchors, sections)
-    yield from _line_links(documents, lines)
+    for link in _line_links(documents, lines):
+        if link.source_id in node_ids and link.target_id in node_ids:
+            yield link
 
 
-def _section_links(
-    pairs: list[tuple[str, str]], anchors: pl.DataFrame, sections: pl.DataFrame
-) -> Iterator[Link]:
+def _section_links(pairs: list[tuple[str, str]], anchors: pl.DataFrame, sections: pl.DataFrame) -> Iterator[Link]:
     headings = _split_by_document(anchors)
     texts = _split_by_document(sections)
     nothing = sections.clear()

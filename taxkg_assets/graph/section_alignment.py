@@ -200,7 +200,9 @@ class _Aligner:
                 groups[section.parent][1].append(j)
         before = len(self.became)
         for mine, theirs in groups.values():
-            scored = [(self._score(i, j), -abs(a - b), -i, -j) for a, i in enumerate(mine) for b, j in enumerate(theirs)]
+            scored = [
+                (self._score(i, j), -abs(a - b), -i, -j) for a, i in enumerate(mine) for b, j in enumerate(theirs)
+            ]
             for score, _, i, j in sorted(scored, reverse=True):
                 if score > 0 and -i not in self.became and -j not in self.was:
                     self.pair(-i, -j)
@@ -212,7 +214,7 @@ class _Aligner:
         text = _share(old.bag, new.bag)
         if old.words == new.words:
             return 2 + text
-        heading = _dice(old.words, new.words)
+        heading = _dice(old.title, new.title)
         if old.key and new.key and old.key != new.key:
             is_same = (bool(old.title) and old.title == new.title) or text >= self.limits["text"]
             return 0.5 + text if is_same else 0.0
