@@ -120,11 +120,11 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
             continue
         if _jaccard(old_words[same], new_words[at]) >= least:
             pairs[at] = same
-    _pair_by_likeness(pairs, older, newer, words=(old_words, new_words), least=least)
+    _pair_by_similarity(pairs, older, newer, words=(old_words, new_words), least=least)
     return pairs
 
 
-def _pair_by_likeness(
+def _pair_by_similarity(
     pairs: dict[int, int],
     older: Sequence[Row],
     newer: Sequence[Row],

@@ -31,7 +31,7 @@ def find_revision_links(
         anchors: Rows of `anchors`.
         sections: Rows of `sections`.
         lines: Rows of `lines`.
-        node_ids: Nodes of the graph; a box that is none of them has no relation.
+        node_ids: Nodes of the graph; boxes without a node have no relation.
 
     Returns:
         `same_section_other_revision` between headings and `same_field_other_revision` between lines, from the newer to

@@ -67,7 +67,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """How one section goes on in the next revision.
+    """How one section continues in the next revision.
 
     Attributes:
         before: Heading in the older revision.
@@ -127,7 +127,7 @@ def _anchors_above(row: Row, rows: Mapping[str, Row]) -> list[str]:
 
 
 def align_sections(older: Sequence[Section], newer: Sequence[Section]) -> list[Continuation]:
-    """Find how each section of a document goes on in its next revision.
+    """Find which sections of the next revision continue each section of a document.
 
     Args:
         older: Sections of the older revision.
@@ -247,7 +247,7 @@ class _Aligner:
                 self.pair(i, j)
 
     def find_splits(self) -> dict[int, list[int]]:
-        """Find the new sections that took over a part of an old one that goes on elsewhere."""
+        """Find the new sections that took over a part of an old one whose main part is elsewhere."""
         loose = [j for j in range(len(self.new)) if j not in self.was]
         parts: dict[int, list[int]] = defaultdict(list)
         overlaps = _find_overlaps(
