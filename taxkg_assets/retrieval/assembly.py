@@ -139,7 +139,7 @@ class Assembly:
                 "cosine": round(candidate.cosine, 4),
                 "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(cells["terms"].split(" "))), 4),
                 "route": self.ranking.route.describe(),
-                "edge": candidate.step.describe() if candidate.step else None,
+                "edge": None,  # search follows no edge; the name is part of the contract of a result
                 "chunk_ids": list(window.chunk_ids),
             },
         )

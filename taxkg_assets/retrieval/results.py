@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.expand import Step
 from taxkg_assets.retrieval.facts import Floats
 from taxkg_assets.retrieval.router import Route
 
@@ -64,7 +63,6 @@ class Candidate:
     lexical_rank: int | None
     vector_rank: int | None
     cosine: float
-    step: Step | None
     lost: float | None = None
     """Penalty of a reranker, at most 0; None where none scored it."""
 

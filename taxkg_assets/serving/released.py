@@ -29,9 +29,7 @@ from taxkg_assets.retrieval.table_context import build_catalogue, read_catalogue
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 
 if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
-    import dataframely as dy
-
-    from taxkg_assets.schemas import Edges
+    pass
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -98,7 +96,6 @@ class Released:
         return Searcher(
             index=index,
             encoder=self.question_encoder,
-            open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
@@ -131,11 +128,6 @@ class Released:
             nodes=self.table("nodes"),
             sections=self.table("sections"),
         )
-
-    def _read_edges(self) -> dy.DataFrame[Edges]:
-        from taxkg_assets.schemas import Edges  # loaded here: see above
-
-        return Edges.cast(self.table("edges"))
 
     @cached_property
     def question_encoder(self) -> Encoder:

@@ -40,7 +40,6 @@ const explain = (row, question) => {
   const shared = sharedWords(question, `${row.heading_path} ${row.text}`);
   if (shared.length) reasons.push(`it has the ${shared.length === 1 ? "word" : "words"} ${shared.slice(0, 5).map(word => `“${word}”`).join(", ")}`);
   if (via.vector_rank && via.vector_rank <= CLOSE_IN_MEANING) reasons.push("its meaning is close to the question’s");
-  if (via.edge) reasons.push(`a better match points to it (${words(via.edge.relation)})`);
   if (!reasons.length) return "It is next to a better match.";
   const last = reasons.pop();
   return `Why this passage: ${reasons.length ? `${reasons.join(", ")}, and ${last}` : last}.`;
