@@ -242,22 +242,23 @@ class _Aligner:
         """Pair what is left over with the section anywhere that prints most of its text."""
         left = [i for i in range(len(self.old)) if i not in self.became]
         loose = [j for j in range(len(self.new)) if j not in self.was]
-        for i, j in _find_overlaps(self.old, self.new, left, loose, limit=self.limits["elsewhere"], limits=self.limits):
+        for i, j in _find_overlaps(self.old, self.new, left, loose, limits=self.limits, limit="elsewhere"):
             if i not in self.became and j not in self.was:
                 self.pair(i, j)
 
     def find_splits(self) -> dict[int, list[int]]:
-        """Find the new sections that took over a part of an old one whose main part is elsewhere."""
-        loose = [j for j in range(len(self.new)) if j not in self.was]
+        """Find the new sections that took over a part of an old one whose main part is elsewhere.
+
+        Only text that one section of each revision prints counts: what many say alike comes from none of them.
+        """
+        counts = [Counter(run for section in side for run in section.shingles) for side in (self.old, self.new)]
         parts: dict[int, list[int]] = defaultdict(list)
-        overlaps = _find_overlaps(
-            self.new, self.old, loose, list(self.became), limit=self.limits["part"], limits=self.limits
-        )
         taken: set[int] = set()
-        for j, i in overlaps:
-            own = self.new[j].shingles & self.old[i].shingles
+        loose = [j for j in range(len(self.new)) if j not in self.was]
+        for j, i in _find_overlaps(self.new, self.old, loose, list(self.became), limits=self.limits, limit="part"):
+            own = {run for run in self.new[j].shingles & self.old[i].shingles if counts[0][run] == counts[1][run] == 1}
             is_below = not self.new[j].key and self._is_below(j, self.became[i])
-            if j not in taken and not is_below and 2 * len(own & self.new[self.became[i]].shingles) < len(own):
+            if j not in taken and not is_below and len(own) >= self.limits["part"] * len(self.new[j].shingles):
                 taken.add(j)
                 parts[i].append(j)
         return parts
@@ -314,8 +315,8 @@ def _find_overlaps(
     own: Iterable[int],
     theirs: Iterable[int],
     *,
-    limit: float,
     limits: Mapping[str, float],
+    limit: str,
 ) -> list[tuple[int, int]]:
     """Find pairs of which the second prints a share of the first one's text; the largest share first."""
     printed: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -328,7 +329,9 @@ def _find_overlaps(
         if len(shingles) < limits["least_shingles"]:
             continue
         counts = Counter(j for shingle in shingles for j in printed.get(shingle, ()))
-        found += [(count / len(shingles), -i, -j) for j, count in counts.items() if count >= limit * len(shingles)]
+        found += [
+            (count / len(shingles), -i, -j) for j, count in counts.items() if count >= limits[limit] * len(shingles)
+        ]
     return [(-i, -j) for _, i, j in sorted(found, reverse=True)]
 
 

@@ -182,7 +182,8 @@ class Revisions(dy.Schema):
     to_document_id = key_column("newer document")
     change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
     kind = dy.String(
-        regex=REVISION_KIND_PATTERN, description="box added, removed, renamed, renumbered; text changed; …"
+        regex=REVISION_KIND_PATTERN,
+        description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",
     )
     key = text_column("box, line or code that it falls under, e.g. box_1a; empty for prose")
     from_key = text_column("its key in the older revision where it was renumbered; else empty")

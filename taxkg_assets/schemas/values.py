@@ -70,7 +70,7 @@ CHANGE_NATURES = (
     "moved",
 )
 REVISION_KIND_PATTERN = (
-    "^((box|line|code|section) (added|removed|renamed|renumbered)|(text|row) (added|removed|changed)|moved)$"
+    "^((box|line|code|section) (added|removed|renamed|renumbered|split)|(text|row) (added|removed|changed)|moved)$"
 )
 CHUNK_LEVELS = ("document", "page", "section", "paragraph", "table")
 CHUNK_STATUSES = ("accepted", "refine", "rejected")
