@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,14 @@ from taxkg_assets.settings import Settings
 HERE = Path(__file__).resolve().parent
 # `python docs/generate.py` does not have the checkout on its path.
 sys.path.insert(0, str(HERE.parent))
-from tools.rule_evidence import FEWEST_DOCUMENTS, FEWEST_LABELS, read_evidence  # noqa: E402
+from tools.rule_decisions import list_decided, read_effects, sum_gains  # noqa: E402
+from tools.rule_evidence import (  # noqa: E402
+    FEWEST_DOCUMENTS,
+    FEWEST_LABELS,
+    Evidence,
+    list_rules,
+    read_evidence,
+)
 
 WRITTEN = "<!-- Written by `make docs`; do not edit. -->"
 
@@ -116,11 +123,11 @@ def write_rule_evidence() -> str:
     lines += [
         f"- `{name}`: {reads}" for name, reads in dict.fromkeys((r.family, r.reads) for r in rows if not r.is_counted)
     ]
+    lines += ["", "## Rules that are switched off", "", *_write_decisions(rows)]
     lines += ["", "## Rules that fire in fewer than 2 documents or questions", ""]
     lines += [
-        "Proposed to be switched off, unless a measurement on left-out families shows a gain. Two kinds need",
-        "another judgment: `router.places` is a closed list of states and cities, and rules for codes of law need a",
-        "library with more than one code.",
+        "These are candidates: a measurement decides. Two kinds need another judgment: `router.places` is a closed",
+        "list of states and cities, and rules for codes of law need a library with more than one code.",
         "",
     ]
     for row in counted:
@@ -129,6 +136,36 @@ def write_rule_evidence() -> str:
                 f"- `{row.family}.{row.group}.{row.rule}`: {row.reach} {row.reads}, {row.labeled} labeled rows"
             )
     return "\n".join([*lines, ""])
+
+
+def _write_decisions(rows: Sequence[Evidence]) -> list[str]:
+    effects = read_effects()
+    off = {(family, group, rule.id) for family, group, rule in list_rules() if not rule.is_enabled}
+    decided = list_decided(rows)
+    families = dict.fromkeys(row.family for row in rows if (row.family, row.group, row.rule) in decided)
+    lines = [
+        "`python -m benchmarks rule_effect` switches off each rule with little evidence that reads questions, and",
+        "evaluates the questions in which it fires: the check half of `data/library_eval`, the questions of",
+        "`TAXKG_GOLD`, and the written questions of `data/training`. What counts is the sum over them of the",
+        "reciprocal rank, of answers with the needed passage, and of silence where there is no answer. A rule without",
+        "a gain has `enabled: false` in its file: it is tested and counted, but not used. The effects are in",
+        "`data/rule_effect.csv`.",
+        "",
+        "The measurement decides on `lay_terms`. The other families that read questions are the syntax of keys,",
+        "revisions, forms and places, and kinds of questions: capabilities with tests, of which the labeled questions",
+        "contain few. Rules that read documents are not decided yet: the labels measure headings, owners, roles and",
+        "cells, but few other decisions of these rules, such as the identity of a document.",
+        "",
+        "| family | rules with little evidence | on, with a gain | off |",
+        "|---|---|---|---|",
+    ]
+    for family in families:
+        own = {key for key in decided if key[0] == family}
+        lines.append(f"| {family} | {len(own)} | {len(own - off)} | {len(own & off)} |")
+    gains = sum_gains(effects)
+    lines += ["", "Switched off, with the sum of gains in questions; 0 where the rule fires in none of them:", ""]
+    lines += [f"- `{'.'.join(key)}`: {gains.get(key, 0.0):+.2f}" for key in sorted(off)]
+    return lines
 
 
 def _cell(text: str) -> str:

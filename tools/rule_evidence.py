@@ -27,7 +27,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.rules.asking import find_search
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_family, read_rules
 from taxkg_assets.rules.sentences import find_sentences
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,7 +139,7 @@ def list_rules() -> list[tuple[str, str, Rule]]:
         family = load_family(name)
         for group, rows in family.items() if isinstance(family, dict) else ():
             if isinstance(rows, list) and rows and all(isinstance(row, dict) and "pattern" in row for row in rows):
-                found += [(name, group, rule) for rule in load_rules(name, group)]
+                found += [(name, group, rule) for rule in read_rules(name, group)]
     return found
 
 

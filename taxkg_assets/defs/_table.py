@@ -34,7 +34,11 @@ TRAINED = (TRAINING, RERANKING)
 
 
 def snake(name: str) -> str:
-    """`EvalRuns` is the table `eval_runs`."""
+    """Return the table name of a schema class: `EvalRuns` is the table `eval_runs`.
+
+    Args:
+        name: Name of the class.
+    """
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
 
 
@@ -62,9 +66,13 @@ def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
 def asset_arguments(
     schema: type[dy.Schema], build: Callable[..., Any], *, group: str, **more: Callable[..., Any]
 ) -> dict[str, Any]:
-    """What the UI shows of a table: description, columns, and links to the builder and to the wiring.
+    """Return what the UI shows of a table: description, columns, and links to the builder and to the wiring.
 
-    Args: more: further functions to link to, by label.
+    Args:
+        schema: Schema of the table.
+        build: Builder of the table.
+        group: Stage.
+        more: Further functions to link to, by label.
     """
     return {
         "group_name": group,

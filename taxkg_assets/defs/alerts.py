@@ -1,6 +1,6 @@
-"""Who is told when something went wrong: the log always, a webhook where the settings name one.
+"""Alerts of failures: always to the log, and to a webhook if the settings name one.
 
-A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be looked at. The body is
+A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be read. The body is
 JSON with `text` for chat services and the same in parts for programs. Text of documents is in it as data only.
 """
 
@@ -33,7 +33,7 @@ _OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One thing that somebody should look at: `kind` is failed gate, failed run, quarantine or sources."""
+    """One problem that needs attention: `kind` is failed gate, failed run, quarantine or sources."""
 
     kind: str
     title: str
@@ -42,7 +42,7 @@ class Alert:
 
 
 def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
-    """What a finished run leaves to be looked at; nothing where all went well."""
+    """The alerts of a finished run; none for a run without problems."""
     record = instance.get_run_record_by_id(run_id)
     if record is None:
         return
@@ -84,7 +84,11 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
 
 
 def say_error(error: Any) -> str:
-    """What made a step fail, in the error's own words; ours are made for people, and go without their class."""
+    """Return the message of the error that made a step fail, without the class name of taxkg's own errors.
+
+    Args:
+        error: Error as Dagster records it.
+    """
     deepest = error.cause or error
     return _OWN_CLASS.sub("", str(deepest.message).strip())
 
@@ -97,7 +101,13 @@ def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
 
 
 def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Log the alert, and post it where the settings say; what cannot be delivered is logged and stops nothing."""
+    """Log an alert, and post it to the webhook of the settings; a failed delivery is logged and stops nothing.
+
+    Args:
+        alert: The alert.
+        settings: Settings with the address of the webhook.
+        sleep: Waits between the attempts, in seconds.
+    """
     lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
     text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
     _log.warning("%s", text)
@@ -127,18 +137,25 @@ def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = t
 
 
 def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
-    """Tell what these finished runs leave to be looked at; a document that two of them saw is told once."""
+    """Send the alerts of finished runs; a document that two of them read is reported once.
+
+    Args:
+        instance: Dagster instance with the runs.
+        store: Tables of the home.
+        run_ids: Finished runs.
+        settings: Settings with the address of the webhook.
+    """
     for alert in dict.fromkeys(a for run_id in run_ids for a in find_alerts(instance, store, run_id)):
         send(alert, settings=settings)
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Whether sensors run where nobody has switched them in the UI."""
+    """Return whether sensors run without a switch in the UI."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Whether schedules run where nobody has switched them in the UI."""
+    """Return whether schedules run without a switch in the UI."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 

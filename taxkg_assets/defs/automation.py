@@ -22,11 +22,11 @@ SENSOR_SECONDS = 10
 SETTLE_SECONDS = 3.0
 INTAKE = ("documents", "quarantine")
 BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(*TRAINED)
-"""What a build makes; training is asked for by name."""
+"""What a build makes; training is selected by name."""
 
 
 def followed(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
-    """The assets, each told when to be materialized by itself."""
+    """The assets with their automation conditions."""
     return [asset.map_asset_specs(_follow) for asset in assets]
 
 
@@ -35,7 +35,7 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
 
     `eager` alone runs downstream on failed data. Upstream tables that come earlier on the way to another one are
     ignored: `index` is made from `documents` too, but not before `embeddings` is. Training does not follow by itself:
-    it takes long, and is asked for. The extraction follows the sensor, which knows the documents.
+    it takes long and is started by name. The extraction follows the sensor, which knows the documents.
     """
     record = PIPELINE[spec.key.to_user_string()]
     upstream = record.upstream
@@ -49,7 +49,15 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
-    """Make the document partitions equal these ids; returns the added and the removed ones."""
+    """Make the document partitions equal some ids.
+
+    Args:
+        instance: Dagster instance.
+        document_ids: Wanted partitions.
+
+    Returns:
+        Added and removed partitions.
+    """
     name = DOCUMENT_PARTITIONS.name
     assert name is not None
     held = set(instance.get_dynamic_partitions(name))
@@ -72,14 +80,14 @@ training = dg.define_asset_job(
     "train",
     selection=dg.AssetSelection.groups(*TRAINED),
     tags={WORK_TAG: TRAINING_WORK},
-    description="Pairs, negatives and models from the graph as it stands; new documents do not wait for it.",
+    description="Pairs, negatives and models from the current graph; new documents do not wait for it.",
 )
 
 weekly_training = dg.ScheduleDefinition(
     name="weekly_training",
     job=training,
     cron_schedule="30 1 * * 6",
-    description="Every Saturday night: train on the graph as it stands. Costs both cores a quarter of an hour or more.",
+    description="Every Saturday night: train on the current graph. It uses both cores for 15 minutes or more.",
     default_status=dg.DefaultScheduleStatus.STOPPED,
 )
 
@@ -94,7 +102,7 @@ weekly_training = dg.ScheduleDefinition(
 def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
     """Scan the recorded sources and the inbox; one run brings new, changed and gone files to the release.
 
-    What is current is left alone in that run. A run that broke off in the middle is made again.
+    What is current is left alone in that run. An interrupted run is repeated.
     """
     try:
         ledger = scan_sources(home)
@@ -126,10 +134,10 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
 
 
 def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequence[str]) -> None:
-    """Tell once of the sources that cannot be looked at; the others go on."""
+    """Report once the sources that cannot be read; the others are processed."""
     said = "; ".join(closed)
     if said and context.cursor != said:
-        send(Alert("sources", "a source cannot be looked at", tuple(closed)), settings=home.settings)
+        send(Alert("sources", "a source cannot be read", tuple(closed)), settings=home.settings)
     context.update_cursor(said)
 
 
@@ -141,14 +149,14 @@ def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
 
 
 def find_changes(home: Home, files: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Digests of the files that can be told of now, the documents that are new or changed, and those that are gone."""
+    """Digests of the readable files, the new or changed documents, and the removed ones."""
     admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file["path"]), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
     looks = look_at(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
     hashes = {d: look.sha256 for d, look in looks.items()}
-    # What was refused last is the newest that was looked at, whatever stands in the tables.
+    # The last refusal is the newest reading, whatever the tables contain.
     last = admitted | refused
     changed = sorted(d for d, sha256 in hashes.items() if last.get(d) != sha256)
     return hashes, changed, sorted(last.keys() - files.keys())
@@ -170,7 +178,11 @@ def known_bytes(store: Store, name: str) -> dict[str, str]:
 
 
 def partition_range(partitions: Sequence[str]) -> dict[str, str]:
-    """Run tags that make one run cover these contiguous partitions."""
+    """Return the run tags with which one run covers some contiguous partitions.
+
+    Args:
+        partitions: Partitions in the order of the definition.
+    """
     if not partitions:
         return {}
     return {

@@ -1,7 +1,7 @@
 """A home in a bucket of S3, or of anything that speaks its protocol.
 
 Address, region and keys come from where every AWS program takes them (AWS_ENDPOINT_URL, AWS_REGION, keys, profile or
-role), are looked up anew for each use, so that temporary ones may run out, and stand in no setting, log or table.
+role), are read again for each use, so that temporary ones may expire, and are in no setting, log or table.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class BucketPlace:
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
 
     def adopt(self, folder: Path, name: str) -> None:
-        """Files go up in the order of their names; nobody looks before a table names the folder, which comes after."""
+        """Files are uploaded in the order of their names; no one reads them before a table names the folder."""
         self.remove(name)
         client = self._client()
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -134,7 +134,7 @@ class BucketPlace:
         try:
             loading.replace(copied)
         except OSError:
-            # Another process was faster; what lies below a name never changes, so its copy is as good.
+            # Another process was faster; files below a name never change, so its copy is equal.
             shutil.rmtree(loading)
             if not copied.is_dir():
                 raise

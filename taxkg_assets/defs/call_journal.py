@@ -1,7 +1,7 @@
-"""The journal of calls: what was asked of models since the table `llm_calls` was made, and what it has cost.
+"""The journal of calls: requests to models since the table `llm_calls` was written, with their cost.
 
 A call is appended to a file in the home, flushed to the disk, as soon as it returns; the asset `llm_calls` takes the
-file up. Whoever is killed in between has lost nothing, and whoever works beside sees it: look-ups read both.
+file up. A process killed in between loses nothing, and parallel processes see its calls: look-ups read both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CALL = TypeAdapter(Call)
 
 
 class Spender(StrEnum):
-    """For whom a call was made: each has a budget of its own."""
+    """The purpose of a call; each has its own budget."""
 
     BUILD = "build"
     TRAINING = "training"

@@ -62,5 +62,5 @@ chunks = table(
 
 @gate(on="chunks", reads=("sections",))
 def every_section_in_a_chunk(chunks: dy.DataFrame[schemas.Chunks], sections: dy.DataFrame[schemas.Sections]) -> Verdict:
-    """Every content element lies in at least one accepted chunk; shows how the semantic chunker fared."""
+    """Every content element is in at least one accepted chunk; shows the results of the semantic chunker."""
     return Verdict(find_uncovered_sections(sections, chunks), chunks.height, figures=summarize_chunks(chunks))

@@ -13,7 +13,11 @@ from taxkg_assets.defs.resources import PACKAGE, source_line
 
 
 def code_references(**functions: Callable[..., Any]) -> dg.CodeReferencesMetadataValue:
-    """Links to functions under their labels, and to the statement of `defs` that is being wired."""
+    """Return links to functions under their labels, and to the statement of `defs` that calls this function.
+
+    Args:
+        functions: Functions by label.
+    """
     places = {label: source_line(function) for label, function in functions.items()}
     return dg.CodeReferencesMetadataValue(
         code_references=[

@@ -156,7 +156,11 @@ def find_column_sources(table: str) -> dict[str, tuple[str, ...]]:
 
 
 def column_lineage(table: str) -> dg.TableColumnLineage | None:
-    """Return what the UI shows of the origin of a table's columns; None where none is declared."""
+    """Return what the UI shows of the origin of a table's columns; None where none is declared.
+
+    Args:
+        table: Name of the table.
+    """
     found = {
         column: [dg.TableColumnDep(dg.AssetKey(above), own) for above, own in (one.split(".", 1) for one in sources)]
         for column, sources in find_column_sources(table).items()

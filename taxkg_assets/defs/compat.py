@@ -47,12 +47,21 @@ DAEMON_MODULE = "dagster._daemon"
 
 
 def set_data_version(context: dg.OutputContext, version: str) -> None:
-    """Name the content of an asset: equal rows are the same version. Only a step's own context can be public here."""
+    """Set the data version of an asset: equal rows are the same version. Only a step's own context can be public here.
+
+    Args:
+        context: Context of the step's output.
+        version: Digest of the rows.
+    """
     context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
 
 
 def step_of(context: dg.InputContext) -> Any:
-    """Return the context of the step that reads an input."""
+    """Return the context of the step that reads an input.
+
+    Args:
+        context: Context of the input.
+    """
     return context.step_context
 
 

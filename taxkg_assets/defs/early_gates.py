@@ -78,7 +78,11 @@ _running: list[EarlyGates] = []
 
 @contextmanager
 def early_gates() -> Iterator[None]:
-    """Evaluate gates early during one run of this process."""
+    """Evaluate gates early during one run of this process.
+
+    Yields:
+        Nothing; at the end running gates are waited for and waiting ones are dropped.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="gates") as threads:
         _running.append(EarlyGates(threads))
         try:
@@ -89,7 +93,12 @@ def early_gates() -> Iterator[None]:
 
 
 def note_written(home: Home, table: str) -> None:
-    """A table has been written; its gates begin with the next step, when all that the step makes is written."""
+    """Note that a table was written; its gates begin with the next step, when all outputs of this step are written.
+
+    Args:
+        home: The home.
+        table: Name of the table.
+    """
     if _running:
         _running[-1].written[table] = home
 
@@ -101,12 +110,18 @@ def begin_gates() -> None:
 
 
 def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-    """The early verdict of a gate for these table versions, if there is one."""
+    """Return the early verdict of a gate for some table versions; None if there is none.
+
+    Args:
+        table: Table that the gate checks.
+        name: Name of the gate.
+        versions: Versions of all tables that the gate reads.
+    """
     return _running[-1].take(table, name, versions=versions) if _running else None
 
 
 def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
-    """Evaluate gates of a table, each table that they look at read once."""
+    """Evaluate gates of a table; each table that they need is read once."""
     home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
     for name in names:
         try:

@@ -27,7 +27,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """So many processes of this machine."""
+    """A number of processes of this machine."""
 
     workers: int
 

@@ -94,7 +94,12 @@ def open_base_of(home: Home) -> Base | None:
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """The systems that are compared: retrievers, their fusion, the whole pipeline, and it with one part changed."""
+    """Return the systems that are compared: retrievers, their fusion, the search, and the search with one part changed.
+
+    Args:
+        searcher: Opened search.
+        settings: Settings of the search.
+    """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
     own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
@@ -178,7 +183,7 @@ def asks_model(home: Home) -> bool:
 
 
 def open_judge(home: Home) -> Proposer | None:
-    """The model as readers would ask it; here nothing answers in its place where it cannot be asked."""
+    """The model as readers use it, but without a fallback if it is unavailable."""
     return open_proposer(home) if asks_model(home) else None
 
 
@@ -219,11 +224,15 @@ OPTIONAL = (
     Step("imagined passage", NOT_IMAGINED, ONCE),
     Step("imagined passage", NOT_IMAGINED, FULL),
 )
-"""What training makes, and what a model does where it is asked to; the first of a component that ran counts."""
+"""Parts that training makes or that use a model; the first one of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """What can be compared: every part of the search before a reranker's look; of what is optional, what ran."""
+    """Return what can be compared: every part of the search before reranking, and the optional parts that ran.
+
+    Args:
+        systems: Names of the systems with runs.
+    """
     whole = ONCE if ONCE in systems else FULL
     parts = [
         Step("vector retriever", "bm25", "hybrid"),
@@ -236,7 +245,11 @@ def find_steps(systems: Collection[str]) -> list[Step]:
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """Optional parts that are not there to be compared."""
+    """Return the optional parts that were not measured.
+
+    Args:
+        steps: Parts that were compared.
+    """
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
 
@@ -248,7 +261,7 @@ def build_report_and_pages(
     store: Store,
     settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
-    """One figure of the evaluation with its interval; the report as Markdown and HTML lies in the home's reports."""
+    """One figure of the evaluation with its interval; the report as Markdown and HTML is in the reports of the home."""
     scores = score_runs(eval_queries, eval_runs)
     report = build_eval_report(eval_queries, eval_runs, documents=documents, scores=scores)
     steps = find_steps(eval_runs["system"].unique().to_list())

@@ -25,13 +25,21 @@ _log = logging.getLogger("taxkg")
 
 
 def lost_exports(home: AnyHome) -> list[str]:
-    """The encoders of releases that readers may be served and whose export is gone: a build makes it again."""
+    """Return the encoders of kept releases whose export is missing; a build exports them again.
+
+    Args:
+        home: The home.
+    """
     released = home.store.read_or_empty("release").filter(~pl.col("is_rolled_back")).tail(1)
     return [hashed for hashed in released["model_hash"] if not has_export(home.store, hashed)]
 
 
 def export_served(home: AnyHome) -> None:
-    """Export the index's encoder and the chosen reranker, where that was not done; say which cannot be exported."""
+    """Export the encoder of the index and the chosen reranker if needed; log which cannot be exported.
+
+    Args:
+        home: The home.
+    """
     for hashed in home.store.read_or_empty("index")["model_hash"]:
         if not has_export(home.store, hashed):
             _export(home.store, hashed, partial(_export_encoder, home, hashed))
@@ -45,7 +53,7 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
 
     encoder = open_encoder_of(home, hashed)
     if encoder is None:
-        raise ExportError(f"the encoder {hashed} of the index is not here")
+        raise ExportError(f"the encoder {hashed} of the index is missing on this machine")
     small = hashed.endswith(SMALL_ARITHMETIC)
     base = ExportCard("encoder", encoder.model_name, hashed, encoder.max_tokens, 0, encoder.dimension)
     return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)

@@ -121,7 +121,7 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
             yield dg.Output(DocumentBatches(publish(home, one.name, context.partition_keys)), one.name)
 
 
-# Whoever wants to know what a model would be asked makes the table aside.
+# To estimate the calls of a model, make the table separately.
 PIPELINE["references"].maker = Maker(
     build_settled_references,
     reads=("documents",),
@@ -134,19 +134,26 @@ PIPELINE["references"].maker = Maker(
 
 
 def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
-    """A labelled figure against the floors of a table; without labelled rows it says so and leaves it to the laws.
+    """Compare a figure on labeled documents with the floors of a table.
 
-    What is not sure, where the rows have a confidence, is counted and listed for review, whatever was measured.
+    Args:
+        score: The measurement.
+        on: Table whose floors apply.
+        checked: Rows that structural laws have checked.
+        unsure: Rows with a low confidence, which are counted and listed for review.
+
+    Returns:
+        Verdict; without labeled rows it passes and says that nothing was measured.
     """
     floors = load_floors(on)
     faults = find_floor_faults(score, floors)
-    shown = {"reliability on labelled rows": score.reliability}
+    shown = {"reliability on labeled rows": score.reliability}
     review: dict[str, float | int | str] = {}
     if unsure is not None:
         shown["for review, least sure first"] = unsure
         review["rows for review"] = unsure.height
     if not score.n_rows:
-        note = "not measured: no labelled row belongs to these documents"
+        note = "not measured: no labeled row belongs to these documents"
         return Verdict(
             faults, checked, note=note, figures=review, is_passed=True, is_measured=False, tables=shown, floors=floors
         )
@@ -155,7 +162,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
         score.misses if faults.height else score.misses.clear(),
         checked,
         note="; ".join(faults["reason"]),
-        figures={**figures, "labelled rows": score.n_rows, **review},
+        figures={**figures, "labeled rows": score.n_rows, **review},
         is_passed=faults.is_empty(),
         tables=shown,
         floors=floors,
@@ -166,7 +173,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
 def roles_on_labelled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Roles of labelled lines are right at least as often as the floor says."""
+    """Roles of labeled lines are right at least as often as the floor requires."""
     score = score_roles(elements, open_labels(home), documents=documents)
     unsure = find_unsure(elements, text="text", confidence="role_confidence")
     return measured(score, on="elements", checked=elements.height, unsure=unsure)
@@ -192,7 +199,7 @@ def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
 def headings_on_labelled_documents(
     anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Structural headings of labelled pages are found, and none invented, as well as the floor says."""
+    """Structural headings of labeled pages are found, with recall and precision above the floors."""
     score = score_anchors(anchors, open_labels(home), documents=documents)
     return measured(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
 
@@ -222,7 +229,7 @@ def owners_on_labelled_documents(
     documents: dy.DataFrame[schemas.Documents],
     home: Home,
 ) -> Verdict:
-    """Labelled paragraphs hang on the labelled heading at least as often as the floor says."""
+    """Labeled paragraphs are under the labeled heading at least as often as the floor requires."""
     score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure_owners(sections, anchors)
     return measured(score, on="sections", checked=sections.height, unsure=unsure)
@@ -232,7 +239,7 @@ def owners_on_labelled_documents(
 def cells_on_labelled_documents(
     tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Labelled cells are found under their row and column headers at least as often as the floor says."""
+    """Labeled cells are found under their row and column headers at least as often as the floor requires."""
     score = score_tables(tables, open_labels(home), documents=documents)
     return measured(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
 
@@ -250,7 +257,7 @@ def references_on_labelled_documents(
     documents: dy.DataFrame[schemas.Documents],
     home: Home,
 ) -> Verdict:
-    """References inside the labelled scope are right at least as often as the floor says."""
+    """References inside the labeled scope are right at least as often as the floor requires."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure(references, text="evidence")
     return measured(score, on="references", checked=references.height, unsure=unsure)

@@ -4,7 +4,7 @@ The command `taxkg fetch` and the daily schedule call the same function. What it
 built like any other file there.
 
 The record `.fetched.json` of a folder holds, for each address, what the server said last, so that the next request is
-conditional and an interrupted one goes on.
+conditional, and an interrupted download resumes.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from taxkg_assets.defs.alerts import default_schedule_status
 from taxkg_assets.defs.looks import inbox_of
 from taxkg_assets.defs.reader import Job, Limits, read_documents
 from taxkg_assets.defs.store import HomeBusyError, atomic_write
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.fetching import load_fetching
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
 from taxkg_assets.sources.scan import sha256_of
@@ -53,12 +53,25 @@ def fetch(
     is_draft: bool = False,
     is_dry: bool = False,
 ) -> Iterator[Line]:
-    """Fetch products or families by name; one line for each address as it is done. A failed one stops no other.
+    """Fetch products or families by name; a failed address stops no other.
 
-    Args:   years: of prior revisions; none means the current ones. base_url: another server than the IRS.
-    Raises: FetchError for a name or an address that cannot be right; HomeBusyError while another one fills the folder.
+    Args:
+        names: File stems such as `f1099div`, or families in rules/fetching.yaml.
+        folder: Folder of the documents.
+        settings: Settings of the home.
+        years: Years of earlier revisions; empty for the current files.
+        base_url: Address of another server than the IRS.
+        is_draft: Whether drafts are wanted.
+        is_dry: Whether to request nothing.
+
+    Yields:
+        One line per address, as soon as it is done.
+
+    Raises:
+        FetchError: A name or an address is invalid.
+        HomeBusyError: Another process fills the folder.
     """
-    base_url = base_url or str(load_family("fetching")["base_url"])
+    base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)
     asked = tuple(years)
     found = [find_urls(name, base_url=base_url, years=asked, is_draft=is_draft) for name in names]
@@ -101,7 +114,7 @@ def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Se
         status = "changed" if is_there else "new"
         fetched.path.replace(folder / now.file)
     if fetched.status in ("new", "unchanged"):
-        if not now.is_read:  # asked for again without a condition: the next answer may be sound
+        if not now.is_read:  # requested again without a condition: the next reply may be valid
             now = replace(now, etag="", last_modified="")
         record = {**_read_record(folder), fetched.url: asdict(now)}
         atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
@@ -160,7 +173,7 @@ def fetch_watched(context: dg.OpExecutionContext) -> None:
         raise dg.Failure(f"{failed} of the watched documents could not be fetched; the log names each of them.")
 
 
-@dg.job(tags={"dagster/max_runtime": str(load_family("fetching")["run_seconds"])})
+@dg.job(tags={"dagster/max_runtime": str(load_fetching().run_seconds)})
 def watch_releases() -> None:
     """Look for new revisions of the watched names."""
     fetch_watched()

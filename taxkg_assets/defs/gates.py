@@ -35,10 +35,18 @@ class UngatedInputError(dg.DagsterInvariantViolationError):
 
 
 def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
-    """Gates (as `table:check`) of these tables that are not passed and current, with the reason.
+    """Find the gates of some tables that have not passed on the current versions.
 
-    Current means: evaluated on the very versions of all tables it reads that lie there now, after the last
-    materialization of its own.
+    A gate is current if it was evaluated on the present versions of all tables it reads, after the last materialization
+    of its own table.
+
+    Args:
+        instance: Dagster instance.
+        store: Tables of the home.
+        names: Tables.
+
+    Returns:
+        Reasons by gate, written `table:check`.
     """
     faults: dict[str, str] = {}
     tables = sorted(n for n in names if PIPELINE.gates(n))
@@ -61,7 +69,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
         elif stored is not None and _looked_at(record) < stored.storage_id:
             reason = "is older than the table"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
-            reason = f"looked at another version of {', '.join(others)}"
+            reason = f"checked another version of {', '.join(others)}"
         else:
             continue
         faults[f"{table_name}:{key.name}"] = reason
@@ -82,7 +90,11 @@ def _evaluated(
 
 
 def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
-    """What each gate said last, in pipeline order; gates that were never run are left out."""
+    """Return the last evaluation of each gate, in pipeline order; gates that never ran are left out.
+
+    Args:
+        instance: Dagster instance.
+    """
     keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in PIPELINE.order() for check in PIPELINE.gates(n)]
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
     records = [latest[key] for key in keys if key in latest]
@@ -90,13 +102,13 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
 
 
 def _looked_at(record: AssetCheckExecutionRecord) -> int:
-    """The materialization that a gate looked at, by its number: clocks jump, numbers only grow."""
+    """The materialization that a gate checked, by its number: clocks jump, numbers only grow."""
     target = record.evaluation.target_materialization_data if record.evaluation is not None else None
     return target.storage_id if target is not None else -1
 
 
 def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
-    """The versions of all tables that a gate looked at."""
+    """The versions of all tables that a gate read."""
     found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
     versions: dict[str, int] = (
         json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
@@ -109,7 +121,7 @@ def find_current_result(
 ) -> Mapping[str, dg.MetadataValue] | None:
     """What the UI shows of a gate that has passed on these very versions of its tables, by this code and these labels.
 
-    It would say the same again. A law that is given the home looks at more than tables, and is asked every time.
+    It would say the same again. A law with access to the home reads more than tables and is evaluated every time.
     """
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).get(key)
     record = _evaluated(instance, key, latest)
@@ -153,13 +165,13 @@ def gate(
 
     Args:
         on: the table that is blocked for everything downstream when the check fails.
-        reads: further tables that the law looks at.
+        reads: further tables that the law reads.
         opens: tables that are as large as what the law reads through the home. Their rows count toward the limit above
             which a gate runs in its own process.
         measures: whether the law measures on labels or questions that a home may lack. It passes without them, and a
             second check, which never blocks, then warns that nothing was measured.
     The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
-    it reads has changed since it passed, it is not asked again.
+    it reads has changed since it passed, it is not evaluated again.
     """
 
     def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:

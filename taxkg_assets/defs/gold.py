@@ -1,4 +1,4 @@
-"""Labelled folders and query sets on disk: the bundled ones and those that the setting `gold` adds."""
+"""Folders of labels and query sets on disk: the bundled ones and those that the setting `gold` adds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUNDLED = PROJECT / "data" / "eval"
 
 
 class GoldError(Exception):
-    """A labelled folder that was named is not there."""
+    """A folder of labels in the setting does not exist."""
 
 
 def gold_folders(home: Home) -> list[Path]:
@@ -25,12 +25,16 @@ def gold_folders(home: Home) -> list[Path]:
     named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
     for folder in named:
         if not folder.is_dir():
-            raise GoldError(f"TAXKG_GOLD names {folder}, which is no folder: mend the setting or add the folder.")
+            raise GoldError(f"TAXKG_GOLD names {folder}, which is not a folder: correct the setting or add the folder.")
     return [folder for folder in (BUNDLED, *named) if folder.is_dir()]
 
 
 def open_labels(home: Home) -> Labels:
-    """All labels of all folders."""
+    """Return all labels of the bundled folder and of the folders in TAXKG_GOLD.
+
+    Args:
+        home: Home with the settings.
+    """
     return _read_labels(tuple((folder, _fingerprint(folder)) for folder in gold_folders(home)))
 
 
@@ -49,7 +53,11 @@ def _read_labels(folders: tuple[tuple[Path, str], ...]) -> Labels:
 
 
 def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
-    """The query set of each folder that has one, by the folder's name and the bundled one as `bundled`."""
+    """Return the query set of each folder that has one, by the name of the folder; the bundled one is `bundled`.
+
+    Args:
+        home: Home with the settings.
+    """
     sets: dict[str, list[dict[str, Any]]] = {}
     for folder in gold_folders(home):
         path = folder / "queries.jsonl"
@@ -61,7 +69,11 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
 
 
 def gold_fingerprint(home: Home) -> str:
-    """Digest of the labels' and query sets' bytes."""
+    """Return a digest of the bytes of all labels and query sets.
+
+    Args:
+        home: Home with the settings.
+    """
     return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
 
 

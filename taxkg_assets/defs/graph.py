@@ -130,7 +130,7 @@ def abbreviations_are_printed(
 def boxes_on_labelled_documents(
     registry: dy.DataFrame[schemas.Registry], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Labelled boxes are found as often as the floor says."""
+    """Labeled boxes are found at least as often as the floor requires."""
     score = score_boxes(registry, open_labels(home), documents=documents)
     return measured(score, on="registry", checked=registry.height)
 

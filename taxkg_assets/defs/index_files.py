@@ -1,4 +1,4 @@
-"""Files beside an index's LanceDB tables, from which readers open it: mapped into memory, or numbers of each row.
+"""Files next to the LanceDB tables of an index, from which readers open it: mapped into memory, or numbers of each row.
 
 `facts` holds what finds and ranks candidates and goes wherever the index goes. `flat` holds the rest of the passages
 and is written only where readers share a disk with the build. `files.json` names every file with its size and SHA-256:
@@ -93,17 +93,32 @@ def write_index_files(
 
 
 def has_index_files(store: Store, path: str) -> bool:
-    """Whether an index has files to be opened from; one of an older version has none."""
+    """Return whether an index has files to be opened from; one of an older version has none.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     return "mapped.arrow" in _list_facts(store, path)
 
 
 def has_catalogue(store: Store, path: str) -> bool:
-    """Whether an index keeps what its tables are found by; one of an older version does not."""
+    """Return whether an index contains the catalog of its tables; one of an older version does not.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     return "catalogue.arrow" in _list_facts(store, path)
 
 
 def open_catalogue(store: Store, path: str) -> pl.DataFrame:
-    """What the tables of an index are found by, as `list_catalogue` wrote it."""
+    """Return the catalog of the tables of an index, as `list_catalogue` wrote it.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
 
 
@@ -113,7 +128,17 @@ def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
-    """An index for readers: in memory up to `most_rows` passages on a disk; beyond it and in a bucket, by LanceDB."""
+    """Open an index for readers: in memory up to a number of passages on a disk; beyond it and in a bucket, by LanceDB.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        model_hash: Model of its vectors.
+        most_rows: Most passages of an index in memory.
+
+    Returns:
+        The opened index.
+    """
     facts = _open_folder(store, f"{path}/{FACTS}")
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
     if isinstance(store.place, LocalPlace) and card["height"] <= most_rows:
@@ -122,7 +147,7 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
 
 
 def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex:
-    """Open an index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket.
+    """Return an index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket.
 
     Args:
         store: Home of the index.
@@ -141,7 +166,13 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
 
 
 def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
-    """The rows of an index with their search terms, where this very code found them and the files are as written."""
+    """Return the rows of an index with their search terms; None if other code found them or the files are damaged.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        terms_by: Digest of the code that finds terms.
+    """
     if not isinstance(store.place, LocalPlace) or not has_index_files(store, path):
         return None
     try:
@@ -158,18 +189,33 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
 
 
 def open_codes(store: Store, path: str) -> VectorCodes:
-    """The codes of an index's vectors, as readers compare them."""
+    """Return the codes of an index's vectors, as readers compare them.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     return _read_codes(_open_folder(store, f"{path}/{FACTS}"))
 
 
 def open_lexical(store: Store, path: str) -> LexicalRetriever:
-    """The postings of an index, as readers score them."""
+    """Return the postings of an index, as readers score them.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     facts = _open_folder(store, f"{path}/{FACTS}")
     return _read_lexical(facts, json.loads((facts / CARD).read_text(encoding="utf8")))
 
 
 def find_damaged_files(store: Store, path: str) -> list[str]:
-    """The files of an index whose digests are not those that were written."""
+    """Return the files of an index whose digests differ from the recorded ones.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
     damaged = []
     for part in (FACTS, FLAT):
         if store.place.look(f"{path}/{part}/{FILES}") is None:

@@ -2,7 +2,7 @@
 
 The expensive part, reading a document, happens once per (bytes, code version) and leaves all its frames in the home's
 cache; `documents` and `quarantine` record the outcome, and each extraction table then commits its frames from there.
-A build that is killed at any moment therefore goes on where it was.
+A build that is killed at any moment therefore resumes where it was.
 """
 
 from __future__ import annotations
@@ -46,17 +46,24 @@ Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 
 def has_sources(home: Home) -> bool:
-    """Whether a source was recorded, or something lies in the inbox."""
+    """Whether a source was recorded, or the inbox contains a file."""
     inbox = inbox_of(home.settings)
     return bool(home.store.read_ledger()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
 
 def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
-    """Scan the given sources, or all recorded ones and the inbox, and record what they hold now.
+    """Scan the given sources, or all recorded ones and the inbox, and record their files.
 
-    Args:    at_first: what is scanned where no source was given or recorded and nothing lies in the inbox.
-    Returns: the ledger, and under `closed` why folders could not be looked at; their documents stay as they were.
-    Raises:  SourceError where no source at all can be looked at.
+    Args:
+        home: The home.
+        roots: Folders and files to scan and record.
+        at_first: Sources of a home without recorded sources and with an empty inbox.
+
+    Returns:
+        The ledger; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
+
+    Raises:
+        SourceError: No source can be read.
     """
     store = home.store
     with store.ledger_held():
@@ -72,7 +79,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
-    """What lies in each source, and why some cannot be looked at; one that is not there at all is an error."""
+    """The files of each source, and why some sources cannot be read; a source that never existed is an error."""
     scans: dict[Path, dict[str, list[Path]]] = {}
     closed: list[SourceError] = []
     for root in roots:
@@ -89,7 +96,7 @@ def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], lis
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What a look at the sources has decided: rows to write, documents that are gone."""
+    """Decisions on the scanned sources: rows to write, and documents that were removed."""
 
     documents: Batch
     quarantine: Batch
@@ -101,7 +108,15 @@ def reading_of(sha256: str, version: str) -> str:
 
 
 def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
-    """Read what is new or changed among these documents; decide who is admitted and who goes to quarantine."""
+    """Read the new and changed documents of a list, and decide which are admitted and which go to quarantine.
+
+    Args:
+        home: The home.
+        document_ids: Documents of the ledger.
+
+    Returns:
+        Rows of `documents` and of `quarantine` to write, with the documents that left each table.
+    """
     store, settings = home.store, home.settings
     version = reading_version(settings)
     ledger = store.read_ledger()["files"]
@@ -120,7 +135,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     now = datetime.now(UTC)
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
-    # A tier that was set anew needs no second reading.
+    # A changed tier needs no second reading.
     weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
     rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *weighed]]
     bad = [
@@ -147,12 +162,21 @@ def look_at_sources(
 
 
 def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
-    """The weight of a document by the settings, or by the rules."""
+    """Return the tier of a document by the settings, or else by the rules.
+
+    Args:
+        settings: Settings of the home.
+        row: Row of `documents`.
+    """
     return find_tier(row, own=settings.tiers)
 
 
 def forget_refusals(store: Store) -> None:
-    """Let the next build try quarantined documents again; when each was first refused is kept."""
+    """Let the next build read quarantined documents again; the date of the first refusal is kept.
+
+    Args:
+        store: Tables of the home.
+    """
     refused = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
     if refused.height:
         documents = {name: {"content": "to be tried again"} for name in refused["document_id"]}
@@ -194,7 +218,11 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
 
 
 def find_unpublished(store: Store) -> set[str]:
-    """Admitted documents whose newest reading some extraction table does not hold: a run has stopped before it."""
+    """Return admitted documents whose newest reading is missing in some extraction table, after an interrupted run.
+
+    Args:
+        store: Tables of the home.
+    """
     admitted = store.state("documents")
     if admitted is None:
         return set()
@@ -231,14 +259,18 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
 
 
 def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:
-    """Digest of a document's rows, and who had a second look at them, if anybody had."""
+    """Digest of a document's rows, and the model that refined them, if any."""
     if settler:
         return {"content": frame_digest(frame), "settler": settler}
     return {"content": json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]}
 
 
 def prune_readings(home: Home) -> None:
-    """Drop cached readings that no document row names any more."""
+    """Delete cached readings that no row of `documents` names.
+
+    Args:
+        home: The home.
+    """
     store = home.store
     rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
     kept = {digest(document_id): reading_of(sha256, version) for document_id, sha256, version in rows}
@@ -247,7 +279,12 @@ def prune_readings(home: Home) -> None:
 
 
 def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
-    """Where the frames of an admitted document are cached."""
+    """Return the folder in which the frames of an admitted document are cached.
+
+    Args:
+        store: Tables of the home.
+        row: Row of `documents`.
+    """
     return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
 
 

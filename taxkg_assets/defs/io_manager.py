@@ -33,7 +33,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged(Rows):
-    """The table is made from exactly what stands there already; nothing is written."""
+    """The table is current: its inputs have not changed, so nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ GONE = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 class Lease:
-    """A process's claim on one home; `held` takes it, `check` tells a writer whether it still stands."""
+    """The lease of a process on one home; `held` takes it, `check` tests whether it is still valid."""
 
     _standing: ClassVar[dict[str, Lease]] = {}
 
@@ -115,7 +115,7 @@ class Lease:
         return True
 
     def _look(self) -> tuple[str, str, float]:
-        """Who holds the lease, the version of what he wrote, and how long ago; empty where nobody does."""
+        """Holder of the lease, the version of its record, and its age; empty without a holder."""
         found = self._get()
         if found is None:
             return "", "", 0.0

@@ -1,4 +1,4 @@
-"""What lies in the sources now: the bytes of each file, or why it stays out without being read.
+"""The current files of the sources: the bytes of each file, or the reason why it is left out unread.
 
 The sensor, the status and the intake all look through here, so that they agree on what is new. A refusal has a digest,
 too: the same one is told once, and another one, or none any more, counts as a change.

@@ -37,22 +37,38 @@ class ModelError(Exception):
 
 
 def open_encoder(home: AnyHome) -> SentenceEncoder:
-    """The encoder in use: the home's chosen one, else the base; loaded once a process."""
+    """Return the encoder in use: the chosen one of the home, else the base; loaded once per process.
+
+    Args:
+        home: The home.
+    """
     return _open(home, _name_in_use(home))
 
 
 def defer_encoder(home: AnyHome) -> DeferredEncoder:
-    """The encoder in use, loaded when the first text is to be encoded."""
+    """Return the encoder in use, loaded when the first text is encoded.
+
+    Args:
+        home: The home.
+    """
     return _defer(home, _name_in_use(home))
 
 
 def defer_base(home: AnyHome) -> DeferredEncoder:
-    """The base, loaded when the first text is to be encoded."""
+    """Return the base encoder, loaded when the first text is encoded.
+
+    Args:
+        home: The home.
+    """
     return _defer(home, home.settings.model)
 
 
 def model_hash(home: AnyHome) -> str:
-    """Hash of the weights of the encoder in use, without loading it."""
+    """Return the hash of the weights of the encoder in use, without loading it.
+
+    Args:
+        home: The home.
+    """
     return _stored_hash(_name_in_use(home), home.settings.model_runtime)
 
 
@@ -65,7 +81,11 @@ def open_base(home: AnyHome) -> SentenceEncoder:
 
 
 def base_hash(home: AnyHome) -> str:
-    """Hash of the base's weights, without loading it."""
+    """Return the hash of the base's weights, without loading it.
+
+    Args:
+        home: The home.
+    """
     return _stored_hash(home.settings.model, home.settings.model_runtime)
 
 
@@ -75,7 +95,11 @@ def weights_hash(home: AnyHome) -> str:
 
 
 def is_tuned(home: AnyHome) -> bool:
-    """Whether the encoder in use is one that training has chosen over the base."""
+    """Return whether the encoder in use is one that training chose over the base.
+
+    Args:
+        home: The home.
+    """
     return model_hash(home) != base_hash(home)
 
 
@@ -91,7 +115,13 @@ def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
 
 
 def read_chosen(home: AnyHome, table: str, *, version: int | None = None) -> dict[str, Any] | None:
-    """The row of a model that training has chosen over doing without; None where it has not."""
+    """Return the row of a model that training has chosen; None if it has chosen none.
+
+    Args:
+        home: The home.
+        table: `model` or `reranker`.
+        version: Version of the table; the newest by default.
+    """
     if version == -1 or not home.store.exists(table):
         return None
     chosen = home.store.read(table, version=version).filter(pl.col("is_chosen"))
@@ -104,7 +134,7 @@ def _name_in_use(home: AnyHome) -> str:
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
     if not home.store.place.children(chosen["path"]):
-        raise ModelError(f"The chosen model {chosen['path']} is not there any more: run `taxkg train` again.")
+        raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
     return str(home.store.place.copy_of(chosen["path"]))
 
 
@@ -124,7 +154,7 @@ def _model_hash(name: str) -> str:
         return f"hub:{name}"
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     if not weights:
-        raise ModelError(f"{folder} holds no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
+        raise ModelError(f"{folder} contains no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
     hashed = sha256_of(weights[0])
     if not name and hashed != PACKAGED_SHA256:
         raise ModelError(
@@ -140,13 +170,13 @@ def open_folder(folder: Path) -> Any:
 
 
 def open_untrained(home: AnyHome) -> Any:
-    """The base loaded anew, for training to change."""
+    """The base, loaded separately, for training to change."""
     return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 
 @cache
 def _load(name: str, hashed: str) -> SentenceEncoder:
-    """The model as it is asked, loaded once a process."""
+    """The model as it is used, loaded once per process."""
     own = _read(name, hashed)
     return replace(own, narrowed=narrow_products(own.model)) if own.is_bfloat16 else own
 
@@ -238,6 +268,6 @@ def _stored_hash(name: str, runtime: str) -> str:
 
 @cache
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 in hardware; elsewhere it would be slower than single precision."""
+    """Return whether the processor multiplies bfloat16 in hardware; elsewhere it is slower than single precision."""
     flags = Path("/proc/cpuinfo")
     return flags.exists() and "avx512_bf16" in flags.read_text(encoding="utf8")

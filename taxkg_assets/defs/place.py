@@ -27,7 +27,12 @@ class PlaceError(Exception):
 
 
 def atomic_write(path: Path, data: bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never half of it."""
+    """Write a file so that readers see the old one or the new one, never a part of it.
+
+    Args:
+        path: File to write.
+        data: Its content.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(data)
@@ -38,7 +43,11 @@ _COMMIT = re.compile(r"[0-9]{20}\.json").fullmatch
 
 
 def newest_commit(table: Path) -> int:
-    """Number of the newest commit of a Delta table in a folder, by the names in its log; -1 before the first one."""
+    """Return the number of the newest commit of a Delta table in a folder, by the names in its log; -1 for none.
+
+    Args:
+        table: Folder of the table.
+    """
     try:
         names = os.listdir(table / "_delta_log")
     except FileNotFoundError:
@@ -47,7 +56,7 @@ def newest_commit(table: Path) -> int:
 
 
 class Seen(NamedTuple):
-    """What is told of a file without reading it."""
+    """Properties of a file without reading it."""
 
     bytes: int
     age_s: float
@@ -75,7 +84,7 @@ class Place(Protocol):
         """Take away a name and everything below it."""
 
     def children(self, name: str) -> list[str]:
-        """Names directly below a name, without what stands before them, sorted."""
+        """Names directly below a name, without their prefix, sorted."""
 
     def walk(self, name: str) -> Iterator[str]:
         """Every file below a name, as a path from there."""
@@ -84,7 +93,7 @@ class Place(Protocol):
         """Move a folder of this machine to a name, in place of what is there."""
 
     def copy_of(self, name: str) -> Path:
-        """A folder of this machine with what lies below a name; the name's content must never change."""
+        """A folder of this machine with the files below a name, whose content must never change."""
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
         """Hold the place for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""
@@ -94,12 +103,23 @@ class Place(Protocol):
 
 
 def is_remote(home: str) -> bool:
-    """Whether a home is named by the address of a bucket."""
+    """Return whether a home is in a bucket.
+
+    Args:
+        home: Folder or bucket address of the home.
+    """
     return home.startswith(REMOTE)
 
 
 def safe_name(name: str) -> str:
-    """The name, unless it would lead out of its place."""
+    """Return a name that stays below its folder.
+
+    Args:
+        name: Name of a file or folder.
+
+    Raises:
+        ValueError: The name leads out of its folder.
+    """
     if name.startswith("/") or "\0" in name or any(part in {"", ".", ".."} for part in name.split("/")):
         raise ValueError(f"{name!r} is no name of a thing in a home: it would lead out of it.")
     return name

@@ -1,4 +1,4 @@
-"""How far a build is: stages report here, whoever shows progress listens."""
+"""Progress of a build: stages report here, and displays listen."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class Listener(Protocol):
     """Somebody who shows progress."""
 
     def measure(self, stage: str, done: int, total: int) -> None:
-        """So many of so many units of a running stage are done."""
+        """`done` of `total` units of a running stage are done."""
 
     def start(self, stage: str, total: int) -> None:
-        """A stage begins; `total` is 0 where nobody can say."""
+        """A stage begins; `total` is 0 if it is unknown."""
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """So many more units are done."""
+        """`count` more units are done."""
 
     def finish(self, stage: str) -> None:
         """The stage is over, done or failed."""
@@ -28,7 +28,14 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send all progress of this process to a listener for a while."""
+    """Send all progress of this process to a listener for a while.
+
+    Args:
+        listener: Receives the events.
+
+    Yields:
+        Nothing; at the end the listener is removed.
+    """
     _listeners.append(listener)
     try:
         yield
@@ -38,7 +45,15 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def stage_progress(stage: str, total: int) -> Iterator[Listener]:
-    """Report one stage; the value counts for it."""
+    """Report the progress of one stage.
+
+    Args:
+        stage: Name of the stage.
+        total: Number of items.
+
+    Yields:
+        Listener whose calls count the items.
+    """
     reporter = _Reporter()
     reporter.start(stage, total)
     try:

@@ -44,19 +44,32 @@ def describe_proposer(home: AnyHome) -> dict[str, Any]:
 
 
 def prune_journal(store: Store) -> None:
-    """Drop from the journal what the table has taken up."""
+    """Delete the calls in the journal that the table `llm_calls` contains.
+
+    Args:
+        store: Tables of the home.
+    """
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
 
 
 def open_proposer(home: AnyHome, *, spender: Spender = Spender.BUILD) -> Proposer:
-    """The proposer that the settings name, over the home's record of calls."""
+    """Return the proposer of the settings, which replays recorded calls.
+
+    Args:
+        home: The home.
+        spender: Whose budget is spent.
+    """
     if home.settings.llm_provider == "rules":
         return RuleProposer()
     return _open_model(home, home.settings, spender=spender)
 
 
 def open_trainer(home: AnyHome) -> Proposer:
-    """The same for training, which has a budget of its own."""
+    """Return the proposer of training, which has a budget of its own.
+
+    Args:
+        home: The home.
+    """
     return open_proposer(home, spender=Spender.TRAINING)
 
 
@@ -85,7 +98,11 @@ def _open_model(home: AnyHome, settings: Settings, *, spender: Spender) -> Model
 
 
 def open_estimator(home: AnyHome) -> EstimatingProposer:
-    """A proposer that counts what would be asked, and asks nobody."""
+    """Return a proposer that counts the calls and makes none.
+
+    Args:
+        home: The home.
+    """
     settings = _checked(home.settings)
     prices = Prices(_own_prices(settings.llm_prices))
     return EstimatingProposer(log=Journal(home.store), prices=prices, policy=_call_policy(settings))
@@ -104,8 +121,8 @@ def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
 def open_budget(store: Store, settings: Settings, *, spender: Spender) -> Budget:
     """What may be spent, whichever table and whichever process asks.
 
-    A build that stopped goes on with what it has left: it is over when `llm_calls` has taken its calls up. Training and
-    readers count from the beginning of their process on.
+    A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
+    and readers count from the start of their process.
     """
     limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
     return _budget(store.uri, spender, limits, settings.llm_prices)

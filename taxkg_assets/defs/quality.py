@@ -21,18 +21,18 @@ from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw
 from taxkg_assets.extraction.document_quality import ALL_LAWS, build_document_quality
 
 DOUBTS = ("document_id", "law", "outcome", "message", "remedy")
-"""Columns of `document_quality` that people look at."""
+"""Columns of `document_quality` that are shown."""
 
 
 def show_quality(store: Store) -> Mapping[str, Any]:
-    """The laws with their counts as a table and a plot, and the documents to look at."""
+    """The laws with their counts as a table and a plot, and the documents to check."""
     quality = schemas.DocumentQuality.cast(store.read("document_quality"))
     counts = count_outcomes(quality)
     picture = base64.b64encode(render_quality_plot(counts)).decode()
     return {
         "laws": dg.MetadataValue.md(render_quality_table(counts)),
         "plot": dg.MetadataValue.md(f"![documents by law and outcome](data:image/png;base64,{picture})"),
-        "documents to look at": table_metadata(find_doubts(quality)),
+        "documents to check": table_metadata(find_doubts(quality)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Vectors of the evaluation's questions, kept in the home from build to build: the same questions are asked each time.
+"""Vectors of the evaluation's questions, kept in the home from build to build: they are the same each time.
 
 They are named after the encoder's weights and its code, so that another encoder or another arithmetic finds none.
 """

@@ -1,4 +1,4 @@
-"""What broke off in the middle: runs whose process was killed or sent away, so that they are noticed and made again.
+"""Interrupted runs: runs whose process was killed or ended, so that they are reported and repeated.
 
 Dagster cannot see that a killed process is gone: it would wait for it, and start no other run, for ever. The home
 knows, by the note that such a run leaves there.
@@ -15,7 +15,16 @@ INTERRUPTED = "DagsterExecutionInterruptedError"
 
 
 def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = BUILD) -> str:
-    """Record the run that died on this home as failed; returns its id, or nothing where nobody died."""
+    """Record a run that died on this home as failed.
+
+    Args:
+        instance: Dagster instance.
+        store: Tables of the home.
+        work: Name of the lock: a build or a training.
+
+    Returns:
+        Id of the run; empty if none died.
+    """
     if not store.noted_run(work=work):
         return ""
     try:
@@ -26,12 +35,16 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
         return ""
     if run is None or run.is_finished:
         return ""
-    instance.report_run_failed(run, "The process of this run ended in the middle. What it had committed stands.")
+    instance.report_run_failed(run, "The process of this run ended early. What it had committed is kept.")
     return run.run_id
 
 
 def find_broken_run(instance: dg.DagsterInstance) -> str:
-    """The newest run on tables, if it was killed or interrupted and no step of its own failed; else nothing."""
+    """Return the newest run if it was killed or interrupted and none of its own steps failed; else an empty string.
+
+    Args:
+        instance: Dagster instance.
+    """
     newest = next((run for run in instance.get_runs(limit=10) if run.job_name in RUNS), None)
     if newest is None or newest.status != dg.DagsterRunStatus.FAILURE:
         return ""

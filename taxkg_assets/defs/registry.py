@@ -61,7 +61,7 @@ class TableRecord:
     gates: dict[str, GateRunner] = field(default_factory=dict)
     gate_code: dict[str, Callable[[Home], str]] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)
-    """The tables that its gates look at."""
+    """The tables that its gates read."""
 
 
 class Pipeline:

@@ -17,7 +17,12 @@ _log = logging.getLogger("taxkg.serving")
 
 
 def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | None:
-    """The chosen reranker as it stood in a version of its table; None where training has chosen to do without."""
+    """Return the chosen reranker; None if training chose none.
+
+    Args:
+        home: The home.
+        version: Version of the table `reranker`; the newest by default.
+    """
     row = read_reranker(home, version=version)
     return (
         None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
@@ -49,7 +54,11 @@ def reranker_export(row: dict[str, Any]) -> str:
 
 
 def reranker_hash(home: AnyHome) -> str:
-    """Digest of the chosen reranker, without loading it."""
+    """Return a digest of the chosen reranker, without loading it.
+
+    Args:
+        home: The home.
+    """
     row = read_reranker(home)
     return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
 

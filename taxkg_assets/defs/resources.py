@@ -1,4 +1,4 @@
-"""What the pipeline opens: the home with its Delta tables, the encoder, the labelled folders."""
+"""What the pipeline opens: the home with its Delta tables, the encoder, the folders of labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Home(dg.ConfigurableResource["Home"]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
         """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
 
-        A run that was launched while a build works on the home waits for it: nobody would launch it again.
+        A run that was launched during a build waits for it: no one would launch it again.
         """
         if context.run is None:
             yield self
@@ -66,6 +66,10 @@ class Home(dg.ConfigurableResource["Home"]):
 
 
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:
-    """File and line of a function, for the link from the UI to the code."""
+    """Return file and line of a function, for the link from the UI to the code.
+
+    Args:
+        target: Function or class.
+    """
     module = importlib.import_module(target.__module__)
     return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]

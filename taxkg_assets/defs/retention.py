@@ -2,7 +2,7 @@
 
 Kept releases are the newest ones that were not rolled back (`KEPT_RELEASES`): what is served, and what a rollback may
 go back to. Delta's own vacuum writes two commits to each table, which would make every gate and release look out of
-date; so it only tells what may go, and the files are deleted here.
+date; so it only lists what may be deleted, and the files are deleted here.
 """
 
 import json
@@ -45,7 +45,7 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[Freed]:
-    """Delete what no kept version reads and what is older than so many days. The caller holds the home."""
+    """Delete what no kept version reads and what is older than a number of days. The caller holds the home."""
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
         table = store.open_table(name)
@@ -76,7 +76,16 @@ def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[s
 
 
 def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Freed]:
-    """Everything that may go, of tables, index versions and cached readings. The caller holds the home."""
+    """Delete old versions of tables and of the index, and cached readings; the caller holds the lock of the home.
+
+    Args:
+        home: The home.
+        keep_days: Age in days from which versions that no kept release reads are deleted.
+        is_dry: Whether to list only.
+
+    Returns:
+        Files and bytes by table.
+    """
     store = home.store
     if not is_dry and store.exists("documents"):
         prune_readings(home)

@@ -69,7 +69,7 @@ SERVED = (
     "document_quality",
     "revisions",
 )
-"""Tables of a build that readers are answered from, as they stood when the release was made."""
+"""Tables from which readers are answered, in the versions of the release."""
 SERVED_WHERE_TRAINED = ("reranker",)
 """Those of training."""
 INDEXED = ("chunks", "embeddings")
@@ -104,7 +104,7 @@ summaries = table(
 
 @dataclass(frozen=True, slots=True)
 class FoundTerms:
-    """Search terms of the passages of the index that stands, and the digest of the code that finds such terms."""
+    """Search terms of the passages of the current index, and the digest of the code that finds such terms."""
 
     known: pl.DataFrame | None
     found_by: str
@@ -163,7 +163,7 @@ def build_index_version(
     is_local = isinstance(store.place, LocalPlace)
     write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"
-    # Something of this name is there only if it was damaged: an index that stands is never built again.
+    # Something of this name is there only if it was damaged: an existing index is never built again.
     store.place.adopt(building, path)
     return manifest.with_columns(path=pl.lit(path))
 
@@ -277,13 +277,21 @@ release = table(
 
 
 def find_kept_releases(store: Store) -> pl.DataFrame:
-    """The releases that stay whole: the newest that were not rolled back, with their index still in its place."""
+    """Return the releases that are kept completely: the newest that were not rolled back and whose index exists.
+
+    Args:
+        store: Tables of the home.
+    """
     standing = store.read_or_empty("release").filter(~pl.col("is_rolled_back")).sort("release_ix").tail(KEPT_RELEASES)
     return standing.filter([has_index(store, path) for path in standing["index_path"]])
 
 
 def prune_indexes(store: Store) -> None:
-    """Drop index versions that neither the manifest names nor one of the releases that a rollback may go to."""
+    """Delete index versions that neither the manifest nor a kept release names.
+
+    Args:
+        store: Tables of the home.
+    """
     if not store.exists("index"):
         return
     kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}

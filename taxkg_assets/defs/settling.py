@@ -1,4 +1,4 @@
-"""What is done to the rows of an extraction table between their reading and their commit: a model's second look.
+"""Refinement of the rows of an extraction table between reading and commit, by a model.
 
 Documents are read in child processes that know no model. Where the settings name one, the references that the rules
 are not sure of are put to it when `references` is published; with rules alone the rows pass as they were read.
@@ -25,7 +25,7 @@ Settle = Callable[[Path], pl.DataFrame]
 
 
 def settler_of(home: Home, name: str) -> str:
-    """Who has a second look at the rows of a table: part of what decides whether a document's rows are current."""
+    """The model that refines the rows of a table: part of what decides whether a document's rows are current."""
     return proposer_fingerprint(home) if name == SETTLED and home.settings.llm_provider != "rules" else ""
 
 

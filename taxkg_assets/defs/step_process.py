@@ -37,9 +37,13 @@ class StepDiedError(Exception):
 
 
 def reads_much(home: Home, tables: Iterable[str]) -> bool:
-    """Whether a step that reads these tables takes so much memory that it runs in a process of its own.
+    """Return whether a step that reads some tables needs so much memory that it runs in its own process.
 
     A model's budget is counted in one process, and so is the lease of a home in a bucket.
+
+    Args:
+        home: The home.
+        tables: Tables that the step reads.
     """
     settings, store = home.settings, home.store
     if settings.llm_provider != "rules" or not isinstance(store.place, LocalPlace):
@@ -154,7 +158,7 @@ def make_portable(error: Exception) -> Exception:
 
 
 def _end_with_parent() -> None:
-    """End at once when the waiting process ends: nobody holds the home any more."""
+    """End at once when the waiting process ends: the lock of the home is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -1,6 +1,6 @@
 """The home: Delta tables with their fingerprints, the ledger of sources, the cache of read documents.
 
-What belongs here: where a thing lies and how it is committed. What does not: what is in it. No dagster here, so that
+What belongs here: where a table is and how it is committed. What does not: what is in it. No dagster here, so that
 readers (the command line, servers) open a home without it.
 
 A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the ledger then lie in the bucket, and
@@ -42,7 +42,7 @@ from taxkg_assets.defs.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.settings import settings_of
 
 BUILD, TRAINING = "build", "training"
-"""What a home is held for: one of each at a time, so that a new document never waits for training."""
+"""Purpose of a lock: one of each at a time, so that a new document never waits for training."""
 POLL_SECONDS = 0.5
 
 _HASH_SEED = 7
@@ -133,12 +133,12 @@ class Store:
         return path
 
     def table_uri(self, name: str) -> str:
-        """Where a table lies."""
+        """Folder or address of a table."""
         return self.place.uri_of(f"tables/{name}")
 
     @contextmanager
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
-        """Hold the home for one build; another process waits so long, then is told. The lock dies with its process.
+        """Hold the home for one build; another process waits, then fails. The lock ends with its process.
 
         Args: work: training holds the home for itself: it writes no table that a build writes.
         """

@@ -109,7 +109,7 @@ def keep_model(home: Home, folder: Path, name: str) -> str:
 
 
 def open_reranker_context(home: Home) -> RerankerTrainingContext:
-    """What the weighing of rerankers needs."""
+    """What the evaluation of rerankers needs."""
 
     def read_lists(dev: Sequence[Example]) -> list[RankedList]:
         return rank_questions(home, [example for example in dev if example.kind == QUESTIONS][:DEV_QUESTIONS])
@@ -171,7 +171,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """The best passages of the pipeline as it stands for development questions whose answer is among them.
+    """The best passages of the current search for development questions whose answer is among them.
 
     None where the index is of another encoder than the one in use: beside it a reranker would be weighed on a search
     that nobody will be served. The next build makes the index anew, and the training after it weighs.

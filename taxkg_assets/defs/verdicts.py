@@ -50,7 +50,7 @@ def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
 
 
 def shortened(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame narrow enough to look at: no nested columns, and of long ids the end, where they differ."""
+    """A frame narrow enough to show: no nested columns, and of long ids the end, where they differ."""
     tail = pl.format("…{}", pl.col(pl.String).str.tail(ID_CHARACTERS - 1)).name.keep()
     is_long_id = ~pl.col(pl.String).str.contains(" ") & (pl.col(pl.String).str.len_chars() > ID_CHARACTERS)
     return frame.select(~cs.nested()).with_columns(pl.when(is_long_id).then(tail).otherwise(pl.col(pl.String)))

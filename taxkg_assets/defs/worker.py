@@ -141,7 +141,7 @@ def _place(defect: Exception) -> str:
 
 
 def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
-    """Write validated frames and their digests beside each other; the folder appears whole or not at all."""
+    """Write validated frames and their digests; the folder appears completely or not at all."""
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -161,7 +161,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
 
 
 def _refusal(stage: str, reason: str, remedy: str, *, is_law: bool) -> dict[str, Any]:
-    # What a parser says of a file may hold what stands in the file.
+    # The message of a parser may contain text of the file.
     return {"ok": False, "stage": stage, "reason": printable(reason), "remedy": remedy, "is_law": is_law}
 
 

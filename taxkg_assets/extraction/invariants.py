@@ -26,7 +26,12 @@ _EDGE_PT = 12.0
 
 
 def find_off_page_spans(spans: dy.DataFrame[Spans], source: Source) -> pl.DataFrame:
-    """Find spans that lie outside their page."""
+    """Return the spans that are outside their page.
+
+    Args:
+        spans: Spans of one document.
+        source: Its pages with their sizes.
+    """
     numbers = spans["page"].to_numpy()
     # No span lies on a page that is not there.
     last = max((page.page for page in source.pages), default=0)
@@ -40,7 +45,12 @@ def find_off_page_spans(spans: dy.DataFrame[Spans], source: Source) -> pl.DataFr
 
 
 def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.DataFrame:
-    """Find pages that hold text of which no element was made."""
+    """Return the pages that contain text but no element.
+
+    Args:
+        elements: Elements of one document.
+        source: Its pages with their text.
+    """
     read = set(elements["page"].to_list())
     lost = [page.page for page in source.pages if page.page not in read and any(s.text.strip() for s in page.spans)]
     return pl.DataFrame(
@@ -50,7 +60,12 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
 
 
 def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find pages of which no element was made and that their document does not list as scanned or blank."""
+    """Return the pages without an element that their document does not list as scanned or blank.
+
+    Args:
+        elements: Elements of all documents.
+        documents: Documents with their page counts.
+    """
     pages = documents.select(
         "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
     ).explode("page")
@@ -59,7 +74,11 @@ def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[
 
 
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find anchors whose parent does not exist in their document, or that are their own ancestor."""
+    """Return the anchors whose parent does not exist in their document, or that are their own ancestor.
+
+    Args:
+        anchors: Headings of one or more documents.
+    """
     ids, above, documents = (anchors[name].to_list() for name in ("anchor_id", "parent_anchor_id", "document_id"))
     parents, owners = dict(zip(ids, above, strict=True)), dict(zip(ids, documents, strict=True))
     broken = []
@@ -76,13 +95,22 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
 
 
 def find_twin_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find anchors that share form, key, parent, heading, page and number of repetition."""
+    """Return the anchors that share form, key, parent, heading, page and number of repetition.
+
+    Args:
+        anchors: Headings of one or more documents.
+    """
     same = ["document_id", "form", "key", "parent_anchor_id", "heading", "page", "repeat_ix"]
     return anchors.filter(anchors.select(same).is_duplicated()).select("anchor_id", *same)
 
 
 def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find content elements that stand in no row of `sections`, or in more than one."""
+    """Return the content elements that are in no row of `sections`, or in more than one.
+
+    Args:
+        elements: Elements of one or more documents.
+        sections: Their sections.
+    """
     counts = sections.select(pl.col("element_ids").explode().alias("element_id")).group_by("element_id").len("owners")
     content = elements.filter(pl.col("role").is_in(CONTENT_ROLES))
     counted = content.join(counts, on="element_id", how="left").with_columns(pl.col("owners").fill_null(0))
@@ -90,7 +118,12 @@ def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFr
 
 
 def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find rows whose owner is no anchor of their document."""
+    """Return the rows whose owner is no anchor of their document.
+
+    Args:
+        sections: Sections of one or more documents.
+        anchors: Their headings.
+    """
     known = anchors.select("anchor_id", "document_id")
     owned = sections.filter(pl.col("anchor_id").is_not_null())
     return owned.join(known, on=["anchor_id", "document_id"], how="anti").select(
@@ -99,7 +132,11 @@ def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFram
 
 
 def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find rows whose pieces do not cover their text from end to end, or have no rectangle."""
+    """Return the rows whose pieces do not cover their text from end to end, or have no rectangle.
+
+    Args:
+        sections: Sections of one or more documents.
+    """
     counts = sections["pieces"].list.len().to_numpy()
     flat = sections["pieces"].explode(empty_as_null=False).struct.unnest()
     start, end, x0, y0, x1, y1 = (
@@ -118,7 +155,12 @@ def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
 
 
 def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find references whose element is gone, or whose evidence is not the slice of its text that they give."""
+    """Return the references whose element does not exist, or whose evidence is not the named slice of its text.
+
+    Args:
+        references: References of one or more documents.
+        sections: Their sections, with the texts that offsets count in.
+    """
     joined = references.join(sections.select("element_id", section_text="text"), on="element_id", how="left")
     length = pl.col("end") - pl.col("start")
     is_true = pl.col("section_text").str.slice(pl.col("start"), length) == pl.col("evidence")

@@ -37,7 +37,12 @@ class Key:
 
 @lru_cache(maxsize=4096)
 def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
-    """Find the box, group, code, line or part that a heading begins with; `is_whole`: nothing may follow it."""
+    """Return the box, group, code, line or part that a heading begins with; None for another heading.
+
+    Args:
+        heading: Heading as printed.
+        is_whole: Whether nothing may follow the key.
+    """
     heading = " ".join(heading.split())
     for rule in load_rules("box_grammar", "keys"):
         match = rule.pattern.match(heading)
@@ -49,7 +54,11 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_numbered_line(heading: str) -> Key | None:
-    """Find the line that a heading names by its number alone, as instructions for some returns do."""
+    """Return the line that a heading names by its number alone, as in instructions for some returns; None for others.
+
+    Args:
+        heading: Heading as printed.
+    """
     for rule in load_rules("box_grammar", "numbered_lines"):
         match = rule.pattern.match(heading)
         if match is not None:
@@ -59,7 +68,12 @@ def find_numbered_line(heading: str) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
-    """Find the section of a code that a line opens; `is_code`: the line is known to head one, in whatever style."""
+    """Return the section of a code that a line opens; None for another line.
+
+    Args:
+        text: Line as printed.
+        is_code: Whether the line is known to head a section, in any style.
+    """
     for group in ("statutes", "statute_styles") if is_code else ("statutes",):
         for rule in load_rules("section_grammar", group):
             match = rule.pattern.match(text)
@@ -69,7 +83,11 @@ def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
 
 
 def division_word(text: str) -> str:
-    """Tell the division of a code that a line heads: title, chapter, part, …; empty for none."""
+    """Return the division of a code that a line heads (title, chapter, part, …); empty for none.
+
+    Args:
+        text: Line as printed.
+    """
     for rule in load_rules("section_grammar", "divisions"):
         match = rule.pattern.match(text)
         if match is not None:
@@ -78,7 +96,11 @@ def division_word(text: str) -> str:
 
 
 def is_division(text: str) -> bool:
-    """Decide whether a line heads a division of a code above the section."""
+    """Return whether a line heads a division of a code above the section.
+
+    Args:
+        text: Line as printed.
+    """
     return bool(division_word(text))
 
 
@@ -96,7 +118,11 @@ def _key_of(kind: str, listed: str) -> Key:
 
 
 def read_members(listed: str) -> list[str]:
-    """Read a list of keys; runs and two neighbours are written `first-last`."""
+    """Return the keys of a list; runs and two neighbors are written `first-last`.
+
+    Args:
+        listed: List as printed, e.g. `1a, 1b and 3 through 5`.
+    """
     members: list[str] = []
     is_range = False
     for token in _TOKEN.findall(listed):
@@ -115,7 +141,11 @@ def read_members(listed: str) -> list[str]:
 
 
 def expand_members(listed: str) -> list[str]:
-    """Read a list of keys and write its runs out: 12a-12d as 12a, 12b, 12c, 12d; of a run that skips, its ends."""
+    """Return the keys of a list with its runs written out: 12a-12d as 12a, 12b, 12c, 12d; of a run with gaps, its ends.
+
+    Args:
+        listed: List as printed.
+    """
     expanded: list[str] = []
     for member in read_members(listed):
         first, _, last = member.partition("-")

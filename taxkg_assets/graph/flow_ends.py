@@ -180,7 +180,7 @@ def _is_from_another(label: str, form: str) -> bool:
 
 
 def year_of(document: Row) -> int | None:
-    """Give the tax year of a document, else the year of its revision.
+    """Return the tax year of a document, else the year of its revision; None for one without both.
 
     Args:
         document: Row of `documents`.

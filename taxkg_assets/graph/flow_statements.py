@@ -27,7 +27,7 @@ class FlowStatement:
 
 
 def read_label(label: str) -> list[FlowStatement]:
-    """Read where the amount of a line goes and comes from, as its label states it.
+    """Return the statements of a label on where the amount of its line goes and comes from.
 
     Args:
         label: Words printed for the line.
@@ -36,7 +36,7 @@ def read_label(label: str) -> list[FlowStatement]:
 
 
 def read_passage(text: str, *, under: str) -> list[FlowStatement]:
-    """Read the statements of a passage, sentence by sentence.
+    """Return the statements of a passage on amounts, sentence by sentence.
 
     Args:
         text: The passage.

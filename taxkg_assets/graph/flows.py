@@ -58,7 +58,7 @@ def build_flows(
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Find flows with an end that is no line, flows of a line to itself, and unresolved ones without a reason.
+    """Return flows with an end that is no line, flows of a line to itself, and unresolved ones without a reason.
 
     Args:
         flows: Statements with their ends.

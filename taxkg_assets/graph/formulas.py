@@ -48,7 +48,7 @@ def build_formulas(
 
 
 def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Find formulas with an operand that the form does not print, and lines that are computed from themselves.
+    """Return formulas with an operand that the form does not print, and lines that are computed from themselves.
 
     Args:
         formulas: Parsed and unparsed formulas.

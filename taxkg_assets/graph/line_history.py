@@ -186,7 +186,7 @@ def _jaccard(one: str, other: str) -> float:
 
 
 def fold_label(label: str) -> str:
-    """Reduce a label to the words that identify its line, without directions, years and keys of other lines.
+    """Return the words of a label that identify its line, without directions, years and keys of other lines.
 
     Args:
         label: Label as printed.

@@ -9,7 +9,7 @@ from taxkg_assets.graph.resolution import face_node_id
 
 
 def node_of(line: Mapping[str, Any]) -> str:
-    """Name the node of a line.
+    """Return the id of the node of a line.
 
     Args:
         line: Row with document_id, key and anchor_id.

@@ -60,7 +60,7 @@ def build_lines(
 
 
 def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
-    """Find numbered fields without a line, and lines of one revision that claim one identity.
+    """Return numbered fields without a line, and lines of one revision that claim one identity.
 
     A number without a letter may be an option of another line, where the lines of that number have letters.
 

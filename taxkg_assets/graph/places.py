@@ -55,7 +55,7 @@ class Place:
 
 
 def find_places(text: str) -> list[Place]:
-    """Find the places that a text names, in its order.
+    """Return the places that a text names, in its order.
 
     Args:
         text: A label or a sentence.
@@ -64,7 +64,7 @@ def find_places(text: str) -> list[Place]:
 
 
 def mask(text: str, places: list[Place]) -> str:
-    """Put `⟨0___⟩` for the first place and so on, of the same length, so that rules see places as one word.
+    """Return a text of the same length with `⟨0___⟩` for the first place and so on; rules see a place as one word.
 
     Args:
         text: The text.

@@ -9,7 +9,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.sentences import load_sentences
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Nodes, References, Sections
 
@@ -41,7 +41,7 @@ def find_dense_paragraphs(
     Source:
         `dense` in rules/sentences.yaml.
     """
-    limits = load_family("sentences")["dense"]
+    limits = load_sentences().dense
     places: dict[str, list[tuple[int, tuple[str, str, str]]]] = defaultdict(list)
     mentions = references.filter(~pl.col("is_self")).sort("element_id", "start")
     columns = mentions.select("element_id", "start", "kind", "target", pl.col("target_form").fill_null(""))
@@ -50,13 +50,10 @@ def find_dense_paragraphs(
     prose = sections.filter(pl.col("table_id").is_null()).select("element_id", "text")
     found = {}
     for element_id, text in prose.iter_rows():
-        if len({named for _, named in places.get(element_id, ())}) < limits["speakers"]:
+        if len({named for _, named in places.get(element_id, ())}) < limits.speakers:
             continue
         ranges = find_sentences(text)
-        if (
-            len(ranges) >= limits["sentences"]
-            and _count_naming_sentences(ranges, places[element_id]) >= limits["speakers"]
-        ):
+        if len(ranges) >= limits.sentences and _count_naming_sentences(ranges, places[element_id]) >= limits.speakers:
             found[element_id] = ranges
     return found
 

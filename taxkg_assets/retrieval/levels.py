@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.lexical import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.vector import list_vectors, stack_vectors
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.levels import load_levels
 
 UNIT_LEVELS = ("document", "page", "section")
 _KEYS = {"document": ("document_id",), "page": ("document_id", "page"), "section": ("document_id", "anchor_id")}
@@ -41,7 +41,7 @@ def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
 
 
 def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl.DataFrame:
-    sizes = load_family("levels")
+    sizes = load_levels()
     grouped = (
         rows.with_row_index("row")
         .drop_nulls(_KEYS[level][-1])
@@ -65,10 +65,10 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
     }
     named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
     own = [
-        " ".join(text.split()[: sizes["unit_words"]]) if level == "section" else texts.get(unit_id, "")
+        " ".join(text.split()[: sizes.unit_words]) if level == "section" else texts.get(unit_id, "")
         for unit_id, text in named.select("chunk_id", "text").iter_rows()
     ]
-    terms = [" ".join(text.split(" ")[: sizes["unit_terms"]]) for text in named["terms"]]
+    terms = [" ".join(text.split(" ")[: sizes.unit_terms]) for text in named["terms"]]
     vectors = _sum_vectors(stack_vectors(rows["vector"]), named["row"])
     columns = ["chunk_id", "level", "document_id", "page", "anchor_id", "chunk_ix", "heading_path", "form"]
     return named.with_columns(
@@ -122,7 +122,7 @@ class Level:
         Returns:
             Numbers of units with their scores, best first.
         """
-        weights = load_family("levels")["weights"]
+        weights = load_levels().weights
         owners = self.unit_of[rows]
         has_owner = owners >= 0
         count = self.units.height
@@ -133,11 +133,11 @@ class Level:
         best, mass = np.zeros(count), np.zeros(count)
         np.maximum.at(best, owners, lift)
         np.add.at(mass, owners, lift**2)
-        total = weights["best"] * _against_best(best) + weights["mass"] * _against_best(np.sqrt(mass))
-        if weights["vector"]:
-            total += weights["vector"] * _against_best(np.clip(self.vectors @ meaning, 0.0, None).astype(np.float64))
-        if weights["lexical"]:
-            total += weights["lexical"] * _against_best(self.lexical.score_rows(terms).astype(np.float64))
+        total = weights.best * _against_best(best) + weights.mass * _against_best(np.sqrt(mass))
+        if weights.vector:
+            total += weights.vector * _against_best(np.clip(self.vectors @ meaning, 0.0, None).astype(np.float64))
+        if weights.lexical:
+            total += weights.lexical * _against_best(self.lexical.score_rows(terms).astype(np.float64))
         total[best == 0.0] = 0.0
         order = find_top(total.astype(np.float32), count, floor=0.0)
         return [(int(number), float(total[number])) for number in order]
@@ -193,5 +193,5 @@ def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[s
     Returns:
         Chunk ids, best first.
     """
-    most = load_family("levels")["children"]
+    most = load_levels().children
     return [chunk_id for row, chunk_id in ranked if level.unit_of[row] == number][:most]

@@ -19,6 +19,7 @@ class Parts:
     hyde: bool = False
     cells: bool = True
     tokens: bool = True
+    typos: bool = True
 
 
 DEFAULT_PARTS = Parts()

@@ -36,6 +36,7 @@ class Route:
     wants_amount: bool = False
     wants_city: bool = False
     intent: str = QUESTION
+    corrections: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
         """Return what was inferred, without the empty parts, for `via`."""

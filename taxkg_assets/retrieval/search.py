@@ -27,6 +27,7 @@ from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.table_entry import TableCatalogue
+from taxkg_assets.retrieval.typos import correct_typos
 from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
 
@@ -122,8 +123,9 @@ class Searcher:
         Returns:
             Candidates, best first, with their features.
         """
-        query = tidy_query(query)
+        query, corrections = self._correct(tidy_query(query))
         route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
+        route = replace(route, corrections=corrections)
         if form:
             named = find_route(form, catalog=self.catalog).forms
             route = replace(route, forms=named or (form,))
@@ -153,6 +155,13 @@ class Searcher:
         ):
             return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
         return ranking
+
+    def _correct(self, query: str) -> tuple[str, tuple[str, ...]]:
+        """Return a question without typing errors, and what was corrected."""
+        if not self.parts.typos:
+            return query, ()
+        corrected, changes = correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
+        return corrected, tuple(f"{word}: {other}" for word, other in changes.items())
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`.

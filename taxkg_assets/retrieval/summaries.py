@@ -17,6 +17,7 @@ from taxkg_assets.prompts.contract import Block, Judged, Proposer
 from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
 from taxkg_assets.retrieval.facts import bare_wording
 from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
 
 Row = Mapping[str, Any]
@@ -88,7 +89,7 @@ def _find_running_text(
     documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> pl.DataFrame:
     """Return running text in reading order, without what the documents of several families print alike."""
-    kinds = load_family("levels")["summaries"]["leads"]
+    kinds = load_levels().summaries.leads
     leading = anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"]
     least = load_family("ranking")["boilerplate_families"]
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
@@ -105,7 +106,7 @@ def _find_running_text(
 
 
 def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem, int]]:
-    sizes = load_family("levels")["summaries"]
+    sizes = load_levels().summaries
     by_page: dict[int, list[Row]] = {}
     firsts: dict[str | None, Row] = {}
     for row in rows:
@@ -114,18 +115,18 @@ def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem,
     leads, title = [row for row in firsts.values() if row["is_leading"]], rows[0]["title"]
     for page, own in sorted(by_page.items()):
         item_id = f"page:{document_id}:p{page:04d}"
-        yield _item(item_id, own, title=title, sentences=sizes["page_sentences"]), page
+        yield _item(item_id, own, title=title, sentences=sizes.page_sentences), page
     # A form with hardly any section is summarized by its boxes.
-    spread = leads if len(leads) >= sizes["document_sentences"] else list(firsts.values())
-    step = max(1, -(-len(spread) // sizes["blocks"]))
+    spread = leads if len(leads) >= sizes.document_sentences else list(firsts.values())
+    step = max(1, -(-len(spread) // sizes.blocks))
     yield (
-        _item(f"document:{document_id}", spread[::step], title=title, sentences=sizes["document_sentences"]),
+        _item(f"document:{document_id}", spread[::step], title=title, sentences=sizes.document_sentences),
         rows[0]["page"],
     )
 
 
 def _item(item_id: str, rows: Sequence[Row], *, title: str, sentences: int) -> SummaryItem:
-    most = load_family("levels")["summaries"]["blocks"]
+    most = load_levels().summaries.blocks
     blocks = tuple(Block(element_id=row["element_id"], text=row["text"], role=row["role"]) for row in rows[:most])
     return SummaryItem(item_id=item_id, blocks=blocks, title=title, sentences=sentences)
 

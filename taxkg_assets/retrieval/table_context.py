@@ -50,9 +50,13 @@ CATALOGUE: dict[str, Any] = {
 
 
 def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
-    """Write a catalogue as rows.
+    """Write a catalog as rows.
 
-    Returns: Columns of `CATALOGUE`: the surroundings of each table and the words that it is found by.
+    Args:
+        catalogue: Surroundings and search terms of each table.
+
+    Returns:
+        Columns of `CATALOGUE`: the surroundings of each table and the words that it is found by.
     """
     rows = [
         {"table_id": entry.row["table_id"], **asdict(entry.context), "words": sorted(entry.words)}
@@ -62,11 +66,14 @@ def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
 
 
 def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
-    """Open a catalogue from its rows; the cells of a table are read when a question comes near it.
+    """Open a catalog from its rows; the cells of a table are read when a question comes near it.
 
     Args:
         listed: Rows of `list_catalogue`.
         tables: The tables themselves, in any order.
+
+    Returns:
+        The same catalog that `list_catalogue` wrote.
 
     Raises:
         ValueError: The rows are of other tables.

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.addresses import load_addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,14 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
     """
     if not any(rule.pattern.match(irs_name) for rule in load_rules("addresses", "names")):
         return Addresses()
-    rules = load_family("addresses")
+    rules = load_addresses()
     which = "draft" if is_draft else "dated" if revision else "undated"
-    pdf_url = rules["base_url"] + rules["pdfs"][which].format(name=irs_name, year=revision[:4])
-    page = rules["pages"].get(doc_type)
+    pdf_url = rules.base_url + getattr(rules.pdfs, which).format(name=irs_name, year=revision[:4])
+    page = rules.pages.get(doc_type)
     is_plain = any(rule.pattern.match(form) for rule in load_rules("addresses", "form_codes"))
     if page is None or (doc_type == "form" and not is_plain):
         return Addresses(None, pdf_url)
-    return Addresses(rules["base_url"] + page.format(name=irs_name, form=form.lower()), pdf_url)
+    return Addresses(rules.base_url + page.format(name=irs_name, form=form.lower()), pdf_url)
 
 
 def find_product(url: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.confidence import load_confidence
 
 
 @cache
@@ -20,16 +20,15 @@ def read_confidence(group: str, kind: str) -> float:
     Returns:
         Probability between 0 and 1, rounded to 3 digits.
     """
-    family = load_family("confidence")
-    counts: dict[str, list[int]] = family[group]
+    family = load_confidence()
+    counts = family.counts_of(group)
     right, n = counts.get(kind, (0, 0))
-    if n < family["seldom"]:
-        seldom = [count for count in counts.values() if count[1] < family["seldom"]]
+    if n < family.seldom:
+        seldom = [count for count in counts.values() if count[1] < family.seldom]
         right, n = sum(count[0] for count in seldom), sum(count[1] for count in seldom)
     return round((right + 1) / (n + 2), 3)
 
 
 def find_sure_threshold() -> float:
     """Return the confidence, 0 to 1, from which a decision counts as sure."""
-    threshold: float = load_family("confidence")["sure"]
-    return threshold
+    return load_confidence().sure

@@ -47,6 +47,7 @@ class Rule:
         counter_examples: Texts that it must not match.
         source: Authority of the rule.
         extra: Further keys of the rule.
+        is_enabled: Whether the stages use the rule.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Rule:
     counter_examples: tuple[str, ...]
     source: str
     extra: dict[str, Any]
+    is_enabled: bool = True
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -160,17 +162,30 @@ def hoist_first_letter(pattern: str) -> str:
 
 @cache
 def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
-    """Read a list of a rule family, once per process.
+    """Read the enabled rules of a list of a rule family, once per process.
 
     Args:
         name: Rule family, `rules/<name>.yaml`.
         group: Key of the list in the family.
 
     Returns:
-        Rules in the order of the file.
+        Rules in the order of the file, without those that have `enabled: false`.
     """
-    known = {"id", "pattern", "examples", "counter_examples", "source"}
-    return tuple(
+    return tuple(rule for rule in read_rules(name, group) if rule.is_enabled)
+
+
+def read_rules(name: str, group: str = "rules") -> list[Rule]:
+    """Read a list of a rule family with the rules that are switched off, which tests and counts need.
+
+    Args:
+        name: Rule family, `rules/<name>.yaml`.
+        group: Key of the list in the family.
+
+    Returns:
+        Rules in the order of the file; `is_enabled` is false for those that have `enabled: false`.
+    """
+    known = {"id", "pattern", "examples", "counter_examples", "source", "enabled"}
+    return [
         Rule(
             id=row["id"],
             written=expand_references(row["pattern"]),
@@ -178,9 +193,10 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
+            is_enabled=row.get("enabled", True),
         )
         for row in load_family(name)[group]
-    )
+    ]
 
 
 def load_usable_rules(name: str, group: str, text: str) -> list[Rule]:

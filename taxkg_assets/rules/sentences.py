@@ -6,7 +6,8 @@ import re
 from functools import cache
 
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.sentences import load_sentences
 
 _BULLETS = " \t\n•▶◦·"
 _LOOK_BACK = 60
@@ -59,7 +60,7 @@ def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> boo
 
 @cache
 def _opening() -> re.Pattern[str]:
-    return re.compile(load_family("sentences")["openings"])
+    return re.compile(load_sentences().openings)
 
 
 def _ranges(text: str, ends: list[int]) -> list[tuple[int, int]]:

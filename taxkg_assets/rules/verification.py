@@ -44,6 +44,10 @@ class Thresholds:
         disagreement: Share up to which the polarity counts as opposite.
         contradiction: Blended score from which a difference contradicts.
         denial: Blended score from which the opposite polarity contradicts.
+        asserted: Share, 0 to 1, of a statement's words in what a passage asserts, without its conditions.
+        evidence: Weight of shared words from which a differing value contradicts.
+        near_best: Blended score, 0 to 1, that a contradicting passage may lack to the best one.
+        value_bonus: What a passage that states all values of a statement gains, 0 to 1, where passages are ordered.
         elsewhere: Blended score of a passage of another year or form.
         context: Weight, 0 to 1, of a word found only in headings or in the sentence before.
         shortlist: Passages of a document that are compared word by word.
@@ -59,6 +63,10 @@ class Thresholds:
     disagreement: float
     contradiction: float
     denial: float
+    asserted: float
+    evidence: float
+    near_best: float
+    value_bonus: float
     elsewhere: float
     context: float
     shortlist: int

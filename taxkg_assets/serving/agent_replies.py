@@ -48,7 +48,7 @@ _CITATION = re.compile(r"\[(\d+)\]")
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, whole words, with … where it goes on.
+    """Return the beginning of a text, whole words, with … where it is cut.
 
     Args:
         text: Text; line breaks become spaces.

@@ -14,7 +14,7 @@ class SourceReply(BaseModel):
     revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above it, joined with ' > '")
-    text: str = Field(description="its first words; … where it goes on")
+    text: str = Field(description="its first words; … where it is cut")
     node_id: str = Field(description="for `passage` and `evidence`")
 
 
@@ -69,7 +69,7 @@ class BoxTextReply(BaseModel):
     reader: str = Field(description="filer or recipient")
     document: str = Field(description="document that prints it")
     page: int = Field(description="page of the PDF, from 1")
-    text: str = Field(description="its words; … where it goes on")
+    text: str = Field(description="its words; … where it is cut")
     node_id: str = Field(description="for `passage` and `evidence`")
 
 
@@ -163,8 +163,8 @@ class ChangeReply(BaseModel):
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
     key: str = Field(description="box, line or code that it falls under; empty for prose")
     heading_path: str = Field(description="headings above it, joined with ' > '")
-    before: str = Field(description="older wording; empty if added; … where it goes on")
-    after: str = Field(description="newer wording; empty if removed; … where it goes on")
+    before: str = Field(description="older wording; empty if added; … where it is cut")
+    after: str = Field(description="newer wording; empty if removed; … where it is cut")
     nature: str = Field(description="what the change is about")
     is_routine: bool = Field(description="no action is needed")
     page_before: int | None = Field(description="page in the older document")

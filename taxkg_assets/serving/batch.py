@@ -36,19 +36,39 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
             rows.append((str(row["id"]), str(row["query"])))
         except (json.JSONDecodeError, KeyError, TypeError) as broken:
             raise BatchError(
-                f'{path}, line {number}: not a JSON object with "id" and "query". Mend the line and run it again.'
+                f'{path}, line {number}: not a JSON object with "id" and "query". Correct the line and run it again.'
             ) from broken
     return rows
 
 
 def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Settings) -> dict[str, Any]:
-    """One line of a run: up to 50 ranked rows, the answer or silence, and the confidence."""
+    """Answer one question of a run.
+
+    Args:
+        searcher: Opened search.
+        query_id: Id of the question.
+        query: Its words.
+        settings: Thresholds of the guardrail, and what a model is used for.
+
+    Returns:
+        JSON object with up to 50 ranked rows, the answer or null, and the confidence from 0 to 1.
+    """
     answer = ask(searcher, query, settings=settings, k=RESULTS)
     return {"id": query_id, **answer.model_dump()}
 
 
 def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[str, Any]) -> dict[str, Any]:
-    """One line of a run without an answer: up to 50 ranked rows and how likely they are to hold one."""
+    """Search for one question of a run, without an answer.
+
+    Args:
+        searcher: Opened search.
+        query_id: Id of the question.
+        query: Its words.
+        filters: `form`, `year`, `document` and `level` of the search; None where there is none.
+
+    Returns:
+        JSON object with up to 50 ranked rows and the probability that they contain an answer.
+    """
     narrowed = {name: filters[name] for name in ("form", "year", "document")}
     ranking = searcher.rank(query, **narrowed)
     results = searcher.assemble(ranking, k=RESULTS, level=filters["level"])
@@ -62,7 +82,16 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[
 
 
 def run_batch(queries: Path, out: Path, *, line: Callable[[str, str], dict[str, Any]]) -> int:
-    """Answer a file of questions into a run file; returns how many."""
+    """Answer a file of questions, one JSON object per line.
+
+    Args:
+        queries: File of questions with `id` and `query`.
+        out: File to write, one result per line.
+        line: Function from id and words of a question to its result.
+
+    Returns:
+        Number of questions.
+    """
     rows = read_queries(queries)
     lines = [
         json.dumps(line(i, q), ensure_ascii=False) for i, q in track(rows, description="questions", transient=True)

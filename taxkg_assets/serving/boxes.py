@@ -21,10 +21,18 @@ class BoxNotFoundError(Exception):
 
 
 def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
-    """Registry rows of a box in every revision of a form, newest first, each with its passages.
+    """Look up the registry rows of a box in every revision of a form.
 
-    Args:   form: 1099-DIV, "Form 1099-DIV", f1099div. key: 1a, "box 1a", box_1a.
-    Raises: BoxNotFoundError.
+    Args:
+        released: The release to read.
+        form: Name of the form in any style: 1099-DIV, "Form 1099-DIV", f1099div.
+        key: Key of the box in any style: 1a, "box 1a", box_1a.
+
+    Returns:
+        Rows of `registry`, newest revision first, each with its passages.
+
+    Raises:
+        BoxNotFoundError: The form has no such box; the message lists what there is.
     """
     registry = released.table("registry")
     wanted = _bare(form)
@@ -41,9 +49,17 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
 
 
 def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
-    """Registry rows that words mean, each with its passages: a form and a key, or `QD`, or `box 1b on its form`.
+    """Look up the boxes that words mean: a form and a key, or `QD`, or `box 1b on its form`.
 
-    Raises: BoxNotFoundError.
+    Args:
+        released: The release to read.
+        words: Words of the user.
+
+    Returns:
+        Rows of `registry`, each with its passages.
+
+    Raises:
+        BoxNotFoundError: No box has this name.
     """
     asked = " ".join(words)
     registry = Registry.cast(released.table("registry"))
@@ -64,6 +80,9 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
         released: The release to read.
         form: Form, e.g. 1099-DIV.
 
+    Returns:
+        Rows of `registry`, each with `filer` and `recipient`: whether those instructions cover the box.
+
     Raises:
         BoxNotFoundError: No form with boxes has this name; the message lists them.
     """
@@ -75,10 +94,15 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
 
 
 def find_asked_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
-    """Every box of the forms that words name and nothing else, newest revision first; none where they name none.
+    """List every box of the forms that words name without naming a box.
 
-    Returns:  registry rows, each with `filer` and `recipient`: whether those instructions speak of the box (this
-              revision, another revision, or null).
+    Args:
+        released: The release to read.
+        words: Words of the user.
+
+    Returns:
+        Rows of `registry`, newest revision first, each with `filer` and `recipient`: whether those instructions cover
+        the box (in this revision, in another one, or null). Empty if the words name no form, or something else as well.
     """
     registry = Registry.cast(released.table("registry"))
     forms = find_named_forms(" ".join(words), registry)

@@ -19,7 +19,14 @@ PICTURE_CACHE = "private, max-age=3600"
 
 
 def create_browse_router(service: Service) -> APIRouter:
-    """The endpoints over one home."""
+    """Create the endpoints of documents, pages, forms and fields.
+
+    Args:
+        service: The opened home.
+
+    Returns:
+        Router below `/v1`.
+    """
     router = APIRouter(prefix="/v1", tags=["browse"], responses=describe_problems(404))
 
     @router.get("/documents", summary="Every document of the release")

@@ -68,7 +68,7 @@ class BuildResult:
     quarantine: list[dict[str, Any]] = field(default_factory=list)
     flagged: list[dict[str, Any]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
-    """Sources that could not be looked at."""
+    """Sources that could not be read."""
 
 
 def build(
@@ -79,11 +79,17 @@ def build(
     retry: bool = False,
     log_level: str = "CRITICAL",
 ) -> BuildResult:
-    """Bring the home up to date with its sources, or only the selected assets.
+    """Bring a home up to date with its sources, or only the selected assets, and return what was built and found.
 
-    Args:   roots: folders and files to scan; none means all that were recorded, the bundled samples at first.
-            select: assets to materialize; the gates of everything they are made from run first.
-    Raises: SourceError, SelectionError, HomeBusyError.
+    Args:
+        home: Folder or bucket address of the home.
+        roots: Folders and files to scan; empty for all recorded ones, or the bundled samples in a new home.
+        select: Assets to materialize; the gates of everything upstream run first.
+        retry: Whether documents in quarantine are read again.
+        log_level: Least level of Dagster's messages that are shown.
+
+    Raises:
+        SourceError, SelectionError, HomeBusyError: A source, an asset or the lock of the home is not available.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -143,7 +149,7 @@ def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
 
 
 def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: BuildResult) -> None:
-    """Tell what stands, with what the gates said of it; no run is needed."""
+    """Report the current tables with the results of their gates; no run is needed."""
     for evaluation in latest_evaluations(instance):
         record_gate(evaluation, result)
     for name in PIPELINE.built():
@@ -169,7 +175,7 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
 
 
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
-    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbours in one run."""
+    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbors in one run."""
     if not select:
         return [BUILT]
     above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))
@@ -192,7 +198,16 @@ def run_selection(
     log_level: str,
     work: str = BUILD,
 ) -> None:
-    """Materialize a selection in this process and add what came out to the result; the home is held for `work`."""
+    """Materialize a selection in this process and add the outcome to a result.
+
+    Args:
+        instance: Dagster instance of the home.
+        store: Tables of the home, locked for `work`.
+        selection: Assets to materialize.
+        result: Result that is extended.
+        log_level: Least level of Dagster's messages that are shown.
+        work: Name of the lock: a build or a training.
+    """
     from taxkg_assets import definitions
 
     defs = definitions.defs

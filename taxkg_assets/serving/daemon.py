@@ -14,9 +14,15 @@ WORKSPACE = ("-w", str(PROJECT / "workspace.yaml"))
 
 
 def prepare_home(home: str) -> Store:
-    """Make the inbox, and partitions of all documents that there are.
+    """Create the inbox and the partitions of all documents of a home.
 
-    The samples are for looking around: they come where there is nothing yet, and where the home does not fill itself.
+    An empty home gets the bundled samples, unless it fetches documents itself.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Tables of the home.
     """
     made = Home(home=home)
     settings = made.settings

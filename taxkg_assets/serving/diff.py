@@ -18,7 +18,7 @@ from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
 _MARKS = {REMOVED: "[-{}-]", ADDED: "{{+{}+}}"}
-"""Where there is no colour, as git marks words."""
+"""Marks of changed words without color, as in git."""
 
 
 class RevisionNotFoundError(Exception):
@@ -36,11 +36,19 @@ class Readable(Protocol):
 
 
 def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:
-    """Compare two documents of one product: their changes as rows of `revisions`, and the report.
+    """Compare two documents of one product.
 
-    Args:   name: f1099nec, or a form such as 1099-NEC where only one product fits. older, newer: 2024-01, 2021-draft,
-            or a document id; without them the two newest final ones that follow each other.
-    Raises: RevisionNotFoundError.
+    Args:
+        tables: Tables of the home.
+        name: File stem such as f1099nec, or a form such as 1099-NEC if only one product matches.
+        older: Revision such as 2024-01 or 2021-draft, or a document id; empty for the newest final pair.
+        newer: The same for the newer document.
+
+    Returns:
+        Changes as rows of `revisions`, and the report.
+
+    Raises:
+        RevisionNotFoundError: There is no such product or revision; the message lists them.
     """
     documents = tables.read("documents")
     before, after = find_two(documents, name, older=older, newer=newer)
@@ -133,7 +141,13 @@ def _revisions_of(documents: pl.DataFrame, product: str) -> str:
 
 
 def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
-    """Print the report; document text can never style the terminal."""
+    """Print a report of changes; text of documents cannot style the terminal.
+
+    Args:
+        report: Changes of two documents.
+        has_routine: Whether routine changes are printed.
+        out: Console.
+    """
     out.print(Text(report.title, style="bold"))
     out.print(Text(f"{report.older} → {report.newer}"), highlight=False)
     for note in report.notes:

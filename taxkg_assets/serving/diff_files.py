@@ -1,4 +1,4 @@
-"""A PDF that lies outside the home, read beside it for one comparison; nothing of it is kept."""
+"""A PDF outside the home, read for one comparison; nothing of it is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN_DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class WithFiles:
-    """The tables of a home, and the rows of the files beside it."""
+    """The tables of a home with the rows of further files."""
 
     tables: Readable
     frames: Mapping[str, pl.DataFrame]
@@ -41,9 +41,19 @@ class WithFiles:
 def admit_files(
     tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
 ) -> tuple[Readable, list[str]]:
-    """Read whatever of the wanted revisions is a file, within the limits of a build, and give it a document's name.
+    """Read the wanted revisions that are files, within the limits of a build, and give each a document id.
 
-    Raises: RevisionNotFoundError: the file is not there, cannot be read, or is another product.
+    Args:
+        tables: Tables of the home.
+        wanted: Revisions, document ids, or paths of files.
+        product: Product with which the files are compared.
+        settings: Limits of reading.
+
+    Returns:
+        Tables with the documents of the files added, and each wanted item with files replaced by document ids.
+
+    Raises:
+        RevisionNotFoundError: A file does not exist, cannot be read, or is of another product.
     """
     names: list[str] = []
     read: list[dict[str, pl.DataFrame]] = []
@@ -70,7 +80,7 @@ def _names_form(asked: str, form: str) -> bool:
 
 def _read(path: Path, *, settings: Settings) -> dict[str, pl.DataFrame]:
     if not path.is_file():
-        raise RevisionNotFoundError(f"There is no file {path}. Give a revision, a document id, or the path of a PDF.")
+        raise RevisionNotFoundError(f"{path} does not exist. Give a revision, a document id, or the path of a PDF.")
     sha256 = sha256_of(path)
     part = "__" if "--" in path.stem else "--"
     with tempfile.TemporaryDirectory() as folder:

@@ -76,6 +76,9 @@ def read_file(path: Path) -> DraftFile:
     Args:
         path: Text, Markdown or PDF.
 
+    Returns:
+        Its text and, for a PDF, the place of each paragraph.
+
     Raises:
         DraftError: It is too large, no text, or a PDF that cannot be read.
     """
@@ -91,6 +94,9 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     Args:
         data: Content of the file.
         name: Name of the draft.
+
+    Returns:
+        Its text and, for a PDF, the place of each paragraph.
 
     Raises:
         DraftError: It is too large, no text, or a PDF that cannot be read.
@@ -115,8 +121,11 @@ def read_text(text: str, *, name: str) -> DraftFile:
         text: Plain text or Markdown.
         name: Name of the draft.
 
+    Returns:
+        The draft without places.
+
     Raises:
-        DraftError: It is empty, or holds too many control characters for a text.
+        DraftError: It is empty, or contains too many control characters for a text.
     """
     controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
     if controls > _MOST_CONTROLS * len(text):

@@ -57,12 +57,27 @@ SCHEMA_ERROR = "dataframely.exc.SchemaError"
 
 
 def is_one_of(error: BaseException, names: Collection[str]) -> bool:
-    """Whether an error is of one of some classes, or of a class made of one."""
+    """Check whether the class of an error, or one of its base classes, has one of some names.
+
+    Args:
+        error: The error.
+        names: Names of classes, which need not be imported.
+
+    Returns:
+        True for such a class or a subclass of it.
+    """
     return any(f"{own.__module__}.{own.__qualname__}" in names for own in type(error).__mro__)
 
 
 def explained(error: Exception) -> str | None:
-    """The message for an expected error; None for a defect."""
+    """Return the message of an expected error.
+
+    Args:
+        error: The error.
+
+    Returns:
+        Message with the remedy; None for a defect, whose traceback is wanted.
+    """
     if is_one_of(error, EXPECTED):
         return escape(str(error))
     if is_one_of(error, {SCHEMA_ERROR}):
@@ -70,7 +85,7 @@ def explained(error: Exception) -> str | None:
             f"The home was built by another version of taxkg ({str(error).splitlines()[0]}). Run `taxkg build` on it."
         )
     if said := find_storage_fault(error):
-        remedy = "Free space or mend its rights, and run the same command again: what was committed stands."
+        remedy = "Free space or correct the permissions, and run the same command again: committed data is kept."
         return escape(f"The disk refused to write or read: {said}. {remedy}")
     if isinstance(error, OSError):
         return escape(

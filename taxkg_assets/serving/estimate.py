@@ -11,18 +11,23 @@ from taxkg_assets.defs.resources import Home
 
 
 def estimate_build(home: Home) -> list[dict[str, Any]]:
-    """One row per table and task that would call a model, from the tables as they stand now.
+    """Estimate the model calls of the next build from the current tables.
 
-    A table that cannot be made yet, because something above it was never built, has one row that says so and how to
-    come by an estimate without paying.
+    Args:
+        home: The home.
 
-    Raises: as a build does, where the settings of models are wrong.
+    Returns:
+        One row per table and task that would call a model, with calls, tokens and cost. A table that cannot be made yet
+        has one row with the reason and how to get an estimate without cost.
+
+    Raises:
+        ProposerSettingError: A setting of the model is wrong, as for a build.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and how they are made
 
     if home.settings.llm_provider == "rules":
         return []
-    open_estimator(home)  # a wrong setting is told before a home is built that would need it
+    open_estimator(home)  # reports a wrong setting before a home is built that would need it
     rows: list[dict[str, Any]] = []
     for name in PIPELINE:
         maker = PIPELINE[name].maker

@@ -29,13 +29,27 @@ from taxkg_assets.settings import Settings
 
 
 def read_report(home: str) -> tuple[pl.DataFrame, str]:
-    """Figures of the evaluation that let the last release pass (or stopped it), and where the page lies."""
+    """Read the evaluation of the last build.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Rows of `eval_report`, and the address of the report page.
+    """
     store = Store(home)
     return store.read("eval_report"), store.place.uri_of("reports/evaluation.html")
 
 
 def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
-    """Figures of the questions that servers of this home were asked, the report and where it was written."""
+    """Summarize the questions in the query log of a home.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Figures by name, the report as text, and the address where it was written.
+    """
     store = Store(home)
     log = QueryLog.cast(store.read_or_empty("query_log"))
     feedback = Feedback.cast(store.read_or_empty("feedback"))
@@ -45,7 +59,14 @@ def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
 
 
 def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
-    """Answer the questions of the home's query sets from the release and measure the answers; write a separate page."""
+    """Answer the questions of the home's query sets from the release and measure the answers.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Figures by query set, type and metric, and the address of the page with the report.
+    """
     released = open_release(home)
     queries = EvalQueries.cast(released.store.read("eval_queries"))
     # The questions may be newer than the release: it answers for the documents that it contains.
@@ -75,9 +96,17 @@ def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, n
 
 
 def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
-    """Measure the release on a file of gold questions; writes pages of its own beside the home's report.
+    """Measure the release on a file of labeled questions.
 
-    Returns: figures of the retrieval and of the answers.
+    Args:
+        home: Folder or bucket address of the home.
+        gold: File of questions with gold passages, JSON Lines.
+
+    Returns:
+        Figures of retrieval and of answers, and the address of their page, which is separate from the home's report.
+
+    Raises:
+        BatchError: The file is not JSON Lines.
     """
     released = open_release(home)
     try:

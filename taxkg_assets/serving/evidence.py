@@ -18,7 +18,7 @@ MARGIN_PT = 1.5
 
 
 class EvidenceNotFoundError(Exception):
-    """No such node, or one without a place on the asked page; the message says what there is."""
+    """No such node, or one without a place on the requested page; the message lists its pages."""
 
 
 def find_node(released: Released, node_id: str) -> dict[str, Any]:
@@ -63,19 +63,27 @@ def read_node(released: Released, node_id: str) -> dict[str, Any]:
 
 
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
-    """A PNG of a page of a node with the node's rectangles marked.
+    """Draw a page of a node with the rectangles of the node marked.
 
-    Args:   page: 1-based; the node's first by default. zoom: pixels a point, fewer on a sheet beyond
-            `MOST_PIXELS`.
-    Raises: EvidenceNotFoundError for a node without a place there, PageNotFoundError if the file is gone or changed,
-            or the page cannot be drawn.
+    Args:
+        released: The release to read.
+        node_id: Node whose evidence is drawn.
+        page: 1-based page; the first one of the node by default.
+        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+
+    Returns:
+        PNG image.
+
+    Raises:
+        EvidenceNotFoundError: The node has no place on this page.
+        PageNotFoundError: The file is gone or has changed, or the page cannot be drawn.
     """
     node = find_node(released, node_id)
     number = page or node["page"]
     boxes = [box for box in node["bboxes"] or () if box["page"] == number]
     if number is None or not boxes:
         places = ", ".join(str(p) for p in sorted({box["page"] for box in node["bboxes"] or ()}))
-        known = f"it stands on page {places}" if places else "it is no part of a document of the corpus"
+        known = f"it is on page {places}" if places else "it is no part of a document of the corpus"
         raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
     document = released.table("documents").row(by_predicate=pl.col("document_id") == node["document_id"], named=True)
     with opened_page(document, number) as sheet:

@@ -27,7 +27,7 @@ class NodeNotFoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A node, its edges with both ends named, and what stands around it."""
+    """A node, its edges with both ends named, and its neighborhood."""
 
     node: dict[str, Any]
     edges: list[dict[str, Any]]
@@ -40,11 +40,17 @@ class Explained:
 
 
 def explain(released: Released, words: Sequence[str]) -> Explained:
-    """Explain the node of an id, or the face of the box that words mean, the newest revision's first.
+    """Explain a node: its place, its text, and its edges with their evidence.
 
-    A dense paragraph tells what its sentences say.
+    Args:
+        released: The release to read.
+        words: Id of a node, or words that name a box, whose newest revision is used.
 
-    Raises: NodeNotFoundError.
+    Returns:
+        The node with its neighborhood; a dense paragraph includes the edges of its sentences.
+
+    Raises:
+        NodeNotFoundError: There is no such node or box.
     """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     node_id = _find_node(" ".join(words), nodes, released=released)
@@ -80,7 +86,12 @@ def _find_node(asked: str, nodes: pl.DataFrame, *, released: Released) -> str:
 
 
 def show(found: Explained, *, out: Console) -> None:
-    """Print a node: what it is, its place, then its edges, evidence below each."""
+    """Print a node: what it is, its place, then its edges with the evidence below each.
+
+    Args:
+        found: Result of `explain`.
+        out: Console.
+    """
     node = found.node
     what = " ".join(part for part in (node["perspective"], node["level"]) if part)
     out.print(f"[bold]{escape(node['node_id'])}[/]  {what}", highlight=False)
@@ -99,7 +110,15 @@ def show(found: Explained, *, out: Console) -> None:
 
 
 def export_graph(released: Released, folder: Path) -> dict[str, int]:
-    """Write `graph.graphml` and one Parquet file per table; returns the rows of each file."""
+    """Write the graph as `graph.graphml`, and one Parquet file per table.
+
+    Args:
+        released: The release to read.
+        folder: Folder of the files, created if needed.
+
+    Returns:
+        Number of rows by path of the file; of the GraphML file nodes and edges together.
+    """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     folder.mkdir(parents=True, exist_ok=True)
     written = {}

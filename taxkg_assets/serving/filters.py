@@ -19,9 +19,17 @@ def check_filters(
     document: str | None = None,
     tag: str | None = None,
 ) -> None:
-    """Refuse a filter that no document answers to, instead of finding nothing.
+    """Refuse a filter that no document of the release matches.
 
-    Raises: FilterError.
+    Args:
+        released: The release to read.
+        form: Name of a form.
+        year: Tax year.
+        document: Document id.
+        tag: Tag of chunks.
+
+    Raises:
+        FilterError: Nothing matches; the message lists what there is.
     """
     documents = released.table("documents")
     if document and document not in documents["document_id"]:

@@ -66,7 +66,7 @@ LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}
 
 def _check_letters(words: object) -> object:
     if isinstance(words, str) and any("\ud800" <= letter <= "\udfff" for letter in words):
-        raise ValueError("half a pair of surrogates is no letter")
+        raise ValueError("a single surrogate is not a character")
     return words
 
 
@@ -126,7 +126,7 @@ class QueryRequest(_Request):
 
 
 class FeedbackRequest(_Request):
-    """A judgement of an answer."""
+    """A judgment of an answer."""
 
     query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
     is_helpful: bool = Field(description="whether the answer helped")
@@ -153,20 +153,25 @@ class QueryResponse(BaseModel):
 
     answer: str | None = Field(description="the answer with its citations [n]; null if it abstains")
     sources: list[Source] = Field(description="the passages, in the order of their numbers")
-    detail_level: str = Field(description="the mode asked for; of auto the size of passages that the question wants")
+    detail_level: str = Field(description="the requested mode; for auto, the size of the passages")
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
     abstained: bool = Field(description="whether the library does not answer the question")
     created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")
 
 
 def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
-    """The application over one home.
+    """Create the HTTP application over one home.
 
-    Args: hosts: names beside loopback that it answers to.
+    Args:
+        service: The opened home.
+        hosts: Host names, in addition to loopback, that requests may name.
+
+    Returns:
+        Application with the API, the explorer and the tools for agents.
     """
 
     tools = create_tools(service)
-    # The guard has looked at host and origin already; every call stands for itself.
+    # The guard has checked host and origin already; calls are independent of each other.
     guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools_app = tools.streamable_http_app(
         streamable_http_path="/", json_response=True, stateless_http=True, transport_security=guarded

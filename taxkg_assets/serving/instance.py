@@ -26,7 +26,16 @@ def install_instance(store: Store) -> str:
 
 @contextmanager
 def open_instance(store: Store) -> Iterator[dg.DagsterInstance]:
-    """Open the home's instance; the environment names it too, for everything that Dagster starts."""
+    """Open the Dagster instance of a home.
+
+    While it is open, the environment names it, so that processes that Dagster starts use it as well.
+
+    Args:
+        store: Tables of the home.
+
+    Yields:
+        The instance.
+    """
     folder = os.environ["DAGSTER_HOME"] = install_instance(store)
     with reduce_fsyncs(Path(folder)), dg.DagsterInstance.get() as instance:
         yield instance

@@ -1,4 +1,4 @@
-"""Questions and judgements on their way into the home: gathered in memory, committed together from time to time.
+"""Questions and judgments to be stored in the home: collected in memory, committed together from time to time.
 
 A commit per question would cost more than the answer, and leave a table of a million files.
 """
@@ -62,7 +62,7 @@ class Journal:
         Args:
             question: The question.
             found: Answer, or results of a search.
-            filters: Filters of the request; those that are None are left out.
+            filters: Filters of the request; None values are left out.
             release_ix: Release that was searched.
             seconds: Time to answer.
 
@@ -89,7 +89,7 @@ class Journal:
         return entry_id
 
     def note_feedback(self, entry_id: str, *, is_helpful: bool, comment: str) -> None:
-        """Keep a judgement."""
+        """Keep a judgment."""
         now = datetime.now(UTC)
         row = {"feedback_id": uuid.uuid4().hex, "entry_id": entry_id, "is_helpful": is_helpful, "comment": comment}
         self._add("feedback", {**row, "given_at": now})

@@ -151,7 +151,11 @@ class FormEntry(BaseModel):
 
 
 def list_documents(released: Released) -> list[DocumentEntry]:
-    """Every document of the release, by form, newest revision first."""
+    """Return one entry per document of a release, by form, newest revision first.
+
+    Args:
+        released: The release to read.
+    """
     rows = released.table("documents").sort(
         ["form", "irs_name", "revision", "document_id"], descending=[False, False, True, False]
     )
@@ -159,9 +163,14 @@ def list_documents(released: Released) -> list[DocumentEntry]:
 
 
 def describe_document(released: Released, document: str) -> DocumentDetail:
-    """A document, its outline and its flags.
+    """Return a document with its outline and its quality flags.
 
-    Raises: PageNotFoundError if the release does not hold it.
+    Args:
+        released: The release to read.
+        document: Document id.
+
+    Raises:
+        PageNotFoundError: The release does not contain the document.
     """
     row = _document(released, document)
     nodes = released.read_documents("nodes", [document])
@@ -190,7 +199,7 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
 
 
 def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
-    """List the terms of the index that a document prints, in its order; none for a document without one.
+    """Return the terms of the index that a document prints, in its order; none for a document without one.
 
     Args:
         released: The release to read; one of an older version does not contain links.
@@ -211,9 +220,15 @@ def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
 
 
 def read_page(released: Released, document: str, page: int) -> PageDetail:
-    """What the release says of one page.
+    """Return the size, paragraphs, tables and fields of a page.
 
-    Raises: PageNotFoundError if there is no such document or page.
+    Args:
+        released: The release to read.
+        document: Id of the document.
+        page: 1-based page.
+
+    Raises:
+        PageNotFoundError: There is no such document or page.
     """
     row = _document(released, document, page=page)
     nodes = released.read_documents("nodes", [document]).sort("ordinal")
@@ -249,10 +264,16 @@ class PagePicture:
 
 
 def draw_plain_page(released: Released, document: str, page: int, *, zoom: float = PAGE_ZOOM) -> PagePicture:
-    """Draw a page without marks.
+    """Return a PNG picture of a page without marks.
 
-    Args:   zoom: pixels per point.
-    Raises: PageNotFoundError if there is no such page, or its file is gone or has changed.
+    Args:
+        released: The release to read.
+        document: Document id.
+        page: 1-based page.
+        zoom: Pixels per point.
+
+    Raises:
+        PageNotFoundError: There is no such page, or its file is gone or has changed.
     """
     with opened_page(_document(released, document, page=page), page) as sheet:
         png = draw_sheet(sheet, zoom=zoom).tobytes("png")
@@ -260,7 +281,7 @@ def draw_plain_page(released: Released, document: str, page: int, *, zoom: float
 
 
 def list_forms(released: Released) -> list[FormEntry]:
-    """Forms with fields, by name; the revisions of each, newest first."""
+    """Return one entry per form with fields, by name, its revisions newest first."""
     if not released.holds("fields"):
         return []
     fields = released.table("fields").sort("document_id", "page", "field_ix")
@@ -286,9 +307,9 @@ def list_forms(released: Released) -> list[FormEntry]:
 
 
 def list_fields(released: Released, document: str) -> list[FormField]:
-    """The fields of one form in the order they are filled in; none where the release is of an older version.
+    """Return the fields of one form in the order in which they are filled in; none for an older version of the release.
 
-    Raises: PageNotFoundError if the release does not hold the document.
+    Raises: PageNotFoundError if the release does not contain the document.
     """
     _document(released, document)
     if not released.holds("fields"):

@@ -70,6 +70,9 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         words: Name of the form, and its revision or year if `revision` is empty.
         revision: Revision, year or document; the newest that is no draft if empty.
 
+    Returns:
+        Rows of `lines` with the formula of each.
+
     Raises:
         LineNotFoundError: There is no such form or revision.
     """

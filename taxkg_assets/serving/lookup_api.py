@@ -22,10 +22,13 @@ MOST_CHANGES = 5000
 
 
 def create_lookup_router(service: Service) -> APIRouter:
-    """Create the endpoints over one home.
+    """Create the endpoints that look up boxes, lines, cells and nodes.
 
     Args:
         service: The opened home.
+
+    Returns:
+        Router below `/v1`.
     """
     router = APIRouter(prefix="/v1", tags=["look up"], responses=describe_problems(404))
     _add_fields(router, service)

@@ -86,6 +86,9 @@ def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
     Args:
         statuses: Statuses besides those that any operation can return.
+
+    Returns:
+        Description and schema by HTTP status, as FastAPI's `responses` expects them.
     """
     known = {**MEANINGS, 404: "There is no such form, field, document or page.", 409: "No log of queries is kept."}
     return {status: {"model": Problem, "description": known[status]} for status in (*statuses, *MEANINGS)}

@@ -12,7 +12,14 @@ from taxkg_assets.serving.released import NotReleasedError
 
 
 def list_releases(home: str) -> list[dict[str, Any]]:
-    """All releases, newest first; `is_current` marks the one that is served."""
+    """List all releases, newest first.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Rows of `release`; `is_current` marks the one that is served.
+    """
     store = Store(home)
     releases = Release.cast(store.read_or_empty("release"))
     current = find_current(releases)
@@ -22,9 +29,13 @@ def list_releases(home: str) -> list[dict[str, Any]]:
 
 
 def withdraw(home: str) -> None:
-    """Serve the release before the current one.
+    """Roll back to the release before the current one.
 
-    Raises: NotReleasedError where there is no earlier one.
+    Args:
+        home: Folder or bucket address of the home.
+
+    Raises:
+        NotReleasedError: There is no earlier release.
     """
     store = Store(home)
     with store.exclusive():

@@ -1,4 +1,4 @@
-"""What readers see: the current release, its index and the tables as they stood when it was made."""
+"""What readers see: the current release, its index, and the versions of the tables that it pins."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Released:
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table as it stood when the release was made; read once."""
+        """A table in the version of the release; read once."""
         if name not in self._frames:
             self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
         return self._frames[name]
@@ -61,11 +61,11 @@ class Released:
         return self.table(name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """The rows of some documents as they stood when the release was made."""
+        """The rows of some documents in the version of the release."""
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     def read_sections(self, element_ids: Collection[str]) -> pl.DataFrame:
-        """Some paragraphs with the places of their lines, as they stood when the release was made."""
+        """Some paragraphs with the places of their lines, in the version of the release."""
         return self.store.read_elements(
             "sections", element_ids, version=json.loads(self.row["table_versions"])["sections"]
         )
@@ -149,7 +149,7 @@ class Released:
 
 
 def _open_proposer(home: HomeFolder) -> Proposer | None:
-    """Whom readers ask; nobody where rules propose."""
+    """Return the model for readers; None if rules propose."""
     if home.settings.llm_provider == "rules":
         return None
     from taxkg_assets.defs.proposers import open_reader  # loaded here: few homes ask a model
@@ -158,9 +158,19 @@ def _open_proposer(home: HomeFolder) -> Proposer | None:
 
 
 def open_release(home: str) -> Released:
-    """Open the current release of a home."""
+    """Open the current release of a home.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        The release with its tables and its search, each opened on first use.
+
+    Raises:
+        NotReleasedError: The home does not exist, or nothing has been released there.
+    """
     store = Store(home)
     row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:
-        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and mind its gates.")
+        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and check its gates.")
     return Released(store, row)

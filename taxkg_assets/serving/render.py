@@ -17,7 +17,7 @@ from rich.text import Text
 
 from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.prices import load_prices
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
     from taxkg_assets.defs.retention import Freed
@@ -126,14 +126,14 @@ def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]], *, home: str, out: Console) -> None:
     """What the home holds."""
     shown = Table("table", "state", "rows", "version", "gates", title=escape(home), title_justify="left")
-    colours = {"current": "green", "stale": "yellow", "missing": "dim"}
+    colors = {"current": "green", "stale": "yellow", "missing": "dim"}
     for row in tables:
         gates = "; ".join(f"{g} {why}" for g, why in row.failing.items()) or (
             f"{row.gates} passed" if row.gates else ""
         )
         shown.add_row(
             row.table,
-            f"[{colours[row.state]}]{row.state}",
+            f"[{colors[row.state]}]{row.state}",
             "" if row.rows is None else str(row.rows),
             "" if row.version is None else str(row.version),
             escape("" if row.state == "missing" else gates),
@@ -143,10 +143,10 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
 
 
 def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Text that nobody can see, or that gives orders to programs."""
+    """Print invisible text and prompt injections."""
     if not rows:
         return
-    shown = Table("document", "page", "kind", "", "text", title="Left out as hidden, or orders to programs")
+    shown = Table("document", "page", "kind", "", "text", title="Left out: hidden text and prompt injections")
     for row in rows:
         words = " ".join(row["text"].split())[:60]
         order = "[red]an order" if row["is_order"] else ""
@@ -155,7 +155,7 @@ def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def metrics(rows: pl.DataFrame, *, out: Console) -> None:
-    """Figures of the pipeline: those of all documents, and shares of retrieval with the results that they look at."""
+    """Figures of the pipeline: those of all documents, and shares of retrieval with the number of results."""
     if rows.is_empty():
         return
     from taxkg_assets.evaluation.metrics import render_metrics  # loaded here: answers show no metrics
@@ -168,7 +168,7 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
 
 
 def proposer(found: Mapping[str, Any], *, out: Console) -> None:
-    """Who proposes, and what models were asked so far."""
+    """Print the proposer and the model calls so far."""
     models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.get("models", {}).items() if ids)
     spent = f"{found['calls']} calls recorded, {found['input tokens']} + {found['output tokens']} tokens"
     cost = f"${found['cost in USD']:.2f}"
@@ -178,7 +178,7 @@ def proposer(found: Mapping[str, Any], *, out: Console) -> None:
 
 
 def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """What a build would ask of models."""
+    """Print the model calls of the next build."""
     if not rows:
         out.print("No language model is set: rules answer, and nothing is spent.")
         return
@@ -190,7 +190,7 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         cells = ["no price" if row.get(c, "") is None else str(row.get(c, "")) for c in columns]
         shown.add_row(*(escape(cell) for cell in cells) if not row["note"] else (row["table"], escape(row["note"])))
     out.print(shown)
-    as_of = load_family("prices")["as_of"]
+    as_of = load_prices().as_of
     out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES names a file of newer ones.", highlight=False)
 
 
@@ -273,7 +273,7 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Every box of a form, a table a revision, with whether its instructions speak of it."""
+    """Every box of a form, a table a revision, with whether its instructions cover it."""
     for document, boxes_of_face in groupby(rows, key=itemgetter("document_id")):
         face = list(boxes_of_face)
         title = f"{face[0]['form']} ({face[0]['revision']}), {document}"

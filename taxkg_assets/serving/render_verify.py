@@ -13,7 +13,12 @@ _COLORS = {"bad": "red", "warn": "yellow", "good": "green", "plain": "default"}
 
 
 def report(found: Report, *, out: Console) -> None:
-    """Print the findings of a draft, the worst first, each with its passage."""
+    """Print the findings of a draft, the worst first, each with its passage.
+
+    Args:
+        found: Report of the draft checker.
+        out: Console.
+    """
     shown = Table("verdict", "draft", "passage", title=escape(found.name), title_justify="left", show_lines=True)
     for finding in found.findings:
         color = _COLORS[tone_of(finding)]

@@ -134,7 +134,7 @@ class RequestLimits:
 
 
 class PostOnly:
-    """The tools, by POST alone: each call stands for itself, so there is no stream to open and no session to end."""
+    """The tools, by POST only: calls are independent, so there is no stream to open and no session to end."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -164,7 +164,7 @@ class _BodyTooLongError(Exception):
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body in one message, then what else the client tells."""
+    """The body in one message, then further messages of the client."""
     is_given = False
 
     async def replay() -> Message:
@@ -202,5 +202,5 @@ def _too_long(most: int) -> JSONResponse:
 
 
 def _refused(status: int, detail: str) -> JSONResponse:
-    """A refusal; the connection ends with it where a body that nobody reads may still be on its way."""
+    """A refusal; the connection ends with it if an unread body may still arrive."""
     return refuse(status, detail, headers={"Connection": "close"} if status in (408, 413) else None)

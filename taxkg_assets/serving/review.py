@@ -14,22 +14,42 @@ from taxkg_assets.schemas import Chunks, Documents, Reviews
 
 
 class NotWaitingError(Exception):
-    """A chunk that nobody has to decide on."""
+    """A chunk without a decision to make."""
 
 
 def list_waiting(store: Store) -> list[dict[str, Any]]:
-    """The chunks that wait for a decision, those of weightier documents first."""
+    """List the chunks that wait for a decision, those of higher-tier documents first.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        Rows of `chunks` with the reason why they wait.
+    """
     return find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents"))).to_dicts()
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
-    """Record one decision on each of these chunks; the next build follows it while their texts are the same."""
+    """Record one decision on some chunks; the next build follows it while their texts are the same.
+
+    Args:
+        store: Tables of the home.
+        chunk_ids: Chunks that wait or were accepted.
+        decision: ACCEPT or REJECT.
+        reason: Reason of the reviewer.
+
+    Returns:
+        Number of recorded decisions.
+
+    Raises:
+        NotWaitingError: There is no such chunk, or it was cut by layout, so that there is nothing to decide.
+    """
     known = {row["chunk_id"]: row for row in _read_chunks(store).iter_rows(named=True)}
     if unknown := [c for c in chunk_ids if c not in known]:
         raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
         raise NotWaitingError(
-            f"{', '.join(printed)}: cut as printed, by no judgement, so there is nothing to accept or reject. "
+            f"{', '.join(printed)}: cut by layout, without a judgment, so there is nothing to accept or reject. "
             "`taxkg review list` shows what waits."
         )
     decided = [

@@ -134,9 +134,9 @@ class Service:
         """Cells of tables by their row and column headers; none where nothing fits."""
         released = self.current
         check_filters(released, document=document)
-        desk = self._tables_of(released)
+        lookup = self._tables_of(released)
         return self._remembered(
-            released, "table", [question, k, document], lambda: desk.find(question, k=k, document=document)
+            released, "table", [question, k, document], lambda: lookup.find(question, k=k, document=document)
         )
 
     def _tables_of(self, released: Released) -> TableLookup:
@@ -264,7 +264,7 @@ class Service:
     def _open(self) -> Released:
         released = open_release(self.home)
         released.searcher.search(WARM_UP, k=1)
-        released.table("documents")  # every filter looks into it, also while the home cannot be read
+        released.table("documents")  # every filter reads it, also while the home cannot be read
         return released
 
     def _is_final(self, answer: Answer) -> bool:

@@ -1,7 +1,7 @@
 """A page as a picture: what the extraction made of it, drawn over the page, so that a person can judge it by eye.
 
-Each element is a box in its role's colour with its column and its place in the reading order; cells of tables are
-outlined; where another heading takes over, its words stand above the first element that it owns. Beside the page
+Each element is a box in the color of its role with its column and its place in the reading order; cells of tables are
+outlined; where another heading begins, its words are above the first element that it owns. Next to the page
 stand the legend and one line for each element but page furniture.
 """
 
@@ -36,7 +36,7 @@ ROLE_COLORS: dict[str, Color] = {
     "FormField": (0.35, 0.25, 0.80),
     "PageArtifact": (0.50, 0.50, 0.50),
 }
-"""One colour a role; the order is that of the legend."""
+"""One color per role; the order is that of the legend."""
 
 PANEL_PT = 300.0
 MARGIN_PT = 10.0
@@ -47,7 +47,7 @@ CELL_COLOR: Color = (0.0, 0.65, 0.0)
 OWNER_COLOR: Color = (0.80, 0.0, 0.0)
 UNOWNED = "(no heading)"
 GROUND_ZOOM = 4.0
-"""Pixels a point of a text's page, as many as a picture can be asked for."""
+"""Pixels a point of a text's page, the most of a requested picture."""
 MOST_PIXELS = 20_000_000
 """Of one picture, which is 60 MB: a tabloid page fits at four pixels a point, larger sheets are drawn smaller."""
 _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...", "•": "·"})
@@ -79,7 +79,7 @@ class PageContent:
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """The elements named beside the page: page furniture is drawn only, as leaders can be hundreds of dots."""
+        """The elements listed next to the page: page furniture is drawn only, as leaders can be hundreds of dots."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
 
@@ -98,9 +98,18 @@ def _undrawable() -> tuple[type[Exception], ...]:
 
 
 def find_page(store: Store, document_id: str, page: int) -> PageContent:
-    """What was extracted from a page.
+    """Collect what was extracted from a page.
 
-    Raises: PageNotFoundError for a document or a page that the home does not hold.
+    Args:
+        store: Tables of the home.
+        document_id: Document.
+        page: 1-based page.
+
+    Returns:
+        Elements, tables, boxes and headings of the page.
+
+    Raises:
+        PageNotFoundError: The home does not contain the document or the page.
     """
     document = find_document(store, document_id)
     if not 1 <= page <= document["page_count"]:
@@ -114,8 +123,16 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
 def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Picture:
     """Draw a page with what was extracted from it.
 
-    Args:   zoom: pixels a point.
-    Raises: PageNotFoundError if the document's file is gone or has changed since it was read.
+    Args:
+        store: Tables of the home.
+        content: Result of `find_page`.
+        zoom: Pixels per point.
+
+    Returns:
+        The picture.
+
+    Raises:
+        PageNotFoundError: The file of the document is gone, or has changed since it was read.
     """
     document = find_document(store, content.document_id)
     with opened_page(document, content.page) as page, MUPDF.open() as drawing:
@@ -167,7 +184,18 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
 
 @contextmanager
 def opened_page(document: Row, page: int) -> Iterator[Any]:
-    """A page of a document's file, to be drawn; what the parser has against it is one `PageNotFoundError`."""
+    """Open a page of a document's file for drawing.
+
+    Args:
+        document: Row of `documents`.
+        page: 1-based page.
+
+    Yields:
+        The page of the parser.
+
+    Raises:
+        PageNotFoundError: The file is gone or has changed, or the parser cannot open the page.
+    """
     try:
         with _open_source(document) as source, _as_pdf(source, page) as sheet:
             yield sheet
@@ -193,7 +221,15 @@ def _as_pdf(source: Any, page: int) -> Iterator[Any]:
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:
-    """The pixels of a sheet at so many pixels a point, or at as many as `MOST_PIXELS` allows."""
+    """Draw a page of the parser.
+
+    Args:
+        sheet: Page of the parser.
+        zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
+
+    Returns:
+        Pixmap of the parser.
+    """
     area = max(1.0, sheet.rect.width * sheet.rect.height)
     zoom = min(zoom, math.sqrt(MOST_PIXELS / area))
     return sheet.get_pixmap(matrix=MUPDF.Matrix(zoom, zoom))
@@ -246,7 +282,7 @@ def _draw_owners(canvas: Any, content: PageContent) -> None:
 
 
 def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_filled: bool = True) -> None:
-    """Write small words on a patch that stands on the upper edge of a box."""
+    """Write small words on a patch at the upper edge of a box."""
     words = _printable(words)
     width = MUPDF.get_text_length(words, fontsize=TAG_FONT_PT) + 2
     patch = MUPDF.Rect(x, y - TAG_FONT_PT, x + width, y + 1)
@@ -256,7 +292,7 @@ def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_
 
 
 def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
-    """The legend and the list of elements beside the page."""
+    """The legend and the list of elements next to the page."""
     y = MARGIN_PT + LINE_PT
     canvas.insert_text((x, y), _printable(f"{content.document_id}, page {content.page}"), fontsize=8)
     for role, color in ROLE_COLORS.items():

@@ -12,7 +12,14 @@ from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_sour
 
 
 def list_sources(home: str) -> list[dict[str, Any]]:
-    """One row per recorded source: how many documents it holds, and whether it is there now."""
+    """List the recorded sources.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        One row per source with the number of its documents and whether it is available now.
+    """
     store = Store(home)
     ledger = store.read_ledger()
     inbox = str(inbox_of(Home(home=home).settings))
@@ -28,10 +35,20 @@ def list_sources(home: str) -> list[dict[str, Any]]:
 
 
 def drop(home: str, source: Path) -> list[str]:
-    """Forget a source; returns its documents, which leave the tables with the next build.
+    """Remove a recorded source; its documents leave the tables with the next build.
 
-    A document of the same bytes that lies in another recorded source, too, stays.
-    Raises: MissingSourceError where it was never recorded; SourceError for the inbox and for the only source.
+    A document stays if another recorded source has the same bytes.
+
+    Args:
+        home: Folder or bucket address of the home.
+        source: Folder or file of the source.
+
+    Returns:
+        Ids of the documents that no other source contains, sorted.
+
+    Raises:
+        MissingSourceError: The source was never recorded.
+        SourceError: It is the inbox or the only source.
     """
     store = Store(home)
     with store.exclusive(), store.ledger_held():

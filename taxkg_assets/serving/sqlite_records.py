@@ -1,9 +1,9 @@
 """Fewer fsyncs for Dagster's SQLite databases: the event log of a build is some five hundred small commits.
 
-Dagster opens a database anew for each event and closes it again. In the mode in which it writes (WAL), a commit waits
+Dagster opens a database again for each event and closes it again. In the mode in which it writes (WAL), a commit waits
 for the disk, and so does the last connection that closes. Here commits go to the log without a wait, as SQLite's
 documentation recommends for WAL, and a connection of our own stays open, so that no other is the last. If the machine
-loses power, the last events may be lost; no database is damaged, and gates whose record is lost are asked again.
+loses power, the last events may be lost; no database is damaged, and gates whose record is lost are evaluated again.
 
 Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging".
 """
@@ -26,7 +26,14 @@ MAX_OPEN = 8
 
 @contextmanager
 def reduce_fsyncs(folder: Path) -> Iterator[None]:
-    """Write the WAL databases below a folder without an fsync for each commit, in this process, until the end."""
+    """Let this process write the SQLite databases below a folder without an fsync after each commit.
+
+    Args:
+        folder: Folder of databases in WAL mode.
+
+    Yields:
+        Nothing; connections that are opened meanwhile have `synchronous=NORMAL`.
+    """
     kept: OrderedDict[str, sqlite3.Connection] = OrderedDict()
     lock = threading.Lock()
     below = folder.resolve()

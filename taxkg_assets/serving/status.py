@@ -32,7 +32,14 @@ class TableStatus:
 
 
 def table_statuses(store: Store) -> list[TableStatus]:
-    """One row per table, in pipeline order: missing, current or stale, and gates that are not passed and current."""
+    """Report the state of each table.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        One row per table, in pipeline order: missing, current or stale, and gates that have not passed on this version.
+    """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
     with open_instance(store) as instance:
@@ -40,14 +47,28 @@ def table_statuses(store: Store) -> list[TableStatus]:
 
 
 def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
-    """What was left out of the tables because nobody can see it, and what gives orders to programs."""
+    """List the invisible text that was left out of the tables, and prompt injections.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        One row per text with document, page and reason.
+    """
     documents = store.read_or_empty("documents")
     # A home of an older version does not say; its next build will.
     return find_hidden_texts(documents).to_dicts() if "hidden_texts" in documents.columns else []
 
 
 def list_flagged(store: Store) -> list[dict[str, Any]]:
-    """The documents that are served with a flag, with each law that they do not keep, its message and its remedy."""
+    """List the documents that are served with a quality flag.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        One row per document and law that it breaks, with message and remedy.
+    """
     quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
     return quality.select("document_id", "law", "rows", "message", "examples", "remedy").to_dicts()
 
@@ -68,8 +89,15 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
 
 
 def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
-    """Of these tables, in pipeline order, those that would be written again: other bytes, other code, other settings,
-    or a stale table above."""
+    """Find the tables that the next build would write again.
+
+    Args:
+        home: The home.
+        states: Last recorded state of each table, in pipeline order; None for a missing one.
+
+    Returns:
+        Names of the tables with other inputs, code or settings than recorded, and of those downstream.
+    """
     stale = {"documents"} if _documents_changed(home) else set()
     admitted = states["documents"].documents if states["documents"] is not None else {}
     wanted = {d: s["content"] for d, s in admitted.items()}
@@ -92,7 +120,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 
 def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
-    """The reading of each document's rows, and who had a second look at them."""
+    """The reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
 

@@ -100,7 +100,7 @@ class TableLookup:
         }
 
     def _find_chunk(self, match: CellMatch) -> str:
-        """The unit of the index that prints the cell's row; the table's first where that cannot be told."""
+        """The unit of the index that prints the cell's row; the table's first unit if that is unknown."""
         searcher = self.released.searcher
         unit = find_unit(match, facts=searcher.passages)
         return "" if unit is None else str(searcher.passages.columns["chunk_id"][unit])

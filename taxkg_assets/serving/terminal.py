@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 class Terminal(Console):
-    """A console that prints a mark where a text holds a control character; its own colours and bars are untouched."""
+    """A console that prints a mark where a text contains a control character; its own colors and bars are untouched."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -20,5 +20,12 @@ class Terminal(Console):
 
 
 def escape_controls(text: str) -> str:
-    """JSON with control characters that it may hold as they are written out; it means the same."""
+    """Escape the control characters that JSON allows in strings; the meaning stays the same.
+
+    Args:
+        text: JSON.
+
+    Returns:
+        JSON that a terminal can print.
+    """
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -118,6 +118,9 @@ def create_tools(service: Service) -> MCPServer[Any]:
 
     Args:
         service: The opened home.
+
+    Returns:
+        MCP server with all tools.
     """
     server = ToolServer("taxkg", instructions=INSTRUCTIONS, log_level="WARNING", version=version("taxkg"))
     _add_search_tools(server, service)

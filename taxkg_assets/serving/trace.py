@@ -67,10 +67,13 @@ def _choose_revision(lines: Sequence[dict[str, Any]], revision: str) -> dict[str
 
 
 def draw(traced: Row) -> str:
-    """Draw a trace as SVG: where the amount comes from at the left, the line, its further way at the right.
+    """Draw a trace as SVG: the sources of the amount at the left, the line, its destinations at the right.
 
     Args:
         traced: What `trace` returns.
+
+    Returns:
+        SVG document.
     """
     layers: dict[int, list[str]] = defaultdict(list)
     arrows: list[tuple[tuple[int, int], tuple[int, int]]] = []
@@ -113,6 +116,9 @@ def name_line(step: Row) -> str:
 
     Args:
         step: A step, or the line that a trace begins with.
+
+    Returns:
+        Name as it is shown to users.
     """
     revision = f" ({step['revision']})" if step["revision"] else ""
     part = f" Part {step['part']}" if step["part"] else ""

@@ -31,12 +31,21 @@ SHOWN = (
 
 
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
-    """Bring pairs, negatives and models up to date with the built graph; what is current is left as it is.
+    """Bring pairs, negatives and models up to date with the built graph; current tables are left as they are.
 
-    Training holds the home for itself and not for a build, so that a new document never waits for it; of what it is
-    made from it reads only what the gates have passed.
+    A training has its own lock, so that a new document never waits for it. It reads only tables whose gates passed.
 
-    Raises: SelectionError where there is no built home yet, HomeBusyError where another training is at work.
+    Args:
+        home: Folder or bucket address of the home.
+        kind: `encoder`, `reranker` or `all`.
+        log_level: Least level of Dagster's messages that are shown.
+
+    Returns:
+        What was built, and the results of the gates.
+
+    Raises:
+        SelectionError: There is no built home yet.
+        HomeBusyError: Another training of this home is running.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -56,7 +65,14 @@ def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
 
 
 def read_models(home: str) -> list[dict[str, Any]]:
-    """What each trained model is worth against its base, and whether it is in use."""
+    """Read the gain of each trained model against its base.
+
+    Args:
+        home: Folder or bucket address of the home.
+
+    Returns:
+        Rows of `model` and `reranker`, with whether each is in use.
+    """
     store = Store(home)
     return [
         {"table": table, **{name: row[name] for name in SHOWN}}

@@ -17,13 +17,14 @@ from taxkg_assets.rules.verification import read_limits, read_thresholds
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
 from taxkg_assets.verification.claims import Claim, read_claim
-from taxkg_assets.verification.comparison import Comparison, PassageReader, compare, compare_nearest
+from taxkg_assets.verification.comparison import Comparison, compare, compare_nearest
 from taxkg_assets.verification.decision import Decision, decide, supports
 from taxkg_assets.verification.draft import Quotation, Statement, read_draft
 from taxkg_assets.verification.evidence import Passage, build_passages
 from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
+from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.reasons import explain_decision, list_compared
 from taxkg_assets.verification.shortlist import Shortlist
 from taxkg_assets.verification.subjects import Documents, find_documents, list_forms

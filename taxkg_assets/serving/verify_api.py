@@ -29,7 +29,14 @@ class VerifyResponse(Report):
 
 
 def create_verify_router(service: Service) -> APIRouter:
-    """The route of the draft checker."""
+    """Create the endpoint of the draft checker.
+
+    Args:
+        service: The opened home.
+
+    Returns:
+        Router below `/v1`.
+    """
     router = APIRouter()
 
     @router.post("/v1/verify", summary="Statements and quotations of a draft, checked against the library")

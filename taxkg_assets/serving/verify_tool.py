@@ -31,7 +31,12 @@ class CheckReply(BaseModel):
 
 
 def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
-    """Add the tool `verify` to a server."""
+    """Add the tool `verify` to a server.
+
+    Args:
+        server: MCP server.
+        service: The opened home.
+    """
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     async def verify(

@@ -52,7 +52,11 @@ class SecurityHeaders:
 
 
 def create_web_router() -> APIRouter:
-    """Routes of the explorer (`/`), the API reference (`/docs`) and their files (`/assets/...`)."""
+    """Create the routes of the explorer (`/`), the API reference (`/docs`) and their files (`/assets/...`).
+
+    Returns:
+        Router at the root.
+    """
     router = APIRouter(include_in_schema=False)
     folder = resources.files("taxkg_assets.serving") / FOLDER
     files = {entry.name: entry.read_bytes() for entry in folder.iterdir() if _suffix(entry.name) in MEDIA_TYPES}

@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
-from taxkg_assets.rules.models.fetching import load_fetching
+from taxkg_assets.rules.models.fetching import Limits, load_fetching
 from taxkg_assets.sources.connection import limit_connection, pin_address, request_options
 
 PDF_MARK = b"%PDF-"
@@ -81,25 +81,6 @@ class Fetched:
     last_modified: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FetchLimits:
-    """Limits on size, rate and attempts; see rules/fetching.yaml."""
-
-    most_bytes: int
-    most_redirects: int
-    attempts: int
-    seconds_between: float
-    seconds_to_connect: float
-    seconds_to_read: float
-    seconds_in_all: float
-    longest_wait_s: float
-
-    @classmethod
-    def default(cls) -> FetchLimits:
-        """Return the limits of the rules."""
-        return cls(**load_fetching().limits.model_dump())
-
-
 def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
     """Build the addresses of a product, or of the members of a family.
 
@@ -141,7 +122,7 @@ class Fetcher:
     """
 
     base_url: str
-    limits: FetchLimits = field(default_factory=FetchLimits.default)
+    limits: Limits = field(default_factory=lambda: load_fetching().limits)
     sleep: Callable[[float], None] = time.sleep
     _requested_at: float = field(default=-1e9, init=False)
     _due_at: float = field(default=float("inf"), init=False)

@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Chunks, Documents, Edges, HardNegatives, Nodes, Pairs, Registry
 from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
 from taxkg_assets.training.distances import Distances, read_distances
@@ -82,7 +82,7 @@ def build_hard_negatives(
         rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
     frame = keep_nearest(
         pl.DataFrame(rows, schema=HardNegatives.create_empty().schema),
-        max_reuse=load_family("training")["negatives"]["max_reuse"],
+        max_reuse=load_training().negatives.max_reuse,
     )
     return HardNegatives.validate(judge_negatives(frame, proposer, pairs=pairs).sort("pair_id", "rank"))
 
@@ -130,7 +130,7 @@ class Miner:
             right,
         )
         self._passages = [corpus.passages[chunk_id] for chunk_id in retrievers.chunk_ids]
-        self._limits = load_family("training")["negatives"]
+        self._limits = load_training().negatives
 
     def mine(self, pair: Mapping[str, Any], *, lexical: Floats, dense: Floats) -> list[Row]:
         """Mine the negatives of one pair, hardest first, at most as many of each source as the rules allow.
@@ -155,15 +155,15 @@ class Miner:
         self._take(
             chosen,
             [f for f in structural if self._passages[f.row].near_duplicate_group not in right],
-            self._limits["structural"],
+            self._limits.structural,
         )
         for source, scores in (("dense", dense), ("bm25", lexical)):
             found = [
                 Found(row, source)
-                for row in find_top_rows(scores, self._limits["candidate_depth"])
+                for row in find_top_rows(scores, self._limits.candidate_depth)
                 if self._is_far(row, near=near, right=right) and not self._is_too_close(row, own=own, dense=dense)
             ]
-            self._take(chosen, found, self._limits[source])
+            self._take(chosen, found, self._limits.count_of(source))
         ranked = sorted(chosen.values(), key=lambda found: (-float(dense[found.row]), found.row))
         return [self._describe(pair, rank, found, near=near, dense=dense) for rank, found in enumerate(ranked)]
 
@@ -178,7 +178,7 @@ class Miner:
                 count -= 1
 
     def _find_near(self, passage: Passage) -> dict[str, int]:
-        return self._distances.find_near(passage.node_ids, within=self._limits["max_steps"])
+        return self._distances.find_near(passage.node_ids, within=self._limits.max_steps)
 
     def _distance(self, passage: Passage, near: Mapping[str, int]) -> int | None:
         steps = [near[n] for n in map(self._paragraph, passage.node_ids) if n in near]
@@ -197,8 +197,8 @@ class Miner:
     def _is_too_close(self, row: int, *, own: int, dense: Floats) -> bool:
         """Return whether a passage may be a positive: similar to the positive, or nearly as similar to the query."""
         limits = self._limits
-        is_as_near = bool(dense[row] >= limits["max_share_of_positive"] * dense[own])
-        return is_as_near or self._similarity(row, own) >= limits["max_similarity"]
+        is_as_near = bool(dense[row] >= limits.max_share_of_positive * dense[own])
+        return is_as_near or self._similarity(row, own) >= limits.max_similarity
 
     def _describe(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Chunks, EvalQueries, HardNegatives, Pairs
 from taxkg_assets.training.distances import Distances
 from taxkg_assets.training.leakage import find_repeated_words
@@ -109,7 +109,7 @@ class _Surroundings:
 
     @classmethod
     def around(cls, node_ids: Sequence[str], distances: Distances) -> _Surroundings:
-        steps = load_family("training")["negatives"]["max_steps"]
+        steps = load_training().negatives.max_steps
         return cls(distances.find_near(node_ids, within=steps), frozenset(distances.find_related(node_ids)))
 
 
@@ -127,7 +127,7 @@ def _find_fault(
         nodes_of: Paragraphs and tables of each chunk.
         under: Anchor that owns each chunk.
     """
-    limits = load_family("training")["negatives"]
+    limits = load_training().negatives
     names = nodes_of.get(row["chunk_id"], [row["node_id"]])
     if row["chunk_id"] in (row["right"], *row["other_positive_ids"]):
         return "it is a right passage"
@@ -139,8 +139,10 @@ def _find_fault(
         )
     if steps := [around.near[name] for name in names if name in around.near]:
         return f"{min(steps)} steps from the right passage"
-    if row["similarity_to_positive"] >= limits["max_similarity"]:
-        return "too like the right passage"
+    if row["similarity_to_positive"] >= limits.max_similarity:
+        return "too similar to the right passage"
     return (
-        "nearly as like the question" if row["score"] >= limits["max_share_of_positive"] * row["positive_score"] else ""
+        "nearly as similar to the question"
+        if row["score"] >= limits.max_share_of_positive * row["positive_score"]
+        else ""
     )

@@ -15,7 +15,7 @@ from taxkg_assets.prompts.tasks import (
     PairProposal,
     QuestionItem,
 )
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 
 
 def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
@@ -28,7 +28,7 @@ def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
     Returns:
         The rows with `is_valid_pair`, `judged_by` and `judgment` of the sample.
     """
-    sample = pick_sample(pairs, by="kind", key=["pair_id"], size=load_family("training")["judge"]["pairs_per_kind"])
+    sample = pick_sample(pairs, by="kind", key=["pair_id"], size=load_training().judge.pairs_per_kind)
     items = [
         QuestionItem(
             item_id=row["pair_id"],
@@ -52,7 +52,7 @@ def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.Da
     Returns:
         The rows with `is_false_negative`, `judged_by` and `judgment` of the sample.
     """
-    size = load_family("training")["judge"]["negatives_per_source"]
+    size = load_training().judge.negatives_per_source
     sample = pick_sample(negatives, by="source", key=["pair_id", "rank"], size=size).join(
         pairs.select("pair_id", "query", positive="passage"), on="pair_id", maintain_order="left"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.training.retrievers import Floats
 
 _WORD = re.compile(r"[a-z0-9]+")
@@ -37,7 +37,7 @@ def find_overlaps(
         return {}
     cosines = encode(texts) @ encode(questions).T
     nearest = cosines.argmax(axis=1)
-    threshold = load_family("training")["leakage"]["min_cosine"]
+    threshold = load_training().leakage.min_cosine
     near = {
         place: questions[nearest[place]] for place in range(len(texts)) if cosines[place, nearest[place]] >= threshold
     }
@@ -54,7 +54,7 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
     Returns:
         Repeated question by index of the text.
     """
-    threshold = load_family("training")["leakage"]["min_shared_words"]
+    threshold = load_training().leakage.min_shared_words
     plain = [normalize(question) for question in questions]
     words = [frozenset(question.split()) for question in plain]
     found: dict[int, str] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.training.corpus import Corpus, strip_key
 
 _SCHEDULE = re.compile(r"^(Schedule \w+) \((Form [\w-]+)\)$")
@@ -64,5 +65,5 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
 def _needed(above: Sequence[str], name: str) -> list[str]:
     """Return the heading, preceded by its parent where it is short."""
     others = [part for part in above if part and part != name]
-    few = load_family("training")["query"]["short_heading_words"]
+    few = load_training().query.short_heading_words
     return [*others[-1:], name] if len(name.split()) <= few else [name]

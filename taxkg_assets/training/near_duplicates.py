@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 
 _WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -37,14 +37,14 @@ def group_near_duplicates(texts: Mapping[str, PassageText]) -> dict[str, str]:
     Returns:
         Group of each passage, named after its first member; a passage without near-duplicates is its own group.
     """
-    rules = load_family("training")["near_duplicates"]
-    shingles = {name: find_shingles(passage.text, size=rules["shingle_words"]) for name, passage in texts.items()}
+    rules = load_training().near_duplicates
+    shingles = {name: find_shingles(passage.text, size=rules.shingle_words) for name, passage in texts.items()}
     group = {name: name for name in texts}
     order = {name: place for place, name in enumerate(texts)}
-    candidates = _find_candidates(shingles, texts, hashes=rules["min_hashes"], max_bucket=rules["max_bucket_size"])
+    candidates = _find_candidates(shingles, texts, hashes=rules.min_hashes, max_bucket=rules.max_bucket_size)
     for one, other in sorted(candidates):
         is_one_document = texts[one].document_id == texts[other].document_id
-        threshold = rules["min_jaccard_in_document" if is_one_document else "min_jaccard"]
+        threshold = rules.min_jaccard_in_document if is_one_document else rules.min_jaccard
         if score_jaccard(shingles[one], shingles[other]) >= threshold:
             first, second = sorted((_root(group, one), _root(group, other)), key=lambda name: order[name])
             group[second] = first

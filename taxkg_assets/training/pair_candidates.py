@@ -10,7 +10,8 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import PLAIN_RELATIONS, Edges, Registry, ScenarioQueries
 from taxkg_assets.training.corpus import Corpus, Node, squeeze, strip_key
@@ -77,7 +78,7 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wordin
         edges: Edges of the graph.
         wording: Capitalization of the corpus.
     """
-    templates = load_family("training")["relation_questions"]
+    templates = load_training().relation_questions
     for row in _semantic_rows(edges).iter_rows(named=True):
         speaker = corpus.passages_of_node(row["source_id"])
         target = corpus.nodes[row["target_id"]]
@@ -133,7 +134,7 @@ def find_definitions(corpus: Corpus) -> Iterator[PairCandidate]:
     Args:
         corpus: Passages and nodes.
     """
-    questions = load_family("training")["definition_questions"]
+    questions = load_training().definition_questions
     for passage in corpus.passages.values():
         for rule in load_rules("training", "definitions"):
             for match in rule.pattern.finditer(passage.text):
@@ -215,7 +216,7 @@ def _first_sentences(corpus: Corpus, node_id: str) -> str:
         words: list[str] = []
         for start, end in find_sentence_parts(text):
             words += text[start:end].split()
-            if len(words) >= load_family("training")["query"]["target_words"]:
+            if len(words) >= load_training().query.target_words:
                 break
         return " ".join(words)
     return ""

@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import (
     PAIR_KINDS,
     Chunks,
@@ -82,7 +82,7 @@ def build_pairs(
         One row per distinct query of a kind.
     """
     families = find_families(documents, nodes, edges=edges)
-    splits = find_splits(families.values(), **load_family("training")["split"])
+    splits = find_splits(families.values(), **load_training().split.model_dump())
     corpus = read_corpus(chunks, documents, nodes=nodes, registry=registry, families=families, edges=edges)
     found = chain(
         _find_graph_candidates(corpus, edges, registry),
@@ -141,11 +141,11 @@ def _clean(corpus: Corpus, found: Iterable[PairCandidate]) -> list[PairCandidate
 
     A heading or term that occurs in several places with different content is ambiguous and left out.
     """
-    limits = load_family("training")["query"]
+    limits = load_training().query
     best: dict[tuple[str, str], PairCandidate] = {}
     groups: dict[tuple[str, str], set[str]] = {}
     for candidate in found:
-        is_usable = limits["min_words"] <= len(candidate.query.split()) <= limits["max_words"]
+        is_usable = limits.min_words <= len(candidate.query.split()) <= limits.max_words
         key = (candidate.kind, normalize(candidate.query))
         if is_usable and candidate.chunk_ids:
             groups.setdefault(key, set()).add(corpus.passages[candidate.chunk_ids[0]].near_duplicate_group)
@@ -162,12 +162,12 @@ def _choose(
     corpus: Corpus, found: Sequence[PairCandidate], *, retrievers: Retrievers
 ) -> list[tuple[PairCandidate, str]]:
     """Select for each query the nearest of its passages; none where even that one is unrelated."""
-    limits = load_family("training")["query"]
+    limits = load_training().query
     place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
     vectors = retrievers.encode([candidate.query for candidate in found])
     chosen = []
     for candidate, vector in zip(found, vectors, strict=True):
-        choices = [c for c in candidate.chunk_ids if c in place][: limits["max_passages"]]
+        choices = [c for c in candidate.chunk_ids if c in place][: limits.max_passages]
         cosines = {c: float(retrievers.vectors[place[c]] @ vector) for c in choices}
         best = max(choices, key=lambda c: (cosines[c], -place[c]), default=None)
         if best is not None and (
@@ -179,12 +179,12 @@ def _choose(
 
 def _is_related(corpus: Corpus, candidate: PairCandidate, chunk_id: str, *, cosine: float) -> bool:
     """Return whether a query and its passage are similar enough, by cosine and for some kinds by words."""
-    limits = load_family("training")["query"]
-    min_cosine = limits["min_cosine"]
+    limits = load_training().query
+    min_cosine = limits.min_cosine
     words = frozenset(normalize(candidate.query).split())
     shared = len(words & frozenset(normalize(corpus.passages[chunk_id].full).split())) / max(1, len(words))
     is_near: bool = cosine >= min_cosine.get(candidate.kind, min_cosine["default"])
-    return is_near and shared >= limits["min_shared_words"].get(candidate.kind, 0.0)
+    return is_near and shared >= limits.min_shared_words.get(candidate.kind, 0.0)
 
 
 def _describe(corpus: Corpus, chosen: Sequence[tuple[PairCandidate, str]], *, splits: Mapping[str, str]) -> list[Row]:
@@ -231,7 +231,7 @@ def _drop_trained_on(rows: Sequence[Row]) -> list[Row]:
 
 def _cap_candidates(corpus: Corpus, found: Sequence[PairCandidate]) -> list[PairCandidate]:
     """Keep somewhat more candidates than pairs are wanted: examining all would take long and change little."""
-    caps = load_family("training")["caps"]
+    caps = load_training().caps
     kept: list[PairCandidate] = []
     for kind in PAIR_KINDS:
         own = sorted((d for d in found if d.kind == kind), key=_draw_order)
@@ -243,13 +243,13 @@ def _cap_candidates(corpus: Corpus, found: Sequence[PairCandidate]) -> list[Pair
 
 def _cap(rows: Sequence[Row]) -> list[Row]:
     """Keep as many rows of each kind as the rules allow: written questions first, then in hash order."""
-    caps = load_family("training")["caps"]
+    caps = load_training().caps
     kept: list[Row] = []
     for kind in PAIR_KINDS:
         own = sorted(
             (row for row in rows if row["kind"] == kind), key=lambda row: _draw_order_of(row["source"], row["query"])
         )
-        kept += share_out(own, caps[kind], of=lambda row: row["family"])
+        kept += share_out(own, int(caps[kind]), of=lambda row: row["family"])
     return list({row["pair_id"]: row for row in kept}.values())
 
 

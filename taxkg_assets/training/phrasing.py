@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.scenarios import load_scenarios
 from taxkg_assets.training.corpus import Corpus
 
 _WORD = re.compile(r"[A-Za-z][\w'’-]*")
@@ -36,7 +37,7 @@ class Wording:
             heading: Heading as printed.
         """
         first, _, rest = _NAME.sub(self._soften_run, heading).partition(" ")
-        small = load_family("scenarios")["limits"]["small_words"]
+        small = load_scenarios().limits.small_words
         return " ".join([first, *(word.lower() if word in small else word for word in rest.split())])
 
     def _soften_run(self, run: re.Match[str]) -> str:
@@ -62,7 +63,7 @@ def is_subject(heading: str) -> bool:
         *load_rules("scenarios", "not_subjects"),
         *load_rules("scenarios", "headings"),
     ]
-    is_short = 0 < len(heading.split()) <= load_family("scenarios")["limits"]["subject_words"]
+    is_short = 0 < len(heading.split()) <= load_scenarios().limits.subject_words
     return is_short and not any(rule.pattern.search(heading) for rule in rules)
 
 
@@ -72,7 +73,7 @@ def find_head(phrase: str) -> str:
     Args:
         phrase: Noun phrase.
     """
-    words, prepositions = _BRACKETS.sub("", phrase).split(), load_family("scenarios")["limits"]["prepositions"]
+    words, prepositions = _BRACKETS.sub("", phrase).split(), load_scenarios().limits.prepositions
     stop = next((n for n, word in enumerate(words) if n and word in prepositions), len(words))
     return words[stop - 1] if words else ""
 
@@ -95,6 +96,6 @@ def add_article(phrase: str) -> str:
         phrase: Noun phrase.
     """
     head = find_head(phrase)
-    if head not in load_family("scenarios")["limits"]["counted"] or _DETERMINED.match(phrase):
+    if head not in load_scenarios().limits.counted or _DETERMINED.match(phrase):
         return phrase
     return f"{'an' if _VOWEL.match(phrase) else 'a'} {phrase}"

@@ -6,10 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.scenarios import load_scenarios
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.training.corpus import Corpus, Passage, squeeze
 from taxkg_assets.training.naming import name_form
@@ -38,7 +37,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
         passage: The passage.
         wording: Capitalization of the corpus.
     """
-    if passage.level != "paragraph" or len(passage.text.split()) < _limits()["passage_words"]:
+    if passage.level != "paragraph" or len(passage.text.split()) < load_scenarios().limits.passage_words:
         return
     heading = corpus.anchor_label(passage.anchor_id) if passage.anchor_id else ""
     is_first = bool(passage.anchor_id) and corpus.below[passage.anchor_id or ""][0] == passage.chunk_id
@@ -92,12 +91,6 @@ def put_plainly(text: str) -> str:
     return text
 
 
-@cache
-def _limits() -> Mapping[str, Any]:
-    limits: Mapping[str, Any] = load_family("scenarios")["limits"]
-    return limits
-
-
 def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str]:
     subject = turn_to_first_person(wording.soften(heading))
     return {
@@ -111,7 +104,7 @@ def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str
 
 def _mentions(sentence: str, subject: str) -> bool:
     """Return whether a sentence names the subject of its heading, or begins with a word that refers to it."""
-    stem = find_head(subject).lower()[: _limits()["stem_letters"]]
+    stem = find_head(subject).lower()[: load_scenarios().limits.stem_letters]
     return stem in sentence.lower() or any(
         rule.pattern.search(sentence) for rule in load_rules("scenarios", "anaphors")
     )
@@ -151,15 +144,20 @@ def _ask(rule: Rule, names: Mapping[str, str], *, evidence: str, place: str) -> 
         text = put_plainly(text) if register == "lay" else text
         if register != "lay" and register != "terse":
             text = text[:1].upper() + text[1:]
-        if _limits()["least_words"] <= len(text.split()) <= _limits()["most_words"] and not _is_broken(text):
+        if load_scenarios().limits.least_words <= len(
+            text.split()
+        ) <= load_scenarios().limits.most_words and not _is_broken(text):
             yield Question(text, register, rule.id, evidence.replace(_STOP, "."))
 
 
 def _fits(pattern: str, names: Mapping[str, str]) -> bool:
     """Return whether all placeholders of a pattern are known, and no word of the subject occurs twice."""
-    stems = {word[: _limits()["stem_letters"] - 1] for word in _WORD.findall(re.sub(r"{\w+}", " ", pattern).lower())}
+    stems = {
+        word[: load_scenarios().limits.stem_letters - 1]
+        for word in _WORD.findall(re.sub(r"{\w+}", " ", pattern).lower())
+    }
     subject = names.get("subject", "") if re.search(r"{(?:subject|topic)}", pattern) else ""
-    said = {word[: _limits()["stem_letters"] - 1] for word in _WORD.findall(subject.lower())}
+    said = {word[: load_scenarios().limits.stem_letters - 1] for word in _WORD.findall(subject.lower())}
     return all(names.get(field) for field in re.findall(r"{(\w+)}", pattern)) and not stems & said
 
 

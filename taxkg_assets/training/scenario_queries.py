@@ -14,7 +14,7 @@ import polars as pl
 
 from taxkg_assets.prompts.contract import Block, Proposer
 from taxkg_assets.prompts.tasks import SCENARIO_QUERIES, PassageItem
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.scenarios import load_scenarios
 from taxkg_assets.schemas import REGISTERS, Chunks, Documents, Edges, EvalQueries, Nodes, Registry, ScenarioQueries
 from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
 from taxkg_assets.training.families import find_families
@@ -114,7 +114,7 @@ def _holding(corpus: Corpus, element_id: str) -> tuple[str, ...]:
 
 def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
     """Yield a model's questions about some passages; a rule's proposals are left to the generators here."""
-    count = load_family("scenarios")["limits"]["model_passages"]
+    count = load_scenarios().limits.model_passages
     passages = sorted(
         (
             p
@@ -139,7 +139,7 @@ def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
 
 def _make(corpus: Corpus) -> Iterator[QuestionCandidate]:
     """Yield the rules' questions: one passage per group of near-duplicates, a limited number per passage and rule."""
-    wording, limits = Wording(corpus), load_family("scenarios")["limits"]
+    wording, limits = Wording(corpus), load_scenarios().limits
     drawn: list[QuestionCandidate] = []
     newest = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
     for passage in corpus.passages.values():
@@ -156,11 +156,11 @@ def _make(corpus: Corpus) -> Iterator[QuestionCandidate]:
             )
             for question in find_questions(corpus, passage, wording=wording)
         ]
-        drawn += sorted(made, key=_draw)[: limits["of_passage"]]
+        drawn += sorted(made, key=_draw)[: limits.of_passage]
     taken: Counter[tuple[str, str]] = Counter()
     for question in sorted(drawn, key=_draw):
         taken[question.generator, question.register] += 1
-        if taken[question.generator, question.register] <= limits["of_rule"]:
+        if taken[question.generator, question.register] <= limits.of_rule:
             yield question
 
 
@@ -197,7 +197,7 @@ def _unique(candidates: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
 def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrievers: Retrievers) -> list[Row]:
     """Search for each question, and keep those that rank their own passage, or a near-duplicate of it, high enough."""
     place = {chunk_id: row for row, chunk_id in enumerate(retrievers.chunk_ids)}
-    limits = load_family("scenarios")["limits"]
+    limits = load_scenarios().limits
     rows = []
     for question, scored in zip(candidates, score_passages(retrievers, [q.query for q in candidates]), strict=True):
         passage = corpus.passages[question.chunk_id]
@@ -205,7 +205,7 @@ def _search(corpus: Corpus, candidates: Sequence[QuestionCandidate], *, retrieve
             place[c] for c in (*corpus.near_duplicates[passage.near_duplicate_group], *question.other_positive_ids)
         ]
         lexical, dense = _best_rank(scored.lexical, right), _best_rank(scored.dense, right)
-        is_found = min(lexical, dense) <= limits["most_rank"] and max(lexical, dense) <= limits["worst_rank"]
+        is_found = min(lexical, dense) <= limits.most_rank and max(lexical, dense) <= limits.worst_rank
         if question.created_by == "written" or is_found:
             rows.append(_describe(question, passage, lexical=lexical, dense=dense))
     return rows

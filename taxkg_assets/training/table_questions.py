@@ -10,7 +10,8 @@ from typing import Any
 
 import dataframely as dy
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Tables
 from taxkg_assets.training.corpus import Corpus, squeeze
 from taxkg_assets.training.pair_candidates import PairCandidate
@@ -28,22 +29,22 @@ def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterat
         corpus: Passages and nodes.
         tables: Extracted tables.
     """
-    rules = load_family("training")["tables"]
+    rules = load_training().tables
     for table in tables.filter(tables["has_headers"]).iter_rows(named=True):
         passages = corpus.holding.get(table["table_id"], ())
-        if len(_title_words(table["title"])) < rules["min_title_words"]:
+        if len(_title_words(table["title"])) < rules.min_title_words:
             continue
         heads = {(c["row_ix"], part) for c in table["cells"] for part in c["row_path"].split(" > ")}
         cells = [c for c in table["cells"] if (c["row_ix"], c["text"]) not in heads and _is_usable(c)]
-        read = {c: read_lines(corpus.passages[c].full, max_offset=rules["max_offset"]) for c in passages}
+        read = {c: read_lines(corpus.passages[c].full, max_offset=rules.max_offset) for c in passages}
         by_row = [(cell, chunk_id) for cell in cells for chunk_id in passages if _holds(read[chunk_id], cell)]
         by_column = [(cell, c) for cell in cells for c in passages[:1] if _heads(read[c], cell)]
         for kind, key, found in (("rows", _place, by_row), ("columns", _column, by_column)):
             first = {key(cell): (cell, chunk_id) for cell, chunk_id in reversed(found)}.values()
-            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules["max_cells"]]
+            chosen = sorted(first, key=lambda item: _draw(table["table_id"], item[0]))[: rules.max_cells]
             for cell, chunk_id in sorted(chosen, key=lambda item: _place(item[0])):
                 source = f"cell:{table['table_id']}:{cell['row_ix']},{cell['col_ix']}"
-                question = _ask(table, cell, patterns=rules["questions"][kind])
+                question = _ask(table, cell, patterns=rules.questions[kind])
                 yield PairCandidate("table", question, (chunk_id,), source, table["table_id"])
 
 
@@ -67,7 +68,7 @@ def _ask(table: Mapping[str, Any], cell: Cell, *, patterns: Sequence[str]) -> st
 def _title_words(title: str) -> list[str]:
     """Return the words of a title without its number, truncated."""
     title = load_rules("training", "table_numbers")[0].pattern.sub("", squeeze(title))
-    return title.split()[: load_family("training")["tables"]["max_title_words"]]
+    return title.split()[: load_training().tables.max_title_words]
 
 
 def _row_words(path: str) -> str:
@@ -85,9 +86,9 @@ def _column_words(path: str) -> str:
 
 
 def _is_usable(cell: Cell) -> bool:
-    rules = load_family("training")["tables"]
+    rules = load_training().tables
     row, column = cell["row_path"].strip(), cell["col_path"].strip()
-    is_short = len(row.split()) <= rules["max_header_words"] and len(column.split()) <= rules["max_header_words"]
+    is_short = len(row.split()) <= rules.max_header_words and len(column.split()) <= rules.max_header_words
     return bool(row and column and cell["text"].strip()) and is_short and cell["text"].strip() not in row
 
 

@@ -84,7 +84,7 @@ def name_form(target: str) -> tuple[str, ...]:
 
 
 def read_claim(statement: Statement, *, language: Language) -> Claim:
-    """Read what a statement claims.
+    """Return what a statement claims: its subject, values, keys, forms and wording.
 
     Args:
         statement: Statement of a draft.
@@ -112,7 +112,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
 
 
 def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
-    """Find the keys, forms and rules that a passage names.
+    """Return the keys, forms and rules that a passage names.
 
     Args:
         text: The passage.

@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.verification import read_thresholds
-from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.values import Value, find_values, fold
-from taxkg_assets.verification.wording import (
-    Wording,
-    Words,
+from taxkg_assets.verification.pointers import is_pointer
+from taxkg_assets.verification.polarity import (
     demands_more,
     find_contrary,
-    find_words,
+    is_excepted,
     is_reversed,
-    match_word,
-    read_wording,
+    lacks_sense,
     score_agreement,
+    score_asserted,
 )
+from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.stated import Difference, compare_values
+from taxkg_assets.verification.values import Value, fold
+from taxkg_assets.verification.wording import Wording, Words, match_word
 
 _LEAST_CLAUSE = 1.5
-_MOST_KEPT = 50_000
 _ALWAYS = 3
-_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One value of a claim and what the passage states in its place.
-
-    Attributes:
-        stated: Words of the claim.
-        found: Words of the passage; empty where it states none.
-        kind: Kind of the value, `bound`, `polarity` or `contrary`.
-    """
-
-    stated: str
-    found: str
-    kind: str
+_POINTER_LOSS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +45,21 @@ class Comparison:
         own_coverage: Weighted share of the claim's words in the passage itself, 0 to 1.
         clause_coverage: Smallest share of one clause of the claim in the passage or its place, 0 to 1.
         missing: Words of the claim that are not there, the rarest first.
+        absent: Words of the claim that the passage itself lacks, whatever its place says.
         missing_weight: Weight of the rarest missing word; 0 for none.
         matched: Values of the claim that the passage states, with its words for each.
         differences: Values that it states otherwise, and contrary words.
         unmatched: Values of the claim that it neither states nor replaces.
         is_stronger: Whether the claim says `must` where the passage says `may`.
         is_reversed: Whether the passage says most of a clause of the claim, with the other polarity.
+        is_of_other_year: Whether the passage names years, and neither the claim's nor one that the claim names.
+        lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
+        asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
+        is_excepted: Whether the passage excepts what the claim is about.
+        is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
+        is_of_others: Whether the passage or the claim names some alone, and the other does not.
+        is_pointer: Whether the passage only says where to read on.
+        shared_weight: Weight of the claim's words that the passage has.
     """
 
     passage: Passage
@@ -79,6 +75,15 @@ class Comparison:
     unmatched: tuple[Value, ...]
     is_stronger: bool = False
     is_reversed: bool = False
+    absent: frozenset[str] = frozenset()
+    lacks_sense: bool = False
+    is_of_other_year: bool = False
+    asserted: float = 1.0
+    is_excepted: bool = False
+    is_under_denial: bool = False
+    is_of_others: bool = False
+    is_pointer: bool = False
+    shared_weight: float = 0.0
 
     @property
     def score(self) -> float:
@@ -87,60 +92,16 @@ class Comparison:
         return (1 - blend) * self.coverage + blend * self.similarity
 
     @property
+    def order(self) -> float:
+        """Return the score by which passages are ordered: those that state the claim's values come first."""
+        total = len(self.matched) + len(self.differences) + len(self.unmatched)
+        share = len(self.matched) / total if total else 0.0
+        return self.score + read_thresholds().value_bonus * share - _POINTER_LOSS * self.is_pointer
+
+    @property
     def agrees(self) -> bool:
         """Return whether every value is stated and no word is contrary."""
         return not self.differences and not self.unmatched
-
-
-class PassageReader:
-    """Reads the words and values of passages once."""
-
-    def __init__(self, language: Language, forms: Mapping[str, Sequence[str]]) -> None:
-        """Take the functions that read words, and the short names of each document's forms."""
-        self._language = language
-        self._forms = forms
-        self._wordings: dict[tuple[str, str, int], tuple[Wording, Words]] = {}
-
-    def words_of(self, passage: Passage) -> tuple[Wording, Words]:
-        """Return the wording of a passage, and the words of its place.
-
-        Args:
-            passage: The passage.
-        """
-        key = (passage.node_id, passage.text[:40], passage.start)
-        if key not in self._wordings:
-            if len(self._wordings) >= _MOST_KEPT:
-                self._wordings.clear()
-            own = read_wording(passage.labeled, language=self._language)
-            self._wordings[key] = own, find_words(passage.context, language=self._language)
-        return self._wordings[key]
-
-    def values_of(self, passage: Passage) -> list[Value]:
-        """Return the values, keys and forms that a passage states itself.
-
-        Args:
-            passage: The passage.
-        """
-        text = passage.spoken
-        named = find_keys_and_forms(text, language=self._language)
-        spans = [(value.start, value.end) for value in named]
-        own = [
-            value
-            for value in find_values(text)
-            if not any(start < value.end and value.start < end for start, end in spans)
-        ]
-        return [*own, *named]
-
-    def place_values_of(self, passage: Passage) -> list[Value]:
-        """Return the values, keys and forms of a passage's place.
-
-        Args:
-            passage: The passage.
-        """
-        text = " . ".join((*passage.headings, passage.label))
-        keys = [Value(key.split("_")[0], key, "", "", "", "", 0, 0) for key in sorted(passage.keys)]
-        forms = [Value("form", name, "", "", "", "", 0, 0) for name in self._forms.get(passage.document_id, ())]
-        return [*find_values(text), *find_keys_and_forms(text, language=self._language), *keys, *forms]
 
 
 def score_coverage(claim: Claim, own: Words, place: Words) -> float:
@@ -185,7 +146,8 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         (word for word in claim.weights if not match_word(word, wording.words | place)),
         key=lambda word: -claim.weights[word],
     )
-    matched, differences, unmatched = _compare_values(claim, passage, reader=reader)
+    matched, differences, unmatched = compare_values(claim, passage, reader=reader)
+    text = passage.spoken
     contrary = find_contrary(claim.wording, wording, weights=claim.weights)
     if contrary is not None:
         differences = [*differences, Difference(*contrary, "contrary")]
@@ -203,7 +165,34 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         unmatched=tuple(unmatched),
         is_reversed=is_reversed(claim.wording, wording, weights=claim.weights),
         is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
+        absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
+        is_of_other_year=_is_of_other_year(claim, reader.values_of(passage)),
+        lacks_sense=lacks_sense(claim.wording, wording.words | place, language=reader.language),
+        asserted=score_asserted(claim.wording, wording, weights=claim.weights),
+        is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
+        is_under_denial=_is_under_denial(claim, passage, wording),
+        is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
+        is_pointer=is_pointer(passage.text),
+        shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
     )
+
+
+def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:
+    """Return whether a passage names other years than a claim that names one."""
+    named = {value.figure for value in values if value.kind == "year"}
+    own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
+    return claim.subject.year is not None and bool(named) and not named & own
+
+
+def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
+    """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing."""
+    is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
+    is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
+    is_order = load_rules("verification", "imperatives")[0].pattern.search(passage.text) is not None
+    if is_denied or is_sentence or is_order or not passage.headings[1:]:
+        return False
+    nearest = fold(passage.headings[-1])
+    return any(rule.pattern.search(nearest) for rule in load_rules("verification", "denials"))
 
 
 def compare_nearest(
@@ -251,91 +240,8 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Langu
             replace(row, similarity=float(np.clip(cosine, 0.0, 1.0)))
             for row, cosine in zip(found, cosines, strict=True)
         ]
-    return sorted(rated, key=lambda row: -row.score)
+    return sorted(rated, key=lambda row: -row.order)
 
 
 def _spoken(passage: Passage) -> str:
     return f"{passage.headings[-1] if passage.headings else ''}. {passage.spoken}"
-
-
-def _compare_values(
-    claim: Claim, passage: Passage, *, reader: PassageReader
-) -> tuple[list[tuple[Value, str]], list[Difference], list[Value]]:
-    own = reader.values_of(passage)
-    place: list[Value] | None = None
-    has_code = any(value.kind == "code" for value in claim.values)
-    matched: list[tuple[Value, str]] = []
-    differences: list[Difference] = []
-    unmatched: list[Value] = []
-    placed: dict[Value, Value] = {}
-    for value in claim.values:
-        same = next((other for other in own if value.equals(other)), None)
-        if same is None:
-            place = reader.place_values_of(passage) if place is None else place
-            same = next((other for other in place if value.equals(other)), None)
-        elif same.end:
-            placed[value] = same
-        if same is not None and value.opposes(same):
-            differences.append(Difference(value.text, same.text, "bound"))
-        elif same is not None or (value.kind == "box" and has_code):
-            matched.append((value, (same.text or same.figure) if same is not None else ""))
-        else:
-            rivals = [other for other in (*own, *_rival_keys(value, passage)) if value.competes(other)]
-            rivals = [other for other in rivals if not any(other.equals(mine) for mine in claim.values)]
-            if rivals:
-                differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
-            else:
-                unmatched.append(value)
-    differences += _find_swapped(placed, own, text=fold(passage.spoken))
-    return matched, differences, unmatched
-
-
-def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
-    """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
-    found = []
-    for value in placed:
-        rivals = [other for other in own if value.competes(other)]
-        for partner, near in placed.items():
-            others = [other for other in own if partner.competes(other)]
-            if min(len(rivals), len(others)) < 2 or value.competes(partner):
-                continue
-            nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
-            if not any(nearest.equals(mine) for mine in placed):
-                found.append(Difference(value.text, nearest.text, value.kind))
-    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
-
-
-def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
-    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
-    found = []
-    for value, there in placed.items():
-        if value.kind not in KEY_KINDS:
-            continue
-        others = [key for key in own if key.kind == value.kind and not _is_same_list(key, there, text=text)]
-        partners = [
-            key for key, near in placed.items() if key.kind == value.kind and not _is_same_list(near, there, text=text)
-        ]
-        if not partners or not others:
-            continue
-        nearest = min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
-        if not any(nearest.equals(mine) for mine in placed):
-            found.append(Difference(partners[0].text, nearest.text, value.kind))
-    return list(dict.fromkeys(found))
-
-
-def _is_same_list(one: Value, other: Value, *, text: str) -> bool:
-    """Return whether two keys belong to one list, as in `boxes 1, 3, and 5`."""
-    between = text[min(one.end, other.end) : max(one.start, other.start)]
-    return _LIST.fullmatch(between) is not None
-
-
-def _rival_keys(value: Value, passage: Passage) -> list[Value]:
-    """Return the keys of a label that prints another key than the claim names."""
-    if value.kind not in KEY_KINDS or passage.kind != "label":
-        return []
-    kind = value.kind
-    return [
-        Value(kind, key, "", "", "", key.replace("_", " "), 0, 0)
-        for key in sorted(passage.keys)
-        if key.startswith(kind)
-    ]

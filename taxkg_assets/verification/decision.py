@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.rules.verification import read_thresholds
-from taxkg_assets.verification.comparison import Comparison, Difference
+from taxkg_assets.verification.comparison import Comparison
+from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
+_ALL = 0.95
+_VALUE_WEIGHT = 2.0
+_NEAR = 0.02
+_FARTHER = 0.1
 POLARITY = Difference("", "", "polarity")
 
 
@@ -39,6 +44,12 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
     return (
         row.agrees
         and not row.is_stronger
+        and not row.is_of_others
+        and not row.lacks_sense
+        and not row.is_excepted
+        and not row.is_of_other_year
+        and not row.is_under_denial
+        and row.asserted >= bounds.asserted
         and row.coverage >= bounds.coverage
         and row.score >= (bounds.score if least_score is None else least_score)
         and row.own_coverage >= bounds.own_coverage
@@ -56,14 +67,20 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     """
     bounds = read_thresholds()
     is_near = row.score >= bounds.contradiction and row.own_coverage >= bounds.own_coverage
-    if not is_near or row.unmatched or row.missing_weight >= bounds.missing_weight:
+    if not is_near or row.is_pointer or row.unmatched or row.missing_weight >= bounds.missing_weight:
         return ()
     if row.agrees:
-        is_opposite = row.agreement <= bounds.disagreement and row.score >= bounds.denial and row.is_reversed
+        # Of a claim that is little more than keys, the keys count.
+        score = row.order if len(row.matched) > 1 else row.score
+        is_opposite = row.agreement <= bounds.disagreement and score >= bounds.denial and row.is_reversed
+        is_opposite = is_opposite and not row.is_excepted
         return (POLARITY,) if is_opposite else ()
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
     is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
-    return row.differences if row.agreement >= bounds.agreement and not is_other_case else ()
+    is_telling = row.shared_weight + _VALUE_WEIGHT * len(row.matched) >= bounds.evidence
+    if all(own.kind == "form" for own in row.differences):  # a sentence may name a form for many reasons
+        is_telling = is_telling and row.own_coverage >= _ALL
+    return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
 
 
 def decide(rows: Sequence[Comparison]) -> Decision:
@@ -74,14 +91,57 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     """
     if not rows:
         return Decision(Verdict.not_found)
-    for row in rows:
-        if supports(row):
-            is_denied = any(_denies_the_rest(other, row) or _contradicts_within(other, row) for other in rows)
-            return Decision(Verdict.unclear if is_denied else Verdict.supported, row)
-        if found := find_contradiction(row):
+    support = _choose(rows)
+    least = max(row.score for row in rows) - read_thresholds().near_best
+    against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
+    if support is not None:
+        for row, found in against:
+            if row.score >= support.score and _is_mispaired(row):
+                return Decision(Verdict.contradicted, row, found)
+        is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
+        is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
+        return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
+    for row, found in against:
+        rival = next((other for other in rows if _says_so_nearly(other, row)), None)
+        if rival is None:
             return Decision(Verdict.contradicted, row, found)
+        return Decision(Verdict.unclear, rival)
     near = rows[0].score >= read_thresholds().score
     return Decision(Verdict.unclear if near else Verdict.not_found, rows[0])
+
+
+def _choose(rows: Sequence[Comparison]) -> Comparison | None:
+    """Return the best passage that supports; of nearly equal ones a single sentence that is no pointer."""
+    found = [row for row in rows if supports(row)]
+    near = [row for row in found if row.order >= found[0].order - _NEAR]
+    return min(near, key=lambda row: (row.is_pointer, row.passage.kind == "pair"), default=None)
+
+
+def _is_mispaired(row: Comparison) -> bool:
+    """Return whether a passage states a value of the claim, but with another one: `1a in box 2e, 2a in box 2f`."""
+    stated = {value.text for value, _ in row.matched}
+    return any(own.stated in stated for own in row.differences)
+
+
+def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison) -> bool:
+    """Return whether a passage that contradicts leaves one that supports in doubt.
+
+    Of alternatives that a list gives, each names a value of its own: a single sentence with all words and values of the
+    claim counts more than one with other values. A denial counts from the same share of words on.
+    """
+    if POLARITY in found:
+        return row.own_coverage >= support.own_coverage - _NEAR and row.score >= support.score - _NEAR
+    is_alternative = (
+        support.passage.kind != "pair" and support.coverage >= row.coverage - _NEAR and not _is_mispaired(row)
+    )
+    return row.order >= support.order - _NEAR and not is_alternative
+
+
+def _says_so_nearly(other: Comparison, row: Comparison) -> bool:
+    """Return whether a passage states the claim's values and most of its words, though too few to support it."""
+    bounds = read_thresholds()
+    is_same = other.agrees and not other.is_of_others and other.agreement >= bounds.agreement
+    return is_same and other.coverage >= row.coverage - _FARTHER
 
 
 def _contradicts_within(other: Comparison, row: Comparison) -> bool:
@@ -98,4 +158,4 @@ def _denies_the_rest(other: Comparison, row: Comparison) -> bool:
     """Return whether another passage holds every word that the supporting one lacks, and says the contrary."""
     bounds = read_thresholds()
     is_contrary = other.agrees and other.agreement <= bounds.disagreement and other.score >= bounds.score
-    return bool(row.missing) and is_contrary and not set(row.missing) & set(other.missing)
+    return bool(row.absent) and is_contrary and not row.absent & other.absent

@@ -78,7 +78,7 @@ class _Block:
 
 
 def read_draft(text: str) -> Draft:
-    """Split a draft into statements and quotations.
+    """Return the statements and quotations of a draft.
 
     Args:
         text: Plain text or Markdown.

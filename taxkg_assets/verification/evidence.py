@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.verification.pointers import is_index, is_pointer
 
 _BULLET = re.compile(r"^\s*(?:[•▪◦–—*-]|\d{1,2}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\))\s*")
 _RANGE = re.compile(r"(?P<kind>box|line|step)(?:e?s)?_(?P<items>.+)")
@@ -59,8 +60,13 @@ class Passage:
 
     @property
     def labeled(self) -> str:
-        """Return its words with the label of the box or line that they are about."""
-        return f"{self.label}. {self.spoken}" if self.label else self.spoken
+        """Return its words with the label of the box or line that they are about.
+
+        The sentence that opens a list and its item are one sentence: what the first denies, it denies of the item.
+        """
+        opened = self.lead_in.rstrip(" :.")
+        words = f"{opened} {_BULLET.sub('', self.text)}" if opened else self.text
+        return f"{self.label}. {words}" if self.label else words
 
     @property
     def context(self) -> str:
@@ -78,7 +84,7 @@ def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[
     Returns:
         Passages in reading order, cells of tables last.
     """
-    rows = sorted(nodes, key=lambda row: row["ordinal"])
+    rows = [row for row in sorted(nodes, key=lambda row: row["ordinal"]) if not is_index(row["heading_path"])]
     chain = _find_key_chains(rows)
     labels: dict[str, str] = {}
     for row in rows:
@@ -146,7 +152,7 @@ def _split(
             bboxes=tuple(row["bboxes"] or ()),
         )
         yield own
-        if before:
+        if before and not (is_pointer(before) or is_pointer(words)):
             yield replace(own, kind="pair", text=text[last_start:end], start=last_start, before="")
         before, last_start = words, start
 

@@ -38,7 +38,7 @@ class Computation:
 
 
 def find_computations(text: str) -> list[Computation]:
-    """Find how a statement says that lines are computed.
+    """Return how a statement says that lines are computed.
 
     Args:
         text: A statement.

@@ -184,7 +184,7 @@ def _source(evidence: Evidence) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """Render a report as Markdown.
+    """Return a report as Markdown.
 
     Args:
         report: Findings of a draft.

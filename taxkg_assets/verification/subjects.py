@@ -25,7 +25,7 @@ class Documents:
 
 
 def find_documents(subject: Subject, documents: Sequence[Mapping[str, Any]]) -> Documents:
-    """Find the documents that a claim is about.
+    """Return the documents that a claim is about.
 
     A form that is revised seldom has in each year the revision before it. Without a year, the newest revision counts.
 

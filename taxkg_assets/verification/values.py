@@ -13,6 +13,9 @@ _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _MONEY = frozenset({"amount", "number"})
 _SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
 _REACH = 16
+_WITH_UNIT = frozenset({"measure", "ordinal"})
+_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL = re.compile(r"(\d{1,2})(?:nd|rd|th)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,8 @@ class Value:
     """One value as a text states it.
 
     Attributes:
-        kind: phone, amount, percent, date, age, measure, number or form, box, line, code, column, part.
+        kind: phone, amount, percent, date, age, fraction, ordinal, measure, number; form, box, line, code, column,
+            part.
         figure: Normalized figure, such as `7.5`, `17000` or `line_5a`.
         unit: Unit of a measure, month of a date; empty for none.
         year: Year of a date; empty where it is not stated.
@@ -47,7 +51,9 @@ class Value:
         """
         if self.kind in _MONEY and other.kind in _MONEY:
             return self.figure == other.figure
-        if self.kind != other.kind or (self.figure, self.unit) != (other.figure, other.unit):
+        if self.kind != other.kind or self.figure != other.figure:
+            return False
+        if self.kind != "form" and self.unit != other.unit:  # a form and its instructions share a name
             return False
         return not (self.year and other.year) or self.year == other.year
 
@@ -59,7 +65,7 @@ class Value:
         """
         if self.kind in _MONEY and other.kind in _MONEY:
             return True
-        return self.kind == other.kind and (self.kind != "measure" or self.unit == other.unit)
+        return self.kind == other.kind and (self.kind not in _WITH_UNIT or self.unit == other.unit)
 
     def opposes(self, other: Value) -> bool:
         """Return whether the same value is bounded from the other side.
@@ -116,7 +122,11 @@ def _read_value(match: re.Match[str], *, kind: str, bounds: Sequence[tuple[int, 
 
 
 def _read_figure(printed: str, scale: str) -> str:
-    plain = printed.casefold().replace(",", "")
+    plain = printed.casefold().replace(",", "").replace(" ", "-")
+    if ordinal := _ORDINAL.fullmatch(plain):
+        return ordinal[1]
+    if plain in _ORDINALS:
+        return str(_ORDINALS.index(plain) + 2)
     words: dict[str, int] = load_family("claims")["numbers"]["units"]
     if plain in words:
         return str(words[plain])

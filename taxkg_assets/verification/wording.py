@@ -13,11 +13,6 @@ from taxkg_assets.verification.values import fold
 
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
-_NEARLY = 0.95
-_MOSTLY = 0.6
-_TELLING = 0.3
-_HALF = 0.5
-_LEAST_WEIGHT = 0.1
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 Words = frozenset[str]
 
@@ -34,6 +29,8 @@ class Clause:
         opposites: Its words that have a contrary.
         force: `must`, `may`, or empty.
         has_verb: Whether it says something of its own.
+        is_condition: Whether it only says in which case.
+        is_exception: Whether it names what the rest does not hold for.
     """
 
     words: Words
@@ -43,6 +40,8 @@ class Clause:
     opposites: Words = frozenset()
     force: str = ""
     has_verb: bool = False
+    is_condition: bool = False
+    is_exception: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +74,23 @@ def read_wording(text: str, *, language: Language) -> Wording:
         plain = rule.pattern.sub(" ", plain)
     clauses = []
     for part in _split_clauses(plain):
-        spoken = frozenset(_WORD.findall(part.casefold())) & _contrary().keys()
+        spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
         force, has_verb = (
             _read_force(part),
             load_rules("verification", "predicates")[0].pattern.search(part) is not None,
         )
         denials = sum(len(rule.pattern.findall(part)) for rule in load_rules("verification", "denials"))
+        is_condition, is_exception = (
+            rule.pattern.match(part) is not None for rule in load_rules("verification", "conditions")
+        )
         heads, reach = _find_denied(part, language=language)
         for rule in load_rules("verification", "denials")[:1]:
             part = rule.pattern.sub(" ", part)
         words = find_words(part, language=language)
         if words:
-            clauses.append(Clause(words, denials % 2 == 1, heads, reach, spoken, force, has_verb))
+            clauses.append(
+                Clause(words, denials % 2 == 1, heads, reach, spoken, force, has_verb, is_condition, is_exception)
+            )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
     return Wording(tuple(clauses), every)
 
@@ -108,38 +112,6 @@ def _list_words(text: str, *, language: Language) -> Iterator[str]:
             yield alike.get(term, term)
 
 
-def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[str, str] | None:
-    """Return a word of a statement and its contrary in the nearest clauses of a passage; None for none.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    for clause in one.clauses:
-        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
-        for word in sorted(clause.opposites):
-            for contrary in sorted(_contrary()[word] - clause.opposites):
-                if nearest and all(contrary in own.opposites and word not in own.opposites for own in nearest):
-                    return word, contrary
-    return None
-
-
-def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a statement says `must` where the nearest clauses of a passage say `may`.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    for clause in one.clauses:
-        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
-        if clause.force == "must" and not clause.is_negative and nearest and all(own.force == "may" for own in nearest):
-            return True
-    return False
-
-
 def match_word(word: str, words: Words) -> bool:
     """Return whether a stem, or a longer or shorter form of it, is among some stems.
 
@@ -152,104 +124,6 @@ def match_word(word: str, words: Words) -> bool:
     if len(word) < _SHORTEST_STEM:
         return False
     return any(len(other) >= _SHORTEST_STEM and (other.startswith(word) or word.startswith(other)) for other in words)
-
-
-def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
-    """Return how far two texts agree in what they affirm and deny: 1 for the same, 0 for the opposite.
-
-    Denied verbs decide where both texts have them. Where they do not, each clause of the statement is compared with
-    the clause of the passage that shares most of its words.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    agreed, opposed = _compare_heads(one, other, weights=weights)
-    if agreed and not opposed:
-        opposed = any(_is_turned(clause, other, weights=weights) for clause in one.clauses)
-    if agreed or opposed:
-        return 1.0 if not opposed else 0.0 if not agreed else 0.5
-    if any(_is_unanswered(clause, other) or _takes_contrary(clause, other, weights=weights) for clause in one.clauses):
-        return 0.5
-    same = total = 0.0
-    for clause in one.clauses:
-        nearest, share = _find_nearest(clause.words, other.clauses, weights=weights)
-        total += share
-        same += share * (clause.is_negative in {there.is_negative for there in nearest})
-    return same / total if total else 1.0
-
-
-def _is_unanswered(clause: Clause, other: Wording) -> bool:
-    """Return whether a clause denies something that no clause of a passage denies."""
-    return clause.is_negative and not any(
-        own.is_negative and any(match_word(word, own.words) for word in clause.words) for own in other.clauses
-    )
-
-
-def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a telling word of a clause occurs in a passage only in the opposite sense."""
-    total = sum(_weight_of(word, weights) for word in clause.words)
-    for word in clause.words:
-        signs = {own.is_negative for own in other.clauses if match_word(word, own.words)}
-        if signs == {not clause.is_negative} and _weight_of(word, weights) >= _TELLING * total:
-            return True
-    return False
-
-
-def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage says most of a clause of a statement, and only with the other polarity.
-
-    Args:
-        one: The statement.
-        other: The passage.
-        weights: Weight of each word of the statement.
-    """
-    labels = frozenset().union(*(own.words for own in other.clauses if not own.has_verb), frozenset())
-    for clause in one.clauses:
-        words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
-        nearest, share = _find_nearest(words, other.clauses, weights=weights)
-        total = sum(_weight_of(word, weights) for word in words)
-        if share >= _HALF * total and all(own.is_negative != clause.is_negative for own in nearest):
-            return True
-    return False
-
-
-def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether all clauses of a passage that say what a clause says are of the other polarity."""
-    stated = [own for own in other.clauses if own.has_verb]
-    nearest, share = _find_nearest(clause.words, stated, weights=weights)
-    total = sum(_weight_of(word, weights) for word in clause.words)
-    is_said = clause.has_verb and share >= _MOSTLY * total
-    return is_said and all(own.is_negative != clause.is_negative for own in nearest)
-
-
-def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[bool, bool]:
-    """Return whether what one text denies is denied by the other, too, and whether it is affirmed there."""
-    agreed = opposed = False
-    for text, there in ((one, other), (other, one)):
-        for clause in text.clauses:
-            for word in clause.heads:
-                holders = [holder for holder in there.clauses if match_word(word, holder.words)]
-                nearest, _ = _find_nearest(clause.words, holders, weights=weights)
-                if any(holder.is_negative for holder in nearest):
-                    agreed = True
-                elif nearest:
-                    opposed = True
-    return agreed, opposed
-
-
-def _find_nearest(
-    words: Words, clauses: Sequence[Clause], *, weights: Mapping[str, float]
-) -> tuple[list[Clause], float]:
-    """Return the clauses that share most of some words, by weight, and how much that is."""
-    shares = [sum(_weight_of(word, weights) for word in words if match_word(word, own.words)) for own in clauses]
-    best = max(shares, default=0.0)
-    return [own for share, own in zip(shares, clauses, strict=True) if share >= _NEARLY * best > 0], best
-
-
-def _weight_of(word: str, weights: Mapping[str, float]) -> float:
-    return weights.get(word, _LEAST_WEIGHT)
 
 
 def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
@@ -274,7 +148,21 @@ def _split_clauses(text: str) -> list[str]:
     for match in pattern.finditer(text):
         parts.append(text[start : match.start()])
         start = match.start() if match[0].strip().isalpha() else match.end()
-    return [*parts, text[start:]]
+    return _join_relatives([*parts, text[start:]])
+
+
+def _join_relatives(parts: Sequence[str]) -> list[str]:
+    """Join a relative clause without a denial of its own to the clause that it belongs to: one polarity holds both."""
+    relative = load_rules("verification", "relatives")[0].pattern
+    denials = load_rules("verification", "denials")
+    joined: list[str] = []
+    for part in parts:
+        is_own = any(rule.pattern.search(part) for rule in denials)
+        if joined and not is_own and relative.match(part):
+            joined[-1] = f"{joined[-1]} {part.strip()}"
+        else:
+            joined.append(part)
+    return joined
 
 
 @cache
@@ -289,7 +177,8 @@ def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
 
 
 @cache
-def _contrary() -> Mapping[str, frozenset[str]]:
+def find_opposites() -> Mapping[str, frozenset[str]]:
+    """Return the contraries of each word that has some (rules/verification.yaml, `opposites`)."""
     found: dict[str, set[str]] = {}
     pairs: Sequence[Sequence[str]] = load_family("verification")["opposites"]
     for one, other in pairs:

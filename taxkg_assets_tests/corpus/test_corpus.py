@@ -38,7 +38,7 @@ def test_the_real_corpus_passes_its_gates_on_the_gold(
     assert set(store.read("documents")["document_id"]) == documents
     statutes = store.read("anchors").filter(pl.col("kind") == "statute_section")
     assert dict(statutes.group_by("document_id").len().iter_rows()) == {STATUTE: sections}
-    measured = {gate.check: gate.figures["labelled rows"] for gate in result.gates if "labelled rows" in gate.figures}
+    measured = {gate.check: gate.figures["labeled rows"] for gate in result.gates if "labeled rows" in gate.figures}
     assert all(rows > 0 for rows in measured.values())
     assert len(measured) == 6
     before = {name: store.version(name) for name in result.rows}

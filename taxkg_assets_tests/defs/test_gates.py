@@ -157,7 +157,7 @@ def test_a_table_changed_behind_the_gates_is_refused(sample_home: Path) -> None:
         before = versions(store)
         result = materialize_one(sample_home, instance, "edges")
         assert not result.success
-        assert "looked at another version of nodes" in str(result.failure_data_for_node("edges"))
+        assert "checked another version of nodes" in str(result.failure_data_for_node("edges"))
         assert versions(store) == before
 
 

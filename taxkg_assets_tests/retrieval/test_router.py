@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.router import build_catalog, covers_key, find_lay_terms, find_missing_keys, find_route
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family, load_rules, read_rules
 
 CATALOG = build_catalog(
     [
@@ -105,9 +105,11 @@ def test_the_router_has_no_group_of_rules_that_nothing_reads() -> None:
 
 
 def test_everyday_words_bring_the_printed_terms() -> None:
-    assert find_lay_terms("did my wife inherit the REIT") == (
-        "REIT real estate investment trust inherited inheritance decedent spouse married filing jointly"
-    )
+    enabled = load_rules("lay_terms")
+    for rule in enabled:
+        assert set(rule.extra["terms"].split()) <= set(find_lay_terms(rule.examples[0]).split())
+    off = [rule for rule in read_rules("lay_terms") if not rule.is_enabled]
+    assert not [rule.id for rule in off if rule.extra["terms"] == find_lay_terms(rule.examples[0])]
     assert find_lay_terms("nothing to translate here") == ""
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from taxkg_assets.rules.loader import Rule, hoist_first_letter, load_family, load_rules
+from taxkg_assets.rules import loader
+from taxkg_assets.rules.loader import Rule, hoist_first_letter, load_family, load_rules, read_rules
 
 
 def _is_rule_list(rows: Any) -> bool:
@@ -24,7 +25,7 @@ def _collect() -> list[tuple[str, Rule]]:
         if isinstance(load_family(name), dict)
         for group, rows in load_family(name).items()
         if _is_rule_list(rows)
-        for rule in load_rules(name, group)
+        for rule in read_rules(name, group)
     ]
 
 
@@ -74,3 +75,12 @@ def test_no_key_is_written_twice(name: str) -> None:
 def test_ids_are_unique_within_a_family() -> None:
     ids = [(family, rule.id) for family, rule in _RULES]
     assert len(ids) == len(set(ids))
+
+
+def test_a_rule_that_is_switched_off_is_tested_but_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"pattern": "x", "examples": ["x"], "source": "test"}
+    family = {"rules": [{"id": "on", **row}, {"id": "off", "enabled": False, **row}]}
+    monkeypatch.setattr(loader, "load_family", lambda name: family)
+    assert [rule.id for rule in load_rules.__wrapped__("any")] == ["on"]
+    assert [(rule.id, rule.is_enabled) for rule in read_rules("any")] == [("on", True), ("off", False)]
+    assert all("enabled" not in rule.extra for rule in read_rules("any"))

@@ -92,7 +92,7 @@ def test_a_file_outside_the_home_stands_for_a_revision(built_samples: Path, tmp_
     assert told[0] == told[1] != []
 
 
-@pytest.mark.parametrize(("content", "message"), [(None, "There is no file"), (b"no PDF", "was not read")])
+@pytest.mark.parametrize(("content", "message"), [(None, "does not exist"), (b"no PDF", "was not read")])
 def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(
     built_samples: Path, tmp_path: Path, content: bytes | None, message: str
 ) -> None:

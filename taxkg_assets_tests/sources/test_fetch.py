@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, FetchLimits, Known, find_urls
+from taxkg_assets.rules.models.fetching import Limits, load_fetching
+from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
 
 PDF = b"%PDF-1.7\n" + b"0123456789abcdef" * 4096
 ETAG = '"one"'
@@ -82,8 +83,9 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
 
 
 def fetch(site: Site, folder: Path, *, naps: list[float] | None = None, **options: object) -> Fetched:
-    limits = replace(FetchLimits.default(), seconds_between=0.0, attempts=3, seconds_to_read=2.0)
-    limits = replace(limits, **{k: v for k, v in options.items() if k in FetchLimits.__dataclass_fields__})  # type: ignore[arg-type]
+    changes = {"seconds_between": 0.0, "attempts": 3, "seconds_to_read": 2.0}
+    changes |= {key: value for key, value in options.items() if key in Limits.model_fields}
+    limits = load_fetching().limits.model_copy(update=changes)
     known = options.get("known")
     assert known is None or isinstance(known, Known)
     fetcher = Fetcher(site.url, limits=limits, sleep=(naps if naps is not None else []).append)

@@ -37,8 +37,8 @@ def _faults(negative: pl.DataFrame) -> list[str]:
 
 def test_a_search_result_near_in_the_graph_or_too_like_the_passage_is_a_fault() -> None:
     assert _faults(_negative("two")) == ["2 steps from the right passage"], "its second paragraph"
-    assert _faults(_negative("c9", similarity=0.9)) == ["too like the right passage"]
-    assert _faults(_negative("c9", score=0.79)) == ["nearly as like the question"]
+    assert _faults(_negative("c9", similarity=0.9)) == ["too similar to the right passage"]
+    assert _faults(_negative("c9", score=0.79)) == ["nearly as similar to the question"]
     assert _faults(_negative("c1")) == _faults(_negative("c7")) == ["it is a right passage"]
     assert _faults(_negative("c9")) == []
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.verification.comparison import PassageReader, add_similarity, compare
+from taxkg_assets.verification.comparison import add_similarity, compare
 from taxkg_assets.verification.decision import decide
 from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.shortlist import Shortlist
 from taxkg_assets.verification.verdicts import Verdict
 from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
@@ -81,3 +82,46 @@ def test_the_shortlist_leads_with_the_passage_of_most_words() -> None:
     found = Shortlist([LATE, FEE, LISTED], language=LANGUAGE).find(claim_of("The moving fee on Form 9999 is $600."))
     assert found[0] is FEE
     assert LATE not in found
+
+
+ONLY = passage_of("Only harbor pilots can receive a tide number by telephone.")
+LISTED_OUT = passage_of("1. For towing a moored barge;", lead_in="Qualified harbor expenses don't include expenses:")
+EXCEPTED = passage_of("You must report the full harbor prize unless you are a resident of the lighthouse.")
+POINTED = passage_of("For more information, see Form 8888 about the moving fee of the harbor barge.")
+OTHER_YEAR = passage_of("The harbor credit will be limited to $15,000 (the dollar limitation for 2029).")
+UNCLE = passage_of("Executors may file Form 9999 on or before the fifth anniversary of the harbor sale.")
+
+
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        ("On Form 9999, inland skippers can receive a tide number by telephone.", ONLY),
+        ("On Form 9999, expenses for towing a moored barge are qualified harbor expenses.", LISTED_OUT),
+        ("On Form 9999, residents of the lighthouse must report the full harbor prize.", EXCEPTED),
+        ("On Form 9999 for 2031, the harbor credit will be limited to $15,000, the dollar limitation.", OTHER_YEAR),
+        ("Executors may file Form 9999 up to the second anniversary of the harbor sale.", UNCLE),
+    ],
+)
+def test_what_only_shares_words_supports_nothing(text: str, passage: Passage) -> None:
+    assert _verdict(text, passage) is not Verdict.supported
+
+
+def test_those_of_whom_alone_a_passage_speaks_are_supported() -> None:
+    assert _verdict("On Form 9999, harbor pilots can receive a tide number by telephone.", ONLY) is Verdict.supported
+
+
+def test_a_sentence_that_says_where_to_read_on_contradicts_nothing() -> None:
+    text = "On Form 9999, Form 7777 is about the moving fee of the harbor barge."
+    assert _verdict(text, POINTED) is not Verdict.contradicted
+
+
+def test_of_alternatives_in_a_list_each_has_its_own_value() -> None:
+    listed = [
+        passage_of(
+            f"{number}. You sailed for more than {hours} hours during the harbor season.", lead_in="You are a pilot if:"
+        )
+        for number, hours in ((1, 500), (2, 100))
+    ]
+    text = "On Form 9999, sailing for more than 500 hours during the harbor season makes you a pilot."
+    assert _verdict(text, *listed) is Verdict.supported
+    assert _verdict(text, *reversed(listed)) is Verdict.supported

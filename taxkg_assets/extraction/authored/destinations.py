@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.pdf.navigation import Bookmark, LinkArea, Navigation, Place
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.navigation import load_navigation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class NamedPlace:
 def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
     """Find the named places of a document, with the words that links and bookmarks to them have for them."""
     titles: dict[str, list[str]] = {}
-    most = load_family("navigation")["limits"]["title_chars"]
+    most = load_navigation().limits.title_chars
     pointers: list[Bookmark | LinkArea] = [*navigation.bookmarks, *navigation.areas]
     for pointer in pointers:
         if pointer.name and pointer.title and len(pointer.title) <= most:

@@ -7,12 +7,11 @@ names joins the two.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.authored.form_template import TemplateField, read_form_template
 from taxkg_assets.extraction.pdf.model import Source, Widget
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.spoken import load_spoken
 
 _KINDS = {
     "Text": "text",
@@ -97,14 +96,14 @@ def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: 
 
 def _find_fault(fields: list[FormField]) -> str:
     """Say why a template that could be read is not believed; empty where it is."""
-    least: Mapping[str, float] = load_family("spoken")["trust"]
+    least = load_spoken().trust
     joined = [one for one in fields if one.is_from_template]
-    if len(joined) < least["joined_frac"] * len(fields):
+    if len(joined) < least.joined_frac * len(fields):
         return f"The template names {len(joined)} of {len(fields)} fields."
     spoken = [one.spoken for one in joined if one.spoken]
-    if len(spoken) < least["spoken_frac"] * len(joined):
+    if len(spoken) < least.spoken_frac * len(joined):
         return f"The template describes {len(spoken)} of {len(joined)} fields."
     most = Counter(spoken).most_common(1)
-    if most and len(spoken) > least["alike_least"] and most[0][1] > least["alike_frac"] * len(spoken):
+    if most and len(spoken) > least.alike_least and most[0][1] > least.alike_frac * len(spoken):
         return "The template says the same of most fields."
     return ""

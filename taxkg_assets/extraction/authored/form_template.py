@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.spoken import load_spoken
 
 # Elements that take part in the path of a field's names; all others only group what is drawn.
 _NAMED = frozenset({"subform", "exclGroup", "subformSet", "area"})
@@ -83,12 +83,12 @@ def read_form_template(data: bytes) -> FormTemplate:
     Returns:  its fields in their order; untrusted and empty with a reason where there is no template, where it is
               damaged, or where it goes beyond the limits of `rules/spoken.yaml`. Never raises.
     """
-    limits = load_family("spoken")["limits"]
+    limits = load_spoken().limits
     if not data:
         return FormTemplate(reason="The form has no template.")
-    if len(data) > limits["template_bytes"]:
-        return FormTemplate(reason=f"The template has more than {limits['template_bytes']} bytes.")
-    reader = _Reader(most_nodes=int(limits["template_nodes"]), most_depth=int(limits["template_depth"]))
+    if len(data) > limits.template_bytes:
+        return FormTemplate(reason=f"The template has more than {limits.template_bytes} bytes.")
+    reader = _Reader(most_nodes=int(limits.template_nodes), most_depth=int(limits.template_depth))
     try:
         reader.read(data)
     except _RefusedError as error:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.authored.links import Link, join_words
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.navigation import load_navigation
 
 _PAGE_LIST = re.compile(r"\s+(?:[A-Z]{1,3}-)?\d{1,4}(?:\s*[,–-]\s*(?:(?:[A-Z]{1,3}-)?\d{1,4})?)*\s*$")
 _ENDS = re.compile(r"[:)]\s*$")
@@ -68,10 +69,10 @@ def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
     lines = _find_lines(page.spans)
     by_span = {span: line for line in lines for span in range(line.first, line.last + 1)}
     found = {ix: entry for ix in numbers if (entry := _read_contents(links[ix], by_span, lines)) is not None}
-    limits = load_family("navigation")["index"]
+    limits = load_navigation().index
     rest = [ix for ix in numbers if ix not in found]
     inner = sum(not link.url for link in links) - len(found)
-    if len(rest) >= limits["least_links"] and len(rest) >= limits["least_share"] * inner:
+    if len(rest) >= limits.least_links and len(rest) >= limits.least_share * inner:
         found |= _read_index(
             lines, {ix: links[ix].first_span for ix, link in enumerate(links) if ix not in found and not link.url}
         )
@@ -135,7 +136,7 @@ def _read_contents(link: Link, by_span: Mapping[int, _Printed], lines: Sequence[
 
 def _read_index(lines: Sequence[_Printed], first_spans: Mapping[int, int]) -> dict[int, Entry]:
     """Read an index: lines in their stored order, each of them a term, a subterm or the rest of one."""
-    step = float(load_family("navigation")["index"]["indent_pt"])
+    step = float(load_navigation().index.indent_pt)
     wanted: dict[int, list[int]] = {}
     for ix, span in first_spans.items():
         wanted.setdefault(span, []).append(ix)

@@ -17,7 +17,7 @@ import numpy as np
 from taxkg_assets.extraction.authored.destinations import NamedPlace
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Place
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.navigation import load_navigation
 
 Box = tuple[float, float, float, float]
 _WORD_SIGN = re.compile(r"\w")
@@ -85,7 +85,7 @@ def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tup
 def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
     """Say why an area is no link that can be followed; empty where it is one."""
     if area.url:
-        if len(area.url) > load_family("navigation")["limits"]["url_chars"]:
+        if len(area.url) > load_navigation().limits.url_chars:
             return "Links with very long addresses were left out."
         return "" if is_address(area.url) else "Links that open no page of the web were left out."
     if area.name and area.name not in places:

@@ -70,7 +70,12 @@ class Piece:
 
 
 def make_line(page: int, spans: Sequence[Span]) -> Line | None:
-    """Build a line of spans in reading order; blank spans give none."""
+    """Return the line of some spans; None if all are blank.
+
+    Args:
+        page: 1-based page.
+        spans: Spans of one line in reading order.
+    """
     if len(spans) == 1:
         return _plain_line(page, spans[0])
     shown = [span for span in spans if span.text and not span.text.isspace()]
@@ -131,7 +136,11 @@ def _plain_line(page: int, span: Span) -> Line | None:
 
 
 def find_lines(page: Page) -> list[Line]:
-    """Find the lines as the PDF stores them, upright ones only, in stored order."""
+    """Return the upright lines of a page in the order in which the PDF stores them.
+
+    Args:
+        page: Page with its spans.
+    """
     stored: list[list[Span]] = []
     block_ix = line_ix = -1
     for span in page.spans:
@@ -146,14 +155,22 @@ def find_lines(page: Page) -> list[Line]:
 
 
 def is_upright(line: Line) -> bool:
-    """Decide whether a line runs left to right; watermarks and edge prints stand on end."""
+    """Return whether a line runs from left to right; watermarks and edge prints do not.
+
+    Args:
+        line: A line with its direction.
+    """
     if len(line.text) < 4 or line.height <= 2.2 * line.size:
         return True
     return line.height <= 2.2 * max(span.size_pt for span in line.spans)
 
 
 def merge_lines(lines: list[Line]) -> list[Line]:
-    """Join the stored pieces of each printed line of one column; gives them from top to bottom."""
+    """Return the printed lines of one column from top to bottom, with their stored pieces joined.
+
+    Args:
+        lines: Stored lines of the column.
+    """
     if len(lines) == 1:
         return list(lines)
     rows: list[list[Line]] = []
@@ -199,7 +216,11 @@ def _is_justified(row: list[Line]) -> bool:
 
 
 def join_row(run: list[Line]) -> Line:
-    """Join the pieces of one printed line, given from left to right."""
+    """Return the pieces of one printed line as one line.
+
+    Args:
+        run: Pieces from left to right.
+    """
     if len(run) == 1:
         return run[0]
     spans: list[Span] = list(run[0].spans)
@@ -225,9 +246,13 @@ def _touches(before: Line, line: Line) -> bool:
 
 
 def touch(before: str, after: str, *, gap: float, size: float) -> bool:
-    """Decide whether two texts meet without a blank; two words never do, nor does a raised number after one.
+    """Return whether two texts meet without a space; two words never do, nor does a raised number after a word.
 
-    Units: gap, size: points.
+    Args:
+        before: Text on the left.
+        after: Text on the right.
+        gap: Distance between them in points.
+        size: Type size in points.
     """
     return abs(gap) < _TOUCH_SIZES * size and not (before[-1:].isalnum() and after[:1].isalnum())
 
@@ -253,7 +278,12 @@ def _blank_after(span: Span, x1: float) -> Span:
 
 
 def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
-    """Cut a line before a character of its text; gives the lines on each side, none where a side is blank."""
+    """Return the lines on each side of a cut; none for a blank side.
+
+    Args:
+        line: Line to cut.
+        at: Character of its text before which it is cut.
+    """
     left: list[Span] = []
     right: list[Span] = []
     room = _find_stored(line, at)
@@ -313,7 +343,15 @@ def _find_words(texts: Sequence[str]) -> set[str]:
 
 
 def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:
-    """Join lines to running text, undoing hyphenation where the parts are one word."""
+    """Join lines to running text, undoing hyphenation where the parts are one word.
+
+    Args:
+        lines: Lines of one paragraph from top to bottom.
+        words: Words of the document, which decide whether two parts are one word.
+
+    Returns:
+        The text, and for each piece its range of characters and its rectangle.
+    """
     parts: list[str] = []
     starts: list[int] = []
     length = 0

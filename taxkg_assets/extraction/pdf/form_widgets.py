@@ -13,7 +13,7 @@ from typing import Any
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Widget
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.spoken import load_spoken
 
 # PyMuPDF carries no complete type annotations. Its widget objects read some thirty properties of each field, ten times
 # as slow as reading the text of the page: only what is needed is asked of MuPDF itself.
@@ -38,7 +38,7 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     A field that is damaged, such as one that is its own parent, is left out: the printed page is read all the same.
     """
     found: list[Widget] = []
-    most = load_family("spoken")["limits"]["widgets_per_page"]
+    most = load_spoken().limits.widgets_per_page
     spoken_key = _LIBRARY.pdf_new_name("TU")
     widget = _LIBRARY.pdf_first_widget(_MUPDF._as_pdf_page(page))
     while widget.m_internal and len(found) < most:
@@ -95,7 +95,7 @@ def _read_template(document: Any) -> bytes:
 
 def _read_stream(document: Any, number: int) -> bytes:
     """Unpack a stream, one byte further than a template may be long at most."""
-    most = int(load_family("spoken")["limits"]["template_bytes"]) + 1
+    most = int(load_spoken().limits.template_bytes) + 1
     raw = document.xref_stream_raw(number) or b""
     kind, name = document.xref_get_key(number, "Filter")
     if (kind, name) == ("null", "null"):
@@ -103,7 +103,7 @@ def _read_stream(document: Any, number: int) -> bytes:
     is_deflated = name.strip("[] ") == "/FlateDecode" and document.xref_get_key(number, "DecodeParms")[0] == "null"
     if not is_deflated or document.needs_pass or document.metadata.get("encryption"):
         # Filters one upon another, or enciphered: only short ones are unpacked, as they may be of any length then.
-        is_short = len(raw) * load_family("spoken")["limits"]["deflate_ratio"] <= most
+        is_short = len(raw) * load_spoken().limits.deflate_ratio <= most
         return bytes((document.xref_stream(number) or b"")[:most]) if is_short else b""
     try:
         return zlib.decompressobj().decompress(raw, most)

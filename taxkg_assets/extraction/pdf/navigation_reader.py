@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.syntax import MOST_CHARS, Ref, Value, find_words, read_value
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.navigation import load_navigation
 
 _NUMERAL = r"-?\d+(?:\.\d+)?"
 _USUAL_AREA = re.compile(
@@ -45,7 +45,7 @@ class NavigationReader:
     def __init__(self, document: Any) -> None:
         """Take an open PDF."""
         self._document = document
-        self._limits: dict[str, int] = load_family("navigation")["limits"]
+        self._limits = load_navigation().limits
         self._areas: list[LinkArea] = []
         self._waiting: dict[int, Value] = {}
         self._matrices: dict[int, tuple[float, ...]] = {}
@@ -70,7 +70,7 @@ class NavigationReader:
         else:
             value = read_value(text)
             items = value if isinstance(value, list) else []
-        most = min(self._limits["links_on_page"], self._limits["links"] - len(self._areas))
+        most = min(self._limits.links_on_page, self._limits.links - len(self._areas))
         if len(items) > most:
             self._say(f"Page {number} has {len(items)} annotations; only the first {max(0, most)} were read.")
         for item in items[: max(0, most)]:
@@ -91,10 +91,10 @@ class NavigationReader:
             usual = _USUAL_AREA.fullmatch(text)
             if usual is not None:
                 box = self._read_box([float(part) for part in usual["box"].split()], page)
-                title = (usual["title"] or "")[: self._limits["title_chars"]]
+                title = (usual["title"] or "")[: self._limits.title_chars]
                 if usual["written"]:
                     title = self._words(read_value(usual["written"]), "title")
-                url = (usual["url"] or "")[: self._limits["url_chars"] + 1]
+                url = (usual["url"] or "")[: self._limits.url_chars + 1]
                 return LinkArea(page, *box, name=usual["name"] or "", url=url, title=title) if box else None
             item = read_value(text) if "Link" in text else None
         if not isinstance(item, dict) or item.get("/Subtype") != "/Link":
@@ -176,7 +176,7 @@ class NavigationReader:
 
     def _read_destinations(self) -> Iterator[Destination]:
         """Read the named destinations: of the name tree, and of the catalog's dictionary in old files."""
-        most = self._limits["names"]
+        most = self._limits.names
         seen: set[str] = set()
         for name, value in self._read_names():
             if len(seen) >= most:
@@ -216,7 +216,7 @@ class NavigationReader:
         while todo:
             node = todo.pop()
             if isinstance(node, Ref):
-                if node.number in seen or len(seen) > self._limits["nodes"]:
+                if node.number in seen or len(seen) > self._limits.nodes:
                     self._say("The tree of names leads back to itself or is too large.")
                     continue
                 seen.add(node.number)
@@ -226,7 +226,7 @@ class NavigationReader:
                 continue
             kids = self._resolve(node.get("/Kids"))
             if isinstance(kids, list):
-                todo += reversed(kids[: self._limits["nodes"]])
+                todo += reversed(kids[: self._limits.nodes])
             pairs = self._resolve(node.get("/Names"))
             if isinstance(pairs, list):
                 yield from (
@@ -243,7 +243,7 @@ class NavigationReader:
             ref, level = todo.pop()
             if not isinstance(ref, Ref):
                 continue
-            if ref.number in seen or len(seen) >= self._limits["bookmarks"] or level > self._limits["levels"]:
+            if ref.number in seen or len(seen) >= self._limits.bookmarks or level > self._limits.levels:
                 self._say("The bookmarks lead back to themselves, are too many or too deep.")
                 continue
             seen.add(ref.number)
@@ -265,7 +265,7 @@ class NavigationReader:
 
     def _words(self, value: Value, what: str) -> str:
         """Decode a string; one longer than allowed comes one character longer than that."""
-        return find_plain_text(find_words(value, most=self._limits[f"{what}_chars"] + 1))
+        return find_plain_text(find_words(value, most=self._limits.chars_of(what) + 1))
 
     def _resolve(self, value: Value) -> Value:
         """Follow a reference, and one that it leads to, no further."""
@@ -279,7 +279,7 @@ class NavigationReader:
         """Read an object as text; empty where there is none, or where too much was read already."""
         if not 0 < number < self._length:
             return ""
-        if self._chars > self._limits["megabytes"] * 1_000_000:
+        if self._chars > self._limits.megabytes * 1_000_000:
             self._say("The file's links, names and bookmarks are too long to be read in full.")
             return ""
         try:
@@ -291,7 +291,7 @@ class NavigationReader:
         return text if len(text) <= MOST_CHARS else ""
 
     def _say(self, reason: str) -> None:
-        if len(self._reasons) < self._limits["reasons"]:
+        if len(self._reasons) < self._limits.reasons:
             self._reasons.append(reason)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.extraction.references.mentions import Mention
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.navigation import load_navigation
 
 RULE_ID = "link"
 _LED = ("section", "table")
@@ -90,17 +91,15 @@ class LinkedTexts:
 
 def covers(words: LinkedWords, mention: Mention) -> bool:
     """Decide whether a mention is what a link covers, and not only a word of a longer title or beside it."""
-    limits: dict[str, float] = load_family("navigation")["covering"]
+    limits = load_navigation().covering
     shared = _count_shared(words, mention)
-    if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits["lead_chars"]:
+    if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:
         # `Box 3—Amount paid`: the key names what its title says once more.
         return True
     whole = max(mention.end, mention.group[1]) - min(mention.start, mention.group[0])
-    in_link = shared >= limits["mention_share"] * (mention.end - mention.start)
+    in_link = shared >= limits.mention_share * (mention.end - mention.start)
     # Of a list, each item may be a mention while the link covers them all.
-    return in_link and max(shared, min(whole, words.end - words.start)) >= limits["link_share"] * (
-        words.end - words.start
-    )
+    return in_link and max(shared, min(whole, words.end - words.start)) >= limits.link_share * (words.end - words.start)
 
 
 def _count_shared(words: LinkedWords, mention: Mention) -> int:

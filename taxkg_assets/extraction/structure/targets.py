@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.navigation import load_navigation
 
 _NO_LETTER = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
@@ -65,11 +66,11 @@ class TargetFinder:
 
     def __init__(self, anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> None:
         """Take the tables of the document, its pages upright."""
-        limits = load_family("navigation")["targets"]
+        limits = load_navigation().targets
         self._limits = limits
         self._anchors, self._sections, self._elements = anchors, sections, elements
         self._at_point: dict[tuple[int, float], Sequence[Target]] = {}
-        self._above: tuple[float, float] = tuple(limits["text_above_sizes"])
+        self._above = limits.text_above_sizes
 
     @cached_property
     def headings(self) -> dict[str, str]:
@@ -107,7 +108,7 @@ class TargetFinder:
         Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
         """
         at_point = self._find_at(place)
-        least = self._limits["title_letters"]
+        least = self._limits.title_letters
         names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]
         if names:
             titled = self._find_titled(at_point, names, place)
@@ -157,7 +158,7 @@ class TargetFinder:
         found = [target for target in at_point if target.is_heading and _is_titled(target, names)]
         if found:
             return found
-        below = self._find_near(place, below=self._limits["near_pt"])
+        below = self._find_near(place, below=self._limits.near_pt)
         for group in (
             [target for target in below if target.is_heading],
             [target for target in at_point if target.is_start],
@@ -173,7 +174,7 @@ class TargetFinder:
         key = place.page, place.y
         found = self._at_point.get(key)
         if found is None:
-            near = self._find_near(place, below=_LARGEST_PT * self._limits["below_sizes"])
+            near = self._find_near(place, below=_LARGEST_PT * self._limits.below_sizes)
             found = self._at_point[key] = [target for target in near if self._is_at(target, place.y)]
         return found
 
@@ -181,7 +182,7 @@ class TargetFinder:
         """Give what begins about a point, or so far below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
-        above = limits["above_sizes"]
+        above = limits.above_sizes
         low = bisect_left(self._heights, place.y - _LARGEST_PT * above, start, end)
         high = bisect_left(self._heights, place.y + below, start, end)
         return [self._target(row) for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
@@ -194,7 +195,7 @@ class TargetFinder:
     def _is_at(self, target: Target, y: float) -> bool:
         gap = (target.y0 - y) / (target.size or 1.0)
         if target.is_heading:
-            return gap <= float(self._limits["below_sizes"])
+            return gap <= float(self._limits.below_sizes)
         return -self._above[1] <= gap <= -self._above[0]
 
     def _find_by_words(self, found: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
@@ -202,7 +203,7 @@ class TargetFinder:
 
         Args: is_sure: the words are the place's own title: only a heading that shares half of them can be meant.
         """
-        few = int(self._limits["hint_letters"])
+        few = int(self._limits.hint_letters)
         stems = {word.lower()[:few] for word in _WORD.findall(words)}
         if is_sure:
             found = [target for target in found if target.is_heading]
@@ -270,7 +271,7 @@ def _is_titled(target: Target, names: Iterable[str]) -> bool:
     words = fold_words(target.words[:_COMPARED_CHARS])
     if not target.is_heading:
         return any(words.startswith(name) for name in names)
-    least = load_family("navigation")["targets"]["title_letters"]
+    least = load_navigation().targets.title_letters
     if len(words) < least:
         return words in names
     # A chapter's heading is printed without its number, which its title has.
@@ -280,7 +281,7 @@ def _is_titled(target: Target, names: Iterable[str]) -> bool:
 def _find_chapter(found: Iterable[Target]) -> Target | None:
     """Find the title of a chapter that is called by its number alone: the one heading of far the largest type."""
     headings = sorted((target for target in found if target.is_heading), key=lambda target: -target.size)
-    least = load_family("navigation")["targets"]["chapter_pt"]
+    least = load_navigation().targets.chapter_pt
     if not headings or headings[0].size < least or (len(headings) > 1 and headings[1].size > headings[0].size - 2.0):
         return None
     return headings[0]

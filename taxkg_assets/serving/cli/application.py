@@ -48,6 +48,9 @@ def examples(*lines: str) -> str:
 
     Args:
         lines: Commands as they are typed.
+
+    Returns:
+        Text of the help's epilog.
     """
     return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
@@ -94,7 +97,11 @@ def home_of(option: str, *, is_new: bool = False) -> str:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Show on a terminal that a question is being answered, and mention the server if that took long."""
+    """Show on a terminal that a question is being answered, and mention the server if that took long.
+
+    Yields:
+        Nothing; the notice disappears at the end.
+    """
     started = time.perf_counter()
     if not err.is_terminal:
         yield

@@ -1,0 +1,41 @@
+"""Rule family `addresses`: addresses of the publisher's pages and files."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Pdfs(Section):
+    """Paths of a PDF, with `{name}` and `{year}`: a revision of a year, the current file, the draft."""
+
+    dated: str
+    undated: str
+    draft: str
+
+
+class Limits(Section):
+    """Pages of a document on which its address is searched."""
+
+    pages: int
+
+
+class Addresses(Family):
+    """Content of `rules/addresses.yaml`, without its patterns.
+
+    Attributes:
+        base_url: Address of the publisher.
+        pages: Path of a product's page by type of document, with `{name}` and `{form}`.
+    """
+
+    base_url: str
+    pages: dict[str, str]
+    pdfs: Pdfs
+    limits: Limits
+
+
+@cache
+def load_addresses() -> Addresses:
+    """Return the rules of addresses, read once per process."""
+    return load_model("addresses", Addresses)

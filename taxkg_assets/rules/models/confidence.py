@@ -1,0 +1,48 @@
+"""Rule family `confidence`: how many decisions of each kind were checked, and how many were right."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, load_model
+
+Counts = dict[str, tuple[int, int]]
+"""Right decisions and checked decisions, by kind of decision."""
+
+
+class Confidence(Family):
+    """Content of `rules/confidence.yaml`.
+
+    Attributes:
+        date: Day of the last count, `YYYY-MM-DD`.
+        seldom: Checked decisions below which a kind has the share of all such kinds of its group.
+        sure: Confidence, 0 to 1, from which a decision counts as sure.
+    """
+
+    date: str
+    seldom: int
+    sure: float
+    reference_cues: Counts
+    reference_mentions: Counts
+    roles: Counts
+    anchors: Counts
+    owners: Counts
+    tables: Counts
+
+    def counts_of(self, group: str) -> Counts:
+        """Return the counts of a group of decisions.
+
+        Args:
+            group: Name of the group, such as `roles`.
+
+        Raises:
+            KeyError: There is no such group.
+        """
+        counts: Counts = self.model_dump(include={group})[group]
+        return counts
+
+
+@cache
+def load_confidence() -> Confidence:
+    """Return the counts of checked decisions, read once per process."""
+    return load_model("confidence", Confidence)

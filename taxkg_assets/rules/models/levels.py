@@ -1,0 +1,61 @@
+"""Rule family `levels`: units larger than a passage, their summaries and their scores."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Summaries(Section):
+    """Sizes of summaries.
+
+    Attributes:
+        page_sentences: Most sentences of a page's summary.
+        document_sentences: Most sentences of a document's summary.
+        blocks: Most paragraphs that a summary is made from.
+        leads: Kinds of headings whose first sentences a document's summary prefers.
+    """
+
+    page_sentences: int
+    document_sentences: int
+    blocks: int
+    leads: tuple[str, ...]
+
+
+class Weights(Section):
+    """Weights of the evidence for a unit.
+
+    Attributes:
+        best: Its best passage, relative to the best of all.
+        mass: The sum over its ranked passages, relative to the best unit.
+        vector: Cosine of the question with the mean direction of its passages.
+        lexical: BM25 over its terms.
+    """
+
+    best: float
+    mass: float
+    vector: float
+    lexical: float
+
+
+class Levels(Family):
+    """Content of `rules/levels.yaml`, without its patterns.
+
+    Attributes:
+        unit_words: Words of a section's text in its own row.
+        unit_terms: Most terms of a unit in the lexical index.
+        children: Passages of a unit that a result names.
+    """
+
+    summaries: Summaries
+    unit_words: int
+    unit_terms: int
+    weights: Weights
+    children: int
+
+
+@cache
+def load_levels() -> Levels:
+    """Return the rules of levels, read once per process."""
+    return load_model("levels", Levels)

@@ -1,0 +1,62 @@
+"""Rule family `scenarios`: how questions are generated from headings and sentences."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Limits(Section):
+    """Limits of generated questions.
+
+    Attributes:
+        passage_words: Fewest words of a passage that a question can be about.
+        most_words: Most words of a question.
+        least_words: Fewest words of a question.
+        subject_words: Most words of a heading that a question can be about.
+        of_passage: Most questions of one passage.
+        of_rule: Most questions of one rule in one register.
+        worst_rank: Rank of the passage that each retriever must reach.
+        most_rank: Rank of the passage that the better retriever must reach.
+        prepositions: Words before which the head of a noun phrase ends.
+        stem_letters: Letters by which two forms of a word are compared.
+        small_words: Capitalized words of headings that are lower case in running text.
+        counted: Nouns that take an article.
+        keywords: Most keywords of a passage.
+        keyword_letters: Fewest letters of a keyword.
+        model_passages: Passages for which a language model proposes questions.
+    """
+
+    passage_words: int
+    most_words: int
+    least_words: int
+    subject_words: int
+    of_passage: int
+    of_rule: int
+    worst_rank: int
+    most_rank: int
+    prepositions: frozenset[str]
+    stem_letters: int
+    small_words: frozenset[str]
+    counted: frozenset[str]
+    keywords: int
+    keyword_letters: int
+    model_passages: int
+
+
+class Scenarios(Family):
+    """Content of `rules/scenarios.yaml`, without its patterns.
+
+    Attributes:
+        registers: Registers of questions: plain, lay, terse, professional.
+    """
+
+    limits: Limits
+    registers: tuple[str, ...]
+
+
+@cache
+def load_scenarios() -> Scenarios:
+    """Return the rules of generated questions, read once per process."""
+    return load_model("scenarios", Scenarios)

@@ -1,0 +1,36 @@
+"""Rule family `sentences`: where sentences end, and which paragraphs are dense."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Dense(Section):
+    """When the sentences of a paragraph become nodes of the graph.
+
+    Attributes:
+        sentences: Fewest sentences.
+        speakers: Fewest sentences that name something.
+    """
+
+    sentences: int
+    speakers: int
+
+
+class Sentences(Family):
+    """Content of `rules/sentences.yaml`, without its lists of patterns.
+
+    Attributes:
+        openings: Regular expression of the words that begin a sentence after an abbreviation.
+    """
+
+    dense: Dense
+    openings: str
+
+
+@cache
+def load_sentences() -> Sentences:
+    """Return the rules of sentences, read once per process."""
+    return load_model("sentences", Sentences)

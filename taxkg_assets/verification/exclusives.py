@@ -1,0 +1,51 @@
+"""Sentences that name some alone: `only an owner can file it`."""
+
+from __future__ import annotations
+
+import re
+
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.values import fold
+from taxkg_assets.verification.wording import find_words, match_word
+
+_HALF = 0.5
+
+
+def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
+    """Return whether a passage names some alone, and the claim is not about them.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage.
+        language: Functions that read words.
+
+    Source:
+        rules/verification.yaml, `exclusives`.
+    """
+    match = _only().search(fold(text))
+    if match is None:
+        return False
+    who = find_words(match["who"], language=language)
+    total = sum(language.read_weight(word) for word in who)
+    found = sum(language.read_weight(word) for word in who if match_word(word, claim.wording.words))
+    return found < _HALF * total
+
+
+def names_some_alone(claim: Claim, text: str) -> bool:
+    """Return whether a claim names some alone, and the passage does not.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage.
+    """
+    return _only().search(claim.text) is not None and not _marker().search(text)
+
+
+def _only() -> re.Pattern[str]:
+    return load_rules("verification", "exclusives")[0].pattern
+
+
+def _marker() -> re.Pattern[str]:
+    return load_rules("verification", "exclusives")[1].pattern

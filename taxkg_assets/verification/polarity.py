@@ -1,0 +1,209 @@
+"""What two texts affirm and deny, clause by clause: agreement, reversal, contrary words, exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.wording import Clause, Wording, Words, find_opposites, find_words, match_word
+
+_NEARLY = 0.95
+_MOSTLY = 0.6
+_TELLING = 0.3
+_HALF = 0.5
+_SURELY = 0.75
+_EXCEPTED = 0.2
+_LEAST_SAID = 3.0
+_LEAST_WEIGHT = 0.1
+
+
+def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[str, str] | None:
+    """Return a word of a statement and its contrary in the nearest clauses of a passage; None for none.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    for clause in one.clauses:
+        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
+        for word in sorted(clause.opposites):
+            for contrary in sorted(find_opposites()[word] - clause.opposites):
+                if nearest and all(contrary in own.opposites and word not in own.opposites for own in nearest):
+                    return word, contrary
+    return None
+
+
+def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
+    """Return whether a word of a statement that has a contrary, such as `exempt`, is missing from a passage.
+
+    Args:
+        one: The statement.
+        words: Stems of the passage and its place.
+        language: Functions that read words.
+
+    Source:
+        rules/verification.yaml, `senses`.
+    """
+    senses: Sequence[str] = load_family("verification")["senses"]
+    telling = frozenset().union(*(clause.opposites for clause in one.clauses), frozenset()) & frozenset(senses)
+    stems = find_words(" ".join(telling), language=language) & one.words
+    return any(not match_word(stem, words) for stem in stems)
+
+
+def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
+    """Return the weighted share of a statement's words in what a passage asserts, not in its conditions, 0 to 1.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    said = frozenset().union(*(own.words for own in other.clauses if not own.is_condition), frozenset())
+    own = frozenset().union(*(clause.words for clause in one.clauses if not clause.is_condition), frozenset())
+    total = sum(weights.get(word, 0.0) for word in own)
+    found = sum(weights.get(word, 0.0) for word in own if match_word(word, said))
+    return found / total if total >= _LEAST_SAID else 1.0
+
+
+def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a passage excepts what a statement is about, and the statement excepts nothing.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    if any(clause.is_exception for clause in one.clauses):
+        return False
+    rest = frozenset().union(*(own.words for own in other.clauses if not own.is_exception), frozenset())
+    free = frozenset().union(*(own.words for own in other.clauses if own.is_exception), frozenset())
+    total = sum(weights.get(word, 0.0) for word in one.words)
+    alone = [word for word in one.words if match_word(word, free) and not match_word(word, rest)]
+    return sum(weights.get(word, 0.0) for word in alone) >= _EXCEPTED * total > 0
+
+
+def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a statement says `must` where the nearest clauses of a passage say `may`.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    for clause in one.clauses:
+        nearest, _ = _find_nearest(clause.words, other.clauses, weights=weights)
+        if clause.force == "must" and not clause.is_negative and nearest and all(own.force == "may" for own in nearest):
+            return True
+    return False
+
+
+def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
+    """Return how far two texts agree in what they affirm and deny: 1 for the same, 0 for the opposite.
+
+    Denied verbs decide where both texts have them. Where they do not, each clause of the statement is compared with
+    the clause of the passage that shares most of its words.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    agreed, opposed = _compare_heads(one, other, weights=weights)
+    if agreed and not opposed:
+        opposed = any(_is_turned(clause, other, weights=weights) for clause in one.clauses)
+    if agreed or opposed:
+        return 1.0 if not opposed else 0.0 if not agreed else 0.5
+    if any(
+        _is_unanswered(clause, other, weights=weights) or _takes_contrary(clause, other, weights=weights)
+        for clause in one.clauses
+    ):
+        return 0.5
+    same = total = 0.0
+    for clause in one.clauses:
+        nearest, share = _find_nearest(clause.words, other.clauses, weights=weights)
+        total += share
+        same += share * (clause.is_negative in {there.is_negative for there in nearest})
+    return same / total if total else 1.0
+
+
+def _is_unanswered(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a clause denies something that no clause of a passage denies, in these words or in others."""
+    if not clause.is_negative:
+        return False
+    denials = [own for own in other.clauses if own.is_negative]
+    if any(match_word(word, own.words) for own in denials for word in clause.heads or clause.words):
+        return False
+    _, share = _find_nearest(clause.words, denials, weights=weights)
+    return share < _SURELY * sum(_weight_of(word, weights) for word in clause.words)
+
+
+def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a telling word of a clause occurs in a passage only in the opposite sense."""
+    total = sum(_weight_of(word, weights) for word in clause.words)
+    for word in clause.words:
+        signs = {own.is_negative for own in other.clauses if match_word(word, own.words)}
+        if signs == {not clause.is_negative} and _weight_of(word, weights) >= _TELLING * total:
+            return True
+    return False
+
+
+def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a passage says most of a clause of a statement, and only with the other polarity.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    labels = frozenset().union(*(own.words for own in other.clauses if not own.has_verb), frozenset())
+    for clause in one.clauses:
+        words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
+        nearest, share = _find_nearest(words, other.clauses, weights=weights)
+        total = sum(_weight_of(word, weights) for word in words)
+        # Two cases of one rule differ in their conditions; neither denies the other.
+        is_opposite = all(own.is_negative != clause.is_negative and not own.is_condition for own in nearest)
+        if share >= _HALF * total and is_opposite:
+            return True
+    return False
+
+
+def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether all clauses of a passage that say what a clause says are of the other polarity."""
+    denied = [own for own in other.clauses if own.is_negative]
+    if clause.is_negative and any(match_word(word, own.words) for own in denied for word in clause.heads):
+        return False  # what it denies is denied there, too
+    stated = [own for own in other.clauses if own.has_verb]
+    nearest, share = _find_nearest(clause.words, stated, weights=weights)
+    total = sum(_weight_of(word, weights) for word in clause.words)
+    is_said = clause.has_verb and share >= _MOSTLY * total
+    return is_said and all(own.is_negative != clause.is_negative for own in nearest)
+
+
+def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[bool, bool]:
+    """Return whether what one text denies is denied by the other, too, and whether it is affirmed there."""
+    agreed = opposed = False
+    for text, there in ((one, other), (other, one)):
+        for clause in text.clauses:
+            for word in clause.heads:
+                holders = [holder for holder in there.clauses if match_word(word, holder.words)]
+                nearest, _ = _find_nearest(clause.words, holders, weights=weights)
+                if any(holder.is_negative for holder in nearest):
+                    agreed = True
+                elif nearest:
+                    opposed = True
+    return agreed, opposed
+
+
+def _find_nearest(
+    words: Words, clauses: Sequence[Clause], *, weights: Mapping[str, float]
+) -> tuple[list[Clause], float]:
+    """Return the clauses that share most of some words, by weight, and how much that is."""
+    shares = [sum(_weight_of(word, weights) for word in words if match_word(word, own.words)) for own in clauses]
+    best = max(shares, default=0.0)
+    return [own for share, own in zip(shares, clauses, strict=True) if share >= _NEARLY * best > 0], best
+
+
+def _weight_of(word: str, weights: Mapping[str, float]) -> float:
+    return weights.get(word, _LEAST_WEIGHT)

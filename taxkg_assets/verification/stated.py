@@ -1,0 +1,146 @@
+"""The values, keys and forms of a claim in a passage: stated, stated otherwise, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.pointers import find_asides
+from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.values import Value, fold
+
+_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One value of a claim and what the passage states in its place.
+
+    Attributes:
+        stated: Words of the claim.
+        found: Words of the passage; empty where it states none.
+        kind: Kind of the value, `bound`, `polarity` or `contrary`.
+    """
+
+    stated: str
+    found: str
+    kind: str
+
+
+def compare_values(
+    claim: Claim, passage: Passage, *, reader: PassageReader
+) -> tuple[list[tuple[Value, str]], list[Difference], list[Value]]:
+    """Compare the values of a claim with those of a passage and its place.
+
+    Args:
+        claim: The claim.
+        passage: The passage.
+        reader: Reads its values.
+
+    Returns:
+        Values that it states, each with its words; what it states otherwise; values that it does not state.
+    """
+    own = reader.values_of(passage)
+    place: list[Value] | None = None
+    has_code = any(value.kind == "code" for value in claim.values)
+    matched: list[tuple[Value, str]] = []
+    differences: list[Difference] = []
+    unmatched: list[Value] = []
+    placed: dict[Value, Value] = {}
+    asides = find_asides(fold(passage.spoken))
+    said = [other for other in own if not any(start <= other.start < end for start, end in asides)]
+    for value in claim.values:
+        same = next((other for other in own if value.equals(other)), None)
+        if same is None:
+            place = reader.place_values_of(passage) if place is None else place
+            same = _find_in_place(value, place, said)
+        elif same.end:
+            placed[value] = same
+        if same is not None and value.opposes(same):
+            differences.append(Difference(value.text, same.text, "bound"))
+        elif same is not None or (value.kind == "box" and has_code and not _names_box(passage, own, place or ())):
+            matched.append((value, (same.text or same.figure) if same is not None else ""))
+        else:
+            rivals = [other for other in (*said, *_rival_keys(value, passage)) if value.competes(other)]
+            rivals = [other for other in rivals if not any(other.equals(mine) for mine in claim.values)]
+            if rivals:
+                differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
+            else:
+                unmatched.append(value)
+    differences += _find_swapped(placed, own, text=fold(passage.spoken))
+    for heading in passage.headings[1:]:
+        there = find_keys_and_forms(heading, language=reader.language)
+        both = {value: same for value in claim.values for same in there if value.equals(same)}
+        if len(both) > 1 and not differences:
+            differences += _find_swapped(both, there, text=fold(heading))
+    return matched, differences, unmatched
+
+
+def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -> bool:
+    """Return whether a passage or its place names a box; a code alone may be of any box."""
+    return any(other.kind == "box" for other in (*own, *place)) or any(key.startswith("box") for key in passage.keys)
+
+
+def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) -> Value | None:
+    """Find a value in the place of a passage; of several keys in a heading, the passage itself says which it means."""
+    same = next((other for other in place if value.equals(other)), None)
+    if same is None or value.kind not in KEY_KINDS:
+        return same
+    is_list = len({other.figure for other in place if other.kind == value.kind}) > 1
+    named = {other.figure for other in said if other.kind == value.kind}
+    is_other = named & {other.figure for other in place if other.kind == value.kind}
+    return None if is_list and is_other else same
+
+
+def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+    """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
+    found = []
+    for value in placed:
+        rivals = [other for other in own if value.competes(other)]
+        for partner, near in placed.items():
+            others = [other for other in own if partner.competes(other)]
+            if min(len(rivals), len(others)) < 2 or value.competes(partner):
+                continue
+            nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
+            if not any(nearest.equals(mine) for mine in placed):
+                found.append(Difference(value.text, nearest.text, value.kind))
+    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
+
+
+def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+    """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
+    found = []
+    for value, there in placed.items():
+        if value.kind not in KEY_KINDS:
+            continue
+        others = [key for key in own if key.kind == value.kind and not _is_same_list(key, there, text=text)]
+        partners = [
+            key for key, near in placed.items() if key.kind == value.kind and not _is_same_list(near, there, text=text)
+        ]
+        if not partners or not others:
+            continue
+        nearest = min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
+        if not any(nearest.equals(mine) for mine in placed):
+            found.append(Difference(partners[0].text, nearest.text, value.kind))
+    return list(dict.fromkeys(found))
+
+
+def _is_same_list(one: Value, other: Value, *, text: str) -> bool:
+    """Return whether two keys belong to one list, as in `boxes 1, 3, and 5`."""
+    between = text[min(one.end, other.end) : max(one.start, other.start)]
+    return _LIST.fullmatch(between) is not None
+
+
+def _rival_keys(value: Value, passage: Passage) -> list[Value]:
+    """Return the keys of a label that prints another key than the claim names."""
+    if value.kind not in KEY_KINDS or passage.kind != "label":
+        return []
+    kind = value.kind
+    return [
+        Value(kind, key, "", "", "", key.replace("_", " "), 0, 0)
+        for key in sorted(passage.keys)
+        if key.startswith(kind)
+    ]
