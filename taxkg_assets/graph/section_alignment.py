@@ -37,7 +37,7 @@ class Section:
         publisher_id: The publisher's own number of the section; empty where unknown.
         parent: Place of the section above it in the document; -1 at the top.
         path: Words of the headings above it, the outermost first.
-        text: Words of the text directly below the heading.
+        text: Text directly below the heading.
     """
 
     anchor_id: str
@@ -46,7 +46,7 @@ class Section:
     publisher_id: str
     parent: int
     path: tuple[tuple[str, ...], ...]
-    text: tuple[str, ...] = field(repr=False)
+    text: str = field(repr=False)
 
     @cached_property
     def title(self) -> tuple[str, ...]:
@@ -55,14 +55,20 @@ class Section:
         return self.words[start:] if self.key else self.words
 
     @cached_property
+    def text_words(self) -> tuple[str, ...]:
+        """Return the words of the text as they are compared across years."""
+        return masked(find_tokens(self.text))
+
+    @cached_property
     def bag(self) -> Counter[str]:
         """Return the distinctive words of the text with their counts."""
-        return _distinctive(self.text)
+        return _distinctive(self.text_words)
 
     @cached_property
     def shingles(self) -> frozenset[tuple[str, ...]]:
         """Return the runs of three words of the text."""
-        return frozenset(self.text[at : at + _SHINGLE] for at in range(len(self.text) - _SHINGLE + 1))
+        words = self.text_words
+        return frozenset(words[at : at + _SHINGLE] for at in range(len(words) - _SHINGLE + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
                 publisher_id=row["publisher_id"] or "",
                 parent=next((places[own] for own in above if own in places), -1),
                 path=tuple(words[own] for own in reversed(above)),
-                text=masked(find_tokens("\n".join(texts[row["anchor_id"]]))),
+                text="\n".join(texts[row["anchor_id"]]),
             )
         )
     return found
@@ -249,13 +255,18 @@ class _Aligner:
     def find_splits(self) -> dict[int, list[int]]:
         """Find the new sections that took over a part of an old one whose main part is elsewhere.
 
-        Only text that one section of each revision prints counts: what many say alike comes from none of them.
+        A section whose text is the same gave nothing away. Of the others, only text that one section of each revision
+        prints counts: what many say alike comes from none of them.
         """
-        counts = [Counter(run for section in side for run in section.shingles) for side in (self.old, self.new)]
+        loose = [j for j in range(len(self.new)) if j not in self.was]
+        edited = [i for i, j in self.became.items() if self.old[i].text != self.new[j].text]
+        if not loose:
+            return {}
+        printed = [self.old[i] for i in edited], [self.new[j] for j in (*loose, *(self.became[i] for i in edited))]
+        counts = [Counter(run for section in side for run in section.shingles) for side in printed]
         parts: dict[int, list[int]] = defaultdict(list)
         taken: set[int] = set()
-        loose = [j for j in range(len(self.new)) if j not in self.was]
-        for j, i in _find_overlaps(self.new, self.old, loose, list(self.became), limits=self.limits, limit="part"):
+        for j, i in _find_overlaps(self.new, self.old, loose, edited, limits=self.limits, limit="part"):
             own = {run for run in self.new[j].shingles & self.old[i].shingles if counts[0][run] == counts[1][run] == 1}
             is_below = not self.new[j].key and self._is_below(j, self.became[i])
             if j not in taken and not is_below and len(own) >= self.limits["part"] * len(self.new[j].shingles):

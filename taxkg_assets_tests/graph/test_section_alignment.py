@@ -29,7 +29,7 @@ class Booklet:
         path = (*self.sections[parent].path, self.sections[parent].words) if under else ()
         anchor_id = f"{self.name}:{heading}"
         words = tuple(heading.lower().split())
-        self.sections.append(Section(anchor_id, key, words, number, parent, path, tuple(text.split())))
+        self.sections.append(Section(anchor_id, key, words, number, parent, path, text))
         return self
 
 
@@ -129,6 +129,6 @@ def test_lines_of_a_face_are_no_sections(kind: str, perspective: str, is_kept: b
     }
     texts = pl.DataFrame([{"anchor_id": "d#1", "text": "Enter 4.", "paragraph_ix": 0}])
     found = build_sections(pl.DataFrame([row], schema_overrides=dict.fromkeys(row, pl.String)), texts)
-    assert [(own.words, own.title, own.text) for own in found] == (
+    assert [(own.words, own.title, own.text_words) for own in found] == (
         [(("line", "4", "dues", "of", "<year>"), ("dues", "of", "<year>"), ("enter", "4"))] if is_kept else []
     )
