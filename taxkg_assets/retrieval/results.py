@@ -52,6 +52,8 @@ class Result(BaseModel):
     chunk_id: str
     via: dict[str, Any]
     quality: list[Flag] = []
+    official_url: str | None = None
+    """Its section on the publisher's web page; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,22 @@ class Released:
         )
 
     @cached_property
+    def addresses(self) -> dict[str, str]:
+        """Official addresses of sections by anchor; a section without one has that of the section above it."""
+        version = json.loads(self.row["table_versions"])["anchors"]
+        columns = self.store.scan("anchors", version=version).select("anchor_id", "parent_anchor_id", "official_url")
+        rows = {own: (above, url) for own, above, url in columns.collect().iter_rows()}
+        found: dict[str, str] = {}
+        for own, (above, url) in rows.items():
+            seen = {own}
+            while url is None and above in rows and above not in seen:
+                seen.add(above)
+                above, url = rows[above]
+            if url is not None:
+                found[own] = url
+        return found
+
+    @cached_property
     def flags(self) -> dict[str, list[Flag]]:
         """What to doubt of each document that does not keep every law; releases of older homes do not say."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
@@ -102,6 +118,7 @@ class Released:
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
             read_sections=self.read_sections,
+            open_addresses=lambda: self.addresses,
             open_boxes=cache(lambda: self.store.read_as_written("registry", version=versions["registry"])),
             open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )
