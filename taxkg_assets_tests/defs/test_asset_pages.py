@@ -123,7 +123,7 @@ def test_what_is_not_measured_warns_beside_a_gate_that_passes(built_small: Path,
     assert (passed.passed, passed.metadata[MEASURED].value) == (True, False)
     assert "role_accuracy | ≥ " in str(passed.metadata[FLOORS].value)
     assert (warned.passed, warned.severity, warned.blocking) == (False, dg.AssetCheckSeverity.WARN, False)
-    assert "no labelled row" in str(warned.metadata["note"].value)
+    assert "no labeled row" in str(warned.metadata["note"].value)
 
 
 def test_what_is_measured_does_not_warn(built_samples: Path, tmp_path: Path) -> None:
