@@ -102,7 +102,7 @@ const passageCard = (row, { known, question, onShow }) => {
       more,
       placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, "Open document"),
       copyButton(row),
-      row.official_url?.startsWith("https://") && el("a", { href: row.official_url, rel: "noreferrer", target: "_blank" }, "Official section ↗"),
+      /^https:/.test(row.official_url ?? "") && el("a", { href: row.official_url, rel: "noreferrer", target: "_blank" }, "Official section ↗"),
       source?.page_url && el("a", { href: source.page_url, rel: "noreferrer", target: "_blank" }, "Official page ↗")),
     el("p", { class: "note" }, explain(row, question)));
 };
