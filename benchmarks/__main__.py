@@ -29,6 +29,7 @@ BENCHMARKS = (
     "claims",
     "cold_start",
     "confidence",
+    "continuations",
     "exclusions",
     "extraction",
     "found",

@@ -23,7 +23,7 @@ from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry
 
 SIZES = (1, 3, 10)
-TABLES = ("documents", "elements", "tables", "anchors", "faces", "sections", "references")
+TABLES = ("documents", "elements", "tables", "anchors", "faces", "sections", "references", "links")
 _IDS = ("document_id", "element_id", "anchor_id", "table_id", "parent_anchor_id")
 _OWN_NAME = r"^([^:#]+)"
 
@@ -104,6 +104,7 @@ def _grow(frames: dict[str, pl.DataFrame], times: int, *, repeat: int) -> Growth
             grown["anchors"],
             **kept,
             references=grown["references"],
+            links=grown["links"],
             registry=registry,
             lines=schemas.Lines.create_empty(),
             flows=schemas.Flows.create_empty(),

@@ -60,7 +60,7 @@ RECORDED = {"document", "page", "chunk_id", "text", "score"}
 """What is recorded of a result."""
 
 
-FULL, WITH_GRAPH = "full", "with graph"
+FULL = "full"
 ONCE, ON_BASE = "without reranker", "on the base model"
 NOT_IMAGINED = "without imagined passage"
 DENSE_BASE = "dense, base model"
@@ -115,9 +115,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
         return system
 
-    parted = {
-        name: open_system(parts) for name, parts in {**LEFT_OUT, WITH_GRAPH: replace(ONE_LOOK, graph=True)}.items()
-    }
+    parted = {name: open_system(parts) for name, parts in LEFT_OUT.items()}
     if searcher.reranker is not None:
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
@@ -155,7 +153,6 @@ def open_base_systems(
 def build_runs_on_index(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     index: dy.DataFrame[schemas.Index],
-    edges: dy.DataFrame[schemas.Edges],
     tables: dy.DataFrame[schemas.Tables],
     *,
     settings: Settings,
@@ -175,7 +172,6 @@ def build_runs_on_index(
     searcher = Searcher(
         index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
         encoder=encoders[0],
-        edges=edges,
         parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
         proposer=reader,
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
@@ -256,7 +252,6 @@ def find_steps(systems: Collection[str]) -> list[Step]:
         Step("lexical retriever", "dense", "hybrid"),
         Step("all that follows the retrievers", "hybrid", whole),
         *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT),
-        Step("graph expansion", whole, WITH_GRAPH),
     ]
     ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]
     return [*parts, *{step.component: step for step in reversed(ran)}.values()]

@@ -41,7 +41,7 @@ from taxkg_assets.graph.integrity import (
 )
 from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
-from taxkg_assets.graph.registry import build_registry, find_registry_faults
+from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
 from taxkg_assets.graph.revision_laws import find_revision_faults
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
@@ -116,6 +116,14 @@ revisions = table(
 def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> Verdict:
     """Keys are unique in a form revision, a label is empty only where the face prints none, rows equal the faces."""
     return Verdict(find_registry_faults(registry, faces), registry.height)
+
+
+@gate(on="registry", reads=("sections",))
+def abbreviations_are_printed(
+    registry: dy.DataFrame[schemas.Registry], sections: dy.DataFrame[schemas.Sections]
+) -> Verdict:
+    """Every abbreviation among the aliases is printed in a document of the library."""
+    return Verdict(find_invented_names(registry, sections), int(registry["aliases"].list.len().sum()))
 
 
 @gate(on="registry", reads=("documents",), measures=True)

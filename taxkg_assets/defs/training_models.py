@@ -181,7 +181,7 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     if named["model_hash"].item() != encoder.model_hash:
         return []
     index = open_whole_index(home.store, named["path"].item(), model_hash=encoder.model_hash)
-    searcher = Searcher(index=index, encoder=encoder, edges=schemas.Edges.cast(home.store.read("edges")))
+    searcher = Searcher(index=index, encoder=encoder)
     answers: dict[str, set[str]] = {}
     columns = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
     for query, chunk_id, others in columns:
@@ -211,7 +211,7 @@ reranker = table(
     schemas.Reranker,
     build_reranker,
     group=RERANKING,
-    optional=("index", "edges"),
+    optional=("index",),
     handles={"context": open_reranker_context},
     code=(open_reranker_context,),
     fingerprint=lambda home: digest(

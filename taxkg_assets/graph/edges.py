@@ -10,13 +10,15 @@ import polars as pl
 
 from taxkg_assets.graph.alignment import Link, find_links
 from taxkg_assets.graph.catalogue import Catalogue
+from taxkg_assets.graph.concepts import find_entries
 from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.explanations import find_explanations
 from taxkg_assets.graph.line_edges import find_flow_edges
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
+from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.sentence_nodes import EvidenceNodes
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.schemas import Anchors, Documents, Edges, Flows, Lines, Nodes, References, Registry, Sections
+from taxkg_assets.schemas import Anchors, Documents, Edges, Flows, Lines, Links, Nodes, References, Registry, Sections
 
 _KEY = ["source_id", "target_id", "relation", "start"]
 _DENIABLE = ("includes", "portion_of", "requires")
@@ -33,6 +35,7 @@ def build_edges(
     documents: dy.DataFrame[Documents],
     lines: dy.DataFrame[Lines],
     flows: dy.DataFrame[Flows],
+    links: dy.DataFrame[Links],
 ) -> dy.DataFrame[Edges]:
     """Relate nodes: one row per source, target, relation and citing sentence.
 
@@ -48,6 +51,7 @@ def build_edges(
         documents: Documents of the corpus.
         lines: Numbered fields of all forms.
         flows: Statements that an amount goes from one line to another.
+        links: Links, among them the entries of indexes and contents.
 
     Returns:
         Structural edges without evidence, and semantic edges whose `start`, `end` (half-open characters, 0-based) slice
@@ -72,11 +76,14 @@ def build_edges(
     )
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
-    links = [*find_links(catalogue, resolver, registry=registry_rows), *explained]
+    known = frozenset(nodes["node_id"])
+    continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known)
+    indexed = (Link(own.node_id, own.target_id, "indexed_at", 1.0) for own in find_entries(links, known))
+    related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued, *indexed]
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
-            _structural(_link_edges(links)),
+            _structural(_link_edges(related)),
             find_flow_edges(flows, lines, nodes),
             _semantic_edges(references, resolver=resolver, owners=EvidenceNodes(nodes, sections)),
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
@@ -109,8 +116,8 @@ def _tree_edges(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
     return pl.concat([tree, follows.filter(pl.col("target_id").is_not_null())])
 
 
-def _link_edges(links: Iterable[Link]) -> pl.DataFrame:
-    rows = [(link.source_id, link.target_id, link.relation, link.confidence) for link in links]
+def _link_edges(found: Iterable[Link]) -> pl.DataFrame:
+    rows = [(link.source_id, link.target_id, link.relation, link.confidence) for link in found]
     return pl.DataFrame(rows, schema=["source_id", "target_id", "relation", "confidence"], orient="row")
 
 

@@ -7,7 +7,7 @@ import networkx as nx
 import polars as pl
 
 from taxkg_assets.schemas import STRUCTURAL_RELATIONS, Edges, Nodes, References, Sections
-from taxkg_assets.schemas.values import FLOW_RELATIONS
+from taxkg_assets.schemas.values import FLOW_RELATIONS, PLACELESS_LEVELS
 
 _SEMANTIC = pl.col("created_by") != "structural"
 _FLOWS = pl.col("relation").is_in(FLOW_RELATIONS)
@@ -32,12 +32,14 @@ def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
     """Find nodes that break the tree of their document: no single root, a parent elsewhere or missing, a cycle.
 
     Args:
-        nodes: Nodes of the graph; external ones are ignored.
+        nodes: Nodes of the graph; external ones and concepts are ignored.
 
     Returns:
         `node_id`, `document_id`, `parent_id`, `level` and `fault`, one row per fault.
     """
-    inside = nodes.filter(pl.col("level") != "external").select("node_id", "document_id", "parent_id", "level")
+    inside = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).select(
+        "node_id", "document_id", "parent_id", "level"
+    )
     above = inside.select(parent_id="node_id", parent_document_id="document_id")
     joined = inside.join(above, on="parent_id", how="left")
     is_root = pl.col("parent_id").is_null()
@@ -85,7 +87,7 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find nodes other than external ones without a page or a rectangle.
+    """Find nodes of documents without a page or a rectangle.
 
     Args:
         nodes: Nodes of the graph.
@@ -94,7 +96,9 @@ def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
         `node_id`, `document_id`, `level` and `page`.
     """
     is_placed = pl.col("page").is_not_null() & (pl.col("bboxes").list.len() > 0)
-    return nodes.filter((pl.col("level") != "external") & ~is_placed).select("node_id", "document_id", "level", "page")
+    return nodes.filter((~pl.col("level").is_in(PLACELESS_LEVELS)) & ~is_placed).select(
+        "node_id", "document_id", "level", "page"
+    )
 
 
 def find_unsupported_edges(
@@ -155,6 +159,9 @@ def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes
         "plain reference to an external node": is_plain & is_outside,
         "external_ref to a node of the corpus": (relation == "external_ref") & ~is_outside,
         "external node as source": pl.col("source_level") == "external",
+        "indexed_at that does not lead from a concept": (relation == "indexed_at")
+        != (pl.col("source_level") == "concept"),
+        "concept as target": pl.col("target_level") == "concept",
         "parent_of or follows across documents": relation.is_in(("parent_of", "follows")) & ~within,
         "supersedes that does not join two documents": (relation == "supersedes")
         & ((pl.col("source_level") != "document") | (pl.col("target_level") != "document") | within),
@@ -220,7 +227,7 @@ def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges
     `follows` does not count, as it would connect whatever is printed in sequence, nor does the bare tree.
 
     Args:
-        nodes: Nodes of the graph; external ones are ignored.
+        nodes: Nodes of the graph; external ones and concepts are ignored.
         edges: Edges of the graph.
 
     Returns:
@@ -233,7 +240,7 @@ def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges
 
 def _join_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     """Add to each node of the corpus its connected component, that of its document, and the component's properties."""
-    inside = nodes.filter(pl.col("level") != "external").select("node_id", "document_id", "level")
+    inside = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).select("node_id", "document_id", "level")
     pieces = _find_pieces(nodes, edges)
     placed = inside.join(pieces, on="node_id")
     own = placed.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
@@ -266,7 +273,7 @@ def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> f
     Returns:
         Share from 0 to 1; 1 without nodes.
     """
-    inside = nodes.filter(pl.col("level") != "external").height
+    inside = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).height
     return 1.0 if inside == 0 else 1 - find_unconnected_nodes(nodes, edges).height / inside
 
 

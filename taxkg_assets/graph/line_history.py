@@ -1,4 +1,4 @@
-"""Which line of an older revision a line continues: by its words and key, by its words alone, by similar words.
+"""Which line of an older revision a line continues: by its words and key, its words alone, similar words.
 
 `registry` follows boxes alone; this module follows all numbered fields of a form.
 """
@@ -112,15 +112,43 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
         if same is not None and old_words[same] == new_words[at]:
             pairs[at] = same
     _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
-    taken = set(pairs.values())
     least = load_family("lines")["limits"]["similar_words"]
+    taken = set(pairs.values())
     for at, row in enumerate(newer):
         same = places.get((row["part"], row["key"]))
         if at in pairs or same is None or same in taken:
             continue
         if _jaccard(old_words[same], new_words[at]) >= least:
             pairs[at] = same
+    _pair_by_similarity(pairs, older, newer, words=(old_words, new_words), least=least)
     return pairs
+
+
+def _pair_by_similarity(
+    pairs: dict[int, int],
+    older: Sequence[Row],
+    newer: Sequence[Row],
+    *,
+    words: tuple[Sequence[str], Sequence[str]],
+    least: float,
+) -> None:
+    """Pair what is left over in one part with the most similar words, the most similar lines first."""
+    taken = set(pairs.values())
+    fewest = load_family("lines")["limits"]["fewest_words"]
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, row in enumerate(older):
+        if at not in taken and len(set(words[0][at].split())) >= fewest:
+            groups[row["part"], row["kind"]].append(at)
+    scored = []
+    for at, row in enumerate(newer):
+        if at not in pairs and len(set(words[1][at].split())) >= fewest:
+            for before in groups.get((row["part"], row["kind"]), ()):
+                score = _jaccard(words[0][before], words[1][at])
+                scored += [(-score, abs(at - before), at, before)] if score >= least else []
+    for _, _, at, before in sorted(scored):
+        if at not in pairs and before not in taken:
+            pairs[at] = before
+            taken.add(before)
 
 
 def _pair_by_words(

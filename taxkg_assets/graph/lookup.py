@@ -10,7 +10,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.graph.names import expand, fold_name
+from taxkg_assets.graph.names import expand, find_initials, fold_name
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.loader import load_family, load_rules
 from taxkg_assets.schemas import Documents, Registry
@@ -30,8 +30,8 @@ def find_boxes(
 ) -> dy.DataFrame[Registry]:
     """Find the registry rows that a question refers to: `QD`, `1b`, `box 1b on the dividend form`.
 
-    A code names its form; other words are a box's label or alias, a word of a form's title, or, if they fit nothing as
-    a whole, words of labels. Where several revisions or forms fit, all are found.
+    A code names its form; other words are a box's label, its initials or an alias, a word of a form's title, or, if
+    they fit nothing as a whole, words of labels. Where several revisions or forms fit, all are found.
 
     Args:
         question_text: Words of the user.
@@ -128,7 +128,8 @@ def _fits_next_to_form(
 
 def _names_of(row: Mapping[str, Any]) -> set[str]:
     skipped = set(load_family("aliases")["asked_words"])
-    names = [fold_name(expand(name)).split() for name in (row["label"], *row["aliases"])]
+    written = (row["label"], *row["aliases"])
+    names = [fold_name(expand(name)).split() for name in (*written, *find_initials(expand(row["label"])))]
     return {" ".join(word for word in words if word not in skipped) for words in names} - {""}
 
 

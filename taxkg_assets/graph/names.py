@@ -1,6 +1,7 @@
-"""Names of a box: its label written out, headings of its instructions, printed abbreviations, initials.
+"""Names of a box: its label written out, headings of its instructions, printed abbreviations.
 
-A name is kept only where it means one box of the form revision: what two boxes share identifies neither.
+A name is kept only where it means one box of the form revision: what two boxes share identifies neither. An
+abbreviation is a name only where a document of the library prints it.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ class Usage:
         headings: Headings by form and box key.
         sentences: Counts of names in sentences by form and box key.
         abbreviations: Printed abbreviation by phrase in lower case.
+        customary: Customary abbreviations of the rules that a document prints.
     """
 
     headings: dict[tuple[str, str], list[Mention]] = field(default_factory=lambda: defaultdict(list))
     sentences: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     abbreviations: dict[str, str] = field(default_factory=dict)
+    customary: set[str] = field(default_factory=set)
 
 
 def find_usage(
@@ -71,7 +74,11 @@ def find_usage(
             mention = Mention(document["document_id"], document["revision"], anchor["heading"])
             usage.headings[form, anchor["key"]].append(mention)
     abbreviations: dict[str, Counter[str]] = defaultdict(Counter)
+    unseen = {rule.extra["alias"] for rule in load_rules("aliases", "initials")}
     for document_id, anchor_id, text in texts:
+        seen = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
+        usage.customary |= seen
+        unseen -= seen
         own = rows[anchor_id]["form"] if anchor_id in rows else ""
         covered = forms.intersection(split_forms(own or known[document_id]["form"]))
         for key, name in _find_named_boxes(text) if covered else ():
@@ -120,8 +127,8 @@ def find_names(face: Mapping[str, Any], usage: Usage) -> list[str]:
     names += [
         name for name in sorted(in_sentences, key=lambda name: (-in_sentences[name], name)) if shares_words(label, name)
     ]
-    shorter = [short for name in list(names) for short in _shorten(name, usage.abbreviations)]
-    return distinct([*names, *(shorter or find_initials(expand(label)))], but=label)
+    shorter = [short for name in list(names) for short in _shorten(name, usage)]
+    return distinct([*names, *shorter], but=label)
 
 
 def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
@@ -140,7 +147,7 @@ def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> li
 
 
 def find_initials(label: str) -> list[str]:
-    """Return the customary initials of a label of a few plain words: QD of `Qualified dividends`.
+    """Return the initials of a label of a few plain words, as a reader may type them: QD of `Qualified dividends`.
 
     Args:
         label: Label with abbreviations written out.
@@ -160,16 +167,25 @@ def find_initials(label: str) -> list[str]:
     return [] if initials.casefold() in load_family("aliases")["spelled_words"] else [initials]
 
 
-def _shorten(name: str, abbreviations: Mapping[str, str]) -> Iterator[str]:
-    """Yield a name with the abbreviations that professionals or the corpus use for its words."""
+def find_abbreviations(name: str) -> list[str]:
+    """Find the words of a name that are abbreviations: two to six capital letters.
+
+    Args:
+        name: Alias of a box.
+    """
+    return [match[0] for rule in load_rules("aliases", "capitals") for match in rule.pattern.finditer(name)]
+
+
+def _shorten(name: str, usage: Usage) -> Iterator[str]:
+    """Yield a name with the abbreviations that the documents print for its words."""
     name = load_rules("aliases", "in_parentheses")[0].pattern.sub("", name)
     for rule in load_rules("aliases", "initials"):
-        if rule.pattern.search(name):
+        if rule.extra["alias"] in usage.customary and rule.pattern.search(name):
             yield rule.pattern.sub(rule.extra["alias"], name)
     small = name.casefold()
-    for phrase, short in sorted(abbreviations.items()):
+    for phrase, short in sorted(usage.abbreviations.items()):
         at = small.find(phrase)
-        if at >= 0 and small != phrase and not small[at + len(phrase) : at + len(phrase) + 1].isalpha():
+        if at >= 0 and not small[at + len(phrase) : at + len(phrase) + 1].isalpha():
             yield name[:at] + short + name[at + len(phrase) :]
 
 

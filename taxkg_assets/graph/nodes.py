@@ -1,4 +1,4 @@
-"""Nodes: documents, headings, paragraphs, sentences of dense paragraphs, tables, boxes on faces, external things."""
+"""Nodes: documents, headings, paragraphs, sentences of dense ones, tables, boxes on faces, concepts, the outside."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.graph.catalogue import Catalogue
+from taxkg_assets.graph.concepts import concept_rows, placeless_row
 from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
 from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Nodes, References, Registry, Sections, Tables
+from taxkg_assets.schemas import (
+    Anchors,
+    Documents,
+    Elements,
+    Faces,
+    Links,
+    Nodes,
+    References,
+    Registry,
+    Sections,
+    Tables,
+)
 
 _PATH = " > "
 _BETWEEN = "\x1f"
@@ -34,8 +46,9 @@ def build_nodes(
     references: dy.DataFrame[References],
     registry: dy.DataFrame[Registry],
     faces: dy.DataFrame[Faces],
+    links: dy.DataFrame[Links],
 ) -> dy.DataFrame[Nodes]:
-    """Build the nodes: one row per document, heading, paragraph, table, box of a face and external thing.
+    """Build the nodes: one row per document, heading, paragraph, table, box of a face, concept and external thing.
 
     Args:
         documents: Documents of the corpus.
@@ -46,9 +59,11 @@ def build_nodes(
         references: References; what they reach outside the corpus becomes an external node.
         registry: Boxes with their identity, label and aliases.
         faces: Places of the registry's boxes.
+        links: Links, among them the entries of indexes and contents.
 
     Returns:
-        A tree per document by `parent_id`, numbered in reading order by `ordinal`; external nodes have no parent.
+        A tree per document by `parent_id`, numbered in reading order by `ordinal`; concepts and external nodes have no
+        parent.
 
     Raises:
         KeyError: A row belongs to a document that `documents` lacks.
@@ -67,6 +82,7 @@ def build_nodes(
         *_face_rows(faces, context=context),
     ]
     _number(rows)
+    rows.extend(concept_rows(links, {row["node_id"] for row in rows}))
     rows.extend(_external_rows(references, resolver=resolver))
     schema = Nodes.create_empty().schema
     columns = {name: [row[name] for row in rows] for name in schema if name not in ("bboxes", "concepts")}
@@ -364,17 +380,7 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
         target = resolver.resolve(row)
         if target is not None and target.is_external and target.node_id not in found:
             found.add(target.node_id)
-            name = target.node_id.split(":", 2)[2]
-            yield {
-                **dict.fromkeys(["document_id", "perspective", "parent_id", "anchor_key", "canonical_id", "page"]),
-                "node_id": target.node_id,
-                "level": "external",
-                "heading_path": "",
-                "text": name,
-                "concepts": [],
-                "bboxes": [],
-                "ordinal": 0,
-            }
+            yield placeless_row(target.node_id, "external", target.node_id.split(":", 2)[2])
 
 
 def _number(rows: list[dict[str, Any]]) -> None:

@@ -1,8 +1,9 @@
 """Pairing: which passage of one revision became which passage of the other.
 
-Sequence first: what both print in the same order fixes the rest. Between those fixed points passages pair by the words
-they share, and one may have become two; what is left over is searched for anywhere else in the document. The cost grows
-with the length of the documents and the size of the gaps, not with their product.
+Headings are paired by the alignment of sections. Then sequence: what both print in the same order fixes the rest.
+Between those fixed points passages pair by the words they share, and one may have become two; what is left over is
+searched for anywhere else in the document. The cost grows with the length of the documents and the size of the gaps,
+not with their product.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, ComparableDocument, Passage
+from taxkg_assets.graph.section_alignment import MOVED, align_sections
 from taxkg_assets.rules.loader import load_family
 
 
@@ -48,6 +50,7 @@ def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pa
             links += [((i,), (j,), False) for i, j in zip(range(i0, i1), range(j0, j1), strict=True)]
         elif op == "replace":
             links += [(i, j, False) for i, j in _pair_gap(old, new, (i0, i1, j0, j1))]
+    links = _pair_sections(before, after, links)
     links += _pair_moved(old, new, links)
     links += _pair_keyed(old, new, links)
     links += _pair_headings(before, after, links)
@@ -58,6 +61,23 @@ def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pa
     place = {i: j[0] for side, j, is_moved in links if j and not is_moved for i in side}
     links.sort(key=lambda link: _order(link[0], link[1], place))
     return [Pair(tuple(old[i] for i in a), tuple(new[j] for j in b), moved) for a, b, moved in links]
+
+
+def _pair_sections(before: ComparableDocument, after: ComparableDocument, links: Sequence[_Link]) -> list[_Link]:
+    """Pair headings as their sections are aligned, in place of the pairs that their words alone would give."""
+    places = [
+        {p.parts[0].source_id: ix for ix, p in enumerate(document.passages) if p.kind == HEADING}
+        for document in (before, after)
+    ]
+    found: list[_Link] = []
+    for section in align_sections(before.sections, after.sections):
+        targets = tuple(places[1][own] for own in section.after if own in places[1])
+        if section.before in places[0] and targets:
+            found.append(((places[0][section.before],), targets, MOVED in section.changes))
+    old = {ix for mine, _, _ in found for ix in mine}
+    new = {ix for _, theirs, _ in found for ix in theirs}
+    kept = [link for link in links if old.isdisjoint(link[0]) and new.isdisjoint(link[1])]
+    return [*kept, *found]
 
 
 def _sign(passage: Passage) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.graph.form_blocks import Fragment, find_blocks
+from taxkg_assets.graph.section_alignment import Section, build_sections
 from taxkg_assets.graph.wording import Token, find_tokens, masked
 from taxkg_assets.rules.loader import load_family, load_rules
 
@@ -110,6 +111,9 @@ class ComparableDocument:
     streams: tuple[str, ...] = field(repr=False, default=())
     """All words as they are matched: of the passages, and of every element, artifacts and titles included."""
 
+    sections: tuple[Section, ...] = field(repr=False, default=())
+    """Headings with the text directly below them."""
+
     @cached_property
     def keys(self) -> frozenset[tuple[str, ...]]:
         """Return perspective, form and key of everything keyed."""
@@ -166,7 +170,13 @@ def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]
     printed = own["elements"].sort("element_id")["text"].to_list()
     streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
     boxes = tuple(own["faces"].iter_rows(named=True))
-    return ComparableDocument(document_id, passages, boxes, tuple(f" {' '.join(words)} " for words in streams))
+    return ComparableDocument(
+        document_id,
+        passages,
+        boxes,
+        tuple(f" {' '.join(words)} " for words in streams),
+        tuple(build_sections(own["anchors"], own["sections"])),
+    )
 
 
 def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
@@ -237,11 +247,15 @@ def _passages_of(
             if not _is_box(row["text"], labels):
                 loose.append(Fragment(row["element_id"], _part(row)))
         else:
-            match = load_rules("revisions", "labels")[0].pattern.match(row["text"])
-            skipped = match.end() if match else 0
-            found.append((row["element_id"], Passage(TEXT, (_part(row),), owner, skipped)))
+            found.append((row["element_id"], Passage(TEXT, (_part(row),), owner, _skip_label(row["text"]))))
     blocks = find_blocks(loose)
     return found + [(b[0].element_id, Passage(BLOCK, tuple(f.part for f in b), owner)) for b in blocks]
+
+
+def _skip_label(text: str) -> int:
+    """Return the number of characters of the word for an icon at the beginning of a text."""
+    match = load_rules("revisions", "labels")[0].pattern.match(text)
+    return match.end() if match else 0
 
 
 def _part(row: Mapping[str, Any]) -> Part:
@@ -270,7 +284,11 @@ def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owne
             )
             for text, bbox in texts
         ]
-        found += [(row["element_id"], Passage(ROW, tuple(group), owner)) for group in _side_by_side(parts)]
+        found += [
+            (row["element_id"], Passage(ROW, tuple(group), owner, _skip_label(group[0].text)))
+            for group in _side_by_side(parts)
+            if group
+        ]
     return found
 
 

@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.names import expand, find_names, find_usage, fold_name, keep_unambiguous
+from taxkg_assets.graph.names import expand, find_abbreviations, find_names, find_usage, fold_name, keep_unambiguous
 from taxkg_assets.rules.forms import split_forms
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
@@ -38,7 +38,7 @@ def build_registry(
         One row per row of `faces`, with label and confidence unchanged.
 
     Source:
-        rules/aliases.yaml for abbreviations and initials; instructions for further names.
+        rules/aliases.yaml for abbreviations; instructions for further names.
     """
     usage = find_usage(
         anchors.sort("document_id", "anchor_id").iter_rows(named=True),
@@ -96,6 +96,31 @@ def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.Dat
             lost.select(*columns, fault=pl.lit("box of the face not registered")),
         ]
     ).sort("document_id", "box_key", "fault")
+
+
+def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
+    """Find aliases with an abbreviation that no document of the library prints.
+
+    Args:
+        registry: Registered boxes.
+        sections: Content elements with their text.
+
+    Returns:
+        `document_id`, `box_key`, `alias` and `abbreviation`, one row per invented abbreviation.
+    """
+    named = [
+        (row["document_id"], row["box_key"], alias, short)
+        for row in registry.iter_rows(named=True)
+        for alias in row["aliases"]
+        for short in find_abbreviations(alias)
+    ]
+    texts = pl.concat([sections["text"], registry["label"]])
+    printed = {
+        short for short in {short for *_, short in named} if texts.str.contains(rf"\b{re.escape(short)}\b").any()
+    }
+    rows = [row for row in named if row[3] not in printed]
+    columns = ["document_id", "box_key", "alias", "abbreviation"]
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row").sort(columns)
 
 
 def _drop_shared_names(rows: list[dict[str, Any]]) -> None:

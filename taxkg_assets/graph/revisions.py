@@ -209,14 +209,16 @@ def _changed(
             _number(last),
         )
     )
-    if is_renumbered:
+    if first.kind == last.kind == HEADING and len(pair.after) > len(pair.before):
+        yield _row(f"{_subject(first)} split", pair, (), nature="structure")
+    elif is_renumbered:
         yield _row(f"{_subject(last)} renumbered", pair, changes, nature="structure")
     elif changes:
         is_name = last.kind == HEADING
         subject = _subject(last)
         kind = f"{subject} renamed" if is_name else "row changed" if last.kind == ROW else "text changed"
         yield _row(kind, pair, changes, nature=_highest_priority(changes))
-    elif pair.is_moved and first.place != last.place and first.kind != BLOCK:
+    elif pair.is_moved and (first.place != last.place or first.kind == HEADING) and first.kind != BLOCK:
         yield _row("moved", pair, (), nature="moved")
 
 
@@ -259,8 +261,8 @@ def _is_distinctive(words: Sequence[str], *, is_block: bool) -> bool:
 
 
 def _number(passage: Passage) -> str:
-    """Return the key of a heading or a line, which can be renumbered."""
-    return passage.owner.key if passage.kind in (HEADING, LINE) else ""
+    """Return the key of a line, or the key that a heading prints itself: only these can be renumbered."""
+    return passage.owner.key if passage.kind == LINE or (passage.kind == HEADING and passage.is_keyed) else ""
 
 
 def _subject(passage: Passage) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,12 +29,14 @@ class Assembly:
         ranking: Ranked candidates.
         has_parents: Whether hits are widened to their surroundings.
         reranker: Name of the reranker, if any.
+        addresses: Official addresses of sections by anchor ids.
     """
 
     index_context: IndexContext
     ranking: Ranking
     has_parents: bool = True
     reranker: str | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     def assemble_passages(self, *, k: int, level: str) -> list[Result]:
         """Return the best candidates, each widened to a passage of a level.
@@ -129,6 +131,7 @@ class Assembly:
             text=window.text,
             node_id=cells["node_ids"][0],
             chunk_id=cells["chunk_id"],
+            official_url=self.addresses.get(facts.columns["anchor_id"][row] or "") if self.addresses else None,
             via={
                 "lexical_rank": candidate.lexical_rank,
                 "vector_rank": candidate.vector_rank,
@@ -139,7 +142,7 @@ class Assembly:
                 "cosine": round(candidate.cosine, 4),
                 "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(cells["terms"].split(" "))), 4),
                 "route": self.ranking.route.describe(),
-                "edge": candidate.step.describe() if candidate.step else None,
+                "edge": None,  # search follows no edge; the name is part of the contract of a result
                 "chunk_ids": list(window.chunk_ids),
             },
         )

@@ -383,18 +383,3 @@ def _score_place(place: str, route: Route) -> float:
     if route.places:
         return 1.0 if place in route.places else -0.5
     return -0.3 if place else 0.0
-
-
-def find_owners(columns: Mapping[str, Sequence[Any]], anchor_ids: Sequence[str | None]) -> dict[str, int]:
-    """Return by node id the first row that contains the node, or whose anchor it is.
-
-    Args:
-        columns: Columns with `node_ids`.
-        anchor_ids: Anchor of each row.
-    """
-    found: dict[str, int] = {}
-    for row, (anchor_id, node_ids) in enumerate(zip(anchor_ids, columns["node_ids"], strict=True)):
-        for node_id in (anchor_id, *node_ids):
-            if node_id is not None:
-                found.setdefault(node_id, row)
-    return found

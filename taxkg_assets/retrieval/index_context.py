@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.expand import Neighbors, build_neighbors
-from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts, find_owners
+from taxkg_assets.retrieval.facts import DocumentFacts, Ints, PassageFacts
 from taxkg_assets.retrieval.levels import Level
 from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.router import Catalog, build_catalog
 from taxkg_assets.rules.forms import split_forms
-
-if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
-    import dataframely as dy
-
-    from taxkg_assets import schemas
 
 
 class _OpenedLevels(dict[str, Level | None]):
@@ -41,8 +34,6 @@ class IndexContext:
     """Columns of an index's documents, passages and sections, each computed on first access."""
 
     index: PassageIndex
-    edges: dy.DataFrame[schemas.Edges] | None = None
-    open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
 
     @property
     def documents(self) -> DocumentFacts:
@@ -66,20 +57,9 @@ class IndexContext:
         return _OpenedLevels(self.index)
 
     @cached_property
-    def neighbors(self) -> Neighbors:
-        """Return the edges that expansion follows, by their source."""
-        edges = self.open_edges() if self.edges is None and self.open_edges is not None else self.edges
-        return build_neighbors(edges)
-
-    @cached_property
     def anchor_ids(self) -> Sequence[str | None]:
         """Return the anchor that owns each row."""
         return self.passages.columns["anchor_id"]
-
-    @cached_property
-    def row_of(self) -> dict[str, int]:
-        """Return the first row that contains each node or that each anchor owns."""
-        return find_owners(self.passages.columns, self.anchor_ids)
 
     @cached_property
     def titled(self) -> Mapping[str, Ints]:
@@ -100,8 +80,3 @@ class IndexContext:
     def read_passage(self, row: int) -> str:
         """Return a row's text as it was embedded: context, then its own words."""
         return f"{self.passages.columns['context'][row]}\n{self.passages.columns['text'][row]}"
-
-    def name_nodes(self, row: int) -> list[str]:
-        """Return the nodes of a row: the anchor that owns it, then those that it contains."""
-        anchor_id = self.anchor_ids[row]
-        return [*([anchor_id] if anchor_id else []), *self.passages.columns["node_ids"][row]]

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Components of the search, on or off; ablation measures what each adds.
-
-    The graph's edges led to nothing that the retrievers had not found, and changed no figure: they are off.
-    """
+    """Components of the search, on or off; ablation measures what each adds."""
 
     lexical: bool = True
     vector: bool = True
@@ -18,7 +15,6 @@ class Parts:
     lay_terms: bool = True
     rerank: bool = True
     reranker: bool = True
-    graph: bool = False
     parents: bool = True
     hyde: bool = False
     cells: bool = True

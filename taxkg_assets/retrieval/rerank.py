@@ -31,7 +31,6 @@ class Signals:
         lexical: BM25 as a share of the best, 0 to 1.
         vector: Rescaled cosine, 0 to 1.
         fused: Fused rank score as a share of the best, 0 to 1.
-        is_linked: 1 where an edge led to the row.
         by_document: Features of each document by name.
         document_number: Document of each row.
         by_section: Similarity of each row's section, 0 to 1.
@@ -42,7 +41,6 @@ class Signals:
     lexical: Floats
     vector: Floats
     fused: Floats
-    is_linked: Floats
     by_document: Mapping[str, Floats]
     document_number: Ints
     by_section: Floats
@@ -89,7 +87,6 @@ def find_features(
         "token_match": signals.by_token * float(not route.keys),
         "example": facts.is_example[signals.rows],
         "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
-        "edge": signals.is_linked,
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
         **{name: values[signals.document_number] for name, values in signals.by_document.items()},

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.expand import Step
 from taxkg_assets.retrieval.facts import Floats
 from taxkg_assets.retrieval.router import Route
 
@@ -53,6 +52,8 @@ class Result(BaseModel):
     chunk_id: str
     via: dict[str, Any]
     quality: list[Flag] = []
+    official_url: str | None = None
+    """Its section on the publisher's web page; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,6 @@ class Candidate:
     lexical_rank: int | None
     vector_rank: int | None
     cosine: float
-    step: Step | None
     lost: float | None = None
     """Penalty of a reranker, at most 0; None where none scored it."""
 

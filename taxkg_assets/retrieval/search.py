@@ -1,4 +1,4 @@
-"""From a question to ranked, cited passages: router, two retrievers, fusion, feature ranker, graph, windows."""
+"""From a question to ranked, cited passages: router, two retrievers, fusion, feature ranker, windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval import lexical, rerank
 from taxkg_assets.retrieval.assembly import Assembly
 from taxkg_assets.retrieval.encoder import Encoder, TokenVectors, Vectors
-from taxkg_assets.retrieval.expand import Step, expand_seeds
 from taxkg_assets.retrieval.facts import DocumentFacts, Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.first_stage import FirstStage, expand_query, match_forms, score_first_stage
 from taxkg_assets.retrieval.fuse import fuse_rankings
@@ -33,9 +32,7 @@ from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
 
 if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
-    import dataframely as dy
-
-    from taxkg_assets import schemas
+    pass
 
 MOST_CHARACTERS = 2_000
 """Largest length of a question; the rest of a longer text is ignored."""
@@ -55,7 +52,7 @@ def tidy_query(query: str) -> str:
 
 @dataclass(frozen=True)
 class Searcher:
-    """All that a search needs, opened once: the index, the encoder, the edges of the graph and a model if there are.
+    """All that a search needs, opened once: the index, the encoder and a model if there is one.
 
     Without a proposer no model is called: the search does by itself what rules would propose. Without tables no cell is
     reranked up, and rows of tables are ranked by their words alone.
@@ -63,18 +60,18 @@ class Searcher:
 
     index: PassageIndex
     encoder: Encoder
-    edges: dy.DataFrame[schemas.Edges] | None = None
     parts: Parts = DEFAULT_PARTS
     proposer: Proposer | None = None
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
-    open_edges: Callable[[], dy.DataFrame[schemas.Edges]] | None = None
     open_changes: Callable[[], pl.DataFrame] | None = None
     """Changes between editions, where the home has them."""
     open_boxes: Callable[[], pl.DataFrame] | None = None
     """Boxes of forms with their labels, where the home has them."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
     """Paragraphs with the places of their lines by element ids."""
+    open_addresses: Callable[[], Mapping[str, str]] | None = None
+    """Official addresses of sections by anchor ids."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
     """Quality flags by document, for documents that break a law."""
 
@@ -180,7 +177,9 @@ class Searcher:
             Passages, best first.
         """
         name = self.reranker.name if self.reranker is not None else None
-        assembly = Assembly(self.index_context, ranking, has_parents=self.parts.parents, reranker=name)
+        addresses = self.open_addresses() if self.open_addresses is not None else {}
+        parents = self.parts.parents
+        assembly = Assembly(self.index_context, ranking, has_parents=parents, reranker=name, addresses=addresses)
         if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
             return self._flag(assembly.assemble_units(opened, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))
@@ -205,7 +204,7 @@ class Searcher:
     @cached_property
     def index_context(self) -> IndexContext:
         """Return the context of the index."""
-        return IndexContext(self.index, self.edges, open_edges=self.open_edges)
+        return IndexContext(self.index)
 
     @cached_property
     def tables(self) -> TableCatalogue | None:
@@ -273,33 +272,22 @@ class Searcher:
     def _rerank(
         self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
     ) -> Ranking:
-        """Rank the retrievers' candidates by features, and again with the rows that graph expansion adds."""
+        """Rank the retrievers' candidates by features."""
         fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
-        steps: dict[int, Step] = {}
-
-        def score(found: dict[int, Step]) -> tuple[Ints, dict[str, Floats], Floats]:
-            rows = np.array(list(dict.fromkeys([*fused, *found])), dtype=np.int64)
-            signals = self._gather(rows, first_stage, fused=fused, steps=found)
-            features: dict[str, Floats] = {}
-            scores = signals.fused
-            if self.parts.rerank:
-                features = rerank.find_features(
-                    signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
-                )
-                scores = rerank.combine_features(features)
-            order = np.lexsort((rows, -scores))
-            return rows[order], {name: values[order] for name, values in features.items()}, scores[order]
-
         if not fused:
             return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
-        rows, features, scores = score({})
-        if self.parts.graph:
-            seeds = [(row, self.index_context.name_nodes(row)) for row in rows.tolist()]
-            steps = expand_seeds(seeds, neighbors=self.index_context.neighbors, row_of=self.index_context.row_of)
-            allowed = first_stage.allowed.mask(self.passages, among=np.array(list(steps), dtype=np.int64))
-            steps = {row: step for (row, step), passes in zip(steps.items(), allowed, strict=True) if passes}
-        if steps:
-            rows, features, scores = score(steps)
+        rows = np.array(list(fused), dtype=np.int64)
+        signals = self._gather(rows, first_stage, fused=fused)
+        features: dict[str, Floats] = {}
+        scores = signals.fused
+        if self.parts.rerank:
+            features = rerank.find_features(
+                signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
+            )
+            scores = rerank.combine_features(features)
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+        features = {name: values[order] for name, values in features.items()}
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
         cosines = first_stage.scores.score_meaning(rows)
         candidates = tuple(
@@ -309,7 +297,6 @@ class Searcher:
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
                 cosine=float(cosines[place]),
-                step=steps.get(row),
             )
             for place, row in enumerate(rows.tolist())
         )
@@ -317,16 +304,13 @@ class Searcher:
             route=route, candidates=candidates, wanted=wanted, features=features, meaning=first_stage.meaning
         )
 
-    def _gather(
-        self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float], steps: dict[int, Step]
-    ) -> rerank.Signals:
+    def _gather(self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float]) -> rerank.Signals:
         top = max(fused.values(), default=1.0)
         return rerank.Signals(
             rows=rows,
             lexical=first_stage.score_terms(rows),
             vector=first_stage.score_meaning(rows),
             fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
-            is_linked=np.array([float(row in steps) for row in rows.tolist()]),
             by_document=first_stage.documents,
             document_number=self.facts.number_of[rows],
             by_section=self._score_sections(rows, first_stage.meaning),

@@ -135,12 +135,13 @@ class Flows(dy.Schema):
 
 
 class Nodes(dy.Schema):
-    """One document, anchor, paragraph, sentence of a dense one, table or external thing that the graph refers to."""
+    """One document, anchor, paragraph, sentence of a dense one, table, concept of an index, or external thing."""
 
     node_id = key_column(
-        "document_id, anchor_id, element_id, table_id, `<element_id>:s<start>` or `ext:<kind>:<target>`"
+        "document_id, anchor_id, element_id, table_id, `<element_id>:s<start>`, `concept:<term>/<subterm>` or "
+        "`ext:<kind>:<target>`"
     )
-    document_id = text_column("document; null for external nodes", nullable=True)
+    document_id = text_column("document; null for concepts and external nodes", nullable=True)
     perspective = dy.String(nullable=True, regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     level = dy.String(regex=one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
     parent_id = text_column("node above it in its document's tree", nullable=True)
@@ -149,8 +150,8 @@ class Nodes(dy.Schema):
     heading_path = text_column("document title and headings down to the node, joined with ' > '")
     text = text_column("text of the node; a heading's own words for an anchor")
     concepts = strings_column("registry labels, aliases and defined terms that the text uses")
-    page = page_column("page where it begins; null for external nodes", nullable=True)
-    bboxes = placed_boxes_column("rectangles it covers; empty for external nodes")
+    page = page_column("page where it begins; null for concepts and external nodes", nullable=True)
+    bboxes = placed_boxes_column("rectangles it covers; empty for concepts and external nodes")
     ordinal = dy.Int32(min=0, description="reading order in the document")
 
 
@@ -182,7 +183,8 @@ class Revisions(dy.Schema):
     to_document_id = key_column("newer document")
     change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
     kind = dy.String(
-        regex=REVISION_KIND_PATTERN, description="box added, removed, renamed, renumbered; text changed; …"
+        regex=REVISION_KIND_PATTERN,
+        description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",
     )
     key = text_column("box, line or code that it falls under, e.g. box_1a; empty for prose")
     from_key = text_column("its key in the older revision where it was renumbered; else empty")

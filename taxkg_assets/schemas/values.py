@@ -43,7 +43,9 @@ REFERENCE_KINDS = (
 )
 LINK_KINDS = ("section", "index", "contents", "table", "document", "url")
 RELATIONS = ("references", "includes", "excludes", "defines", "applies_if", "qualifies", "requires", "portion_of")
-NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "external")
+NODE_LEVELS = ("document", "anchor", "paragraph", "sentence", "table", "concept", "external")
+PLACELESS_LEVELS = ("concept", "external")
+"""Levels of nodes that belong to no document."""
 PLAIN_RELATIONS = tuple(f"references_{kind}" for kind in REFERENCE_KINDS)
 SEMANTIC_RELATIONS = RELATIONS[1:]
 STRUCTURAL_RELATIONS = (
@@ -52,8 +54,10 @@ STRUCTURAL_RELATIONS = (
     "part_of_group",
     "same_field",
     "same_field_other_revision",
+    "same_section_other_revision",
     "same_concept",
     "supersedes",
+    "indexed_at",
 )
 EDGE_RELATIONS = (*STRUCTURAL_RELATIONS, *PLAIN_RELATIONS, *SEMANTIC_RELATIONS, *FLOW_RELATIONS, "external_ref")
 CHANGE_NATURES = (
@@ -69,7 +73,7 @@ CHANGE_NATURES = (
     "moved",
 )
 REVISION_KIND_PATTERN = (
-    "^((box|line|code|section) (added|removed|renamed|renumbered)|(text|row) (added|removed|changed)|moved)$"
+    "^((box|line|code|section) (added|removed|renamed|renumbered|split)|(text|row) (added|removed|changed)|moved)$"
 )
 CHUNK_LEVELS = ("document", "page", "section", "paragraph", "table")
 CHUNK_STATUSES = ("accepted", "refine", "rejected")

@@ -43,6 +43,7 @@ MEANINGS = {
     "pieces": "its pieces in reading order",
     "places": "pages that the index names",
     "quality": "quality flags: what to doubt, and what to do",
+    "official_url": "the section on the publisher's web page",
     "quote": "words of the passage that support the sentence",
     "rank": "number of the passage, from 1; [n] in an answer",
     "rectangles": "rectangles, in points from the top left of their pages",

@@ -38,7 +38,8 @@ def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) ->
     below = _find_passages({target for _, _, target in pairs}, anchors, released=released, documents=documents)
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for relation, source, target in pairs:
-        if (place := anchors.get(target)) is not None:
+        place = anchors.get(target)
+        if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
             own = {name: place[name] for name in _HEADING}
             found[source].append({"node_id": target, "relation": relation, **own, "passages": below[target]})
     return found

@@ -29,9 +29,7 @@ from taxkg_assets.retrieval.table_context import build_catalogue, read_catalogue
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 
 if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
-    import dataframely as dy
-
-    from taxkg_assets.schemas import Edges
+    pass
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -73,6 +71,22 @@ class Released:
         )
 
     @cached_property
+    def addresses(self) -> dict[str, str]:
+        """Official addresses of sections by anchor; a section without one has that of the section above it."""
+        version = json.loads(self.row["table_versions"])["anchors"]
+        columns = self.store.scan("anchors", version=version).select("anchor_id", "parent_anchor_id", "official_url")
+        rows = {own: (above, url) for own, above, url in columns.collect().iter_rows()}
+        found: dict[str, str] = {}
+        for own, (above, url) in rows.items():
+            seen = {own}
+            while url is None and above in rows and above not in seen:
+                seen.add(above)
+                above, url = rows[above]
+            if url is not None:
+                found[own] = url
+        return found
+
+    @cached_property
     def flags(self) -> dict[str, list[Flag]]:
         """What to doubt of each document that does not keep every law; releases of older homes do not say."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
@@ -98,13 +112,13 @@ class Released:
         return Searcher(
             index=index,
             encoder=self.question_encoder,
-            open_edges=self._read_edges,
             parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
             read_sections=self.read_sections,
+            open_addresses=lambda: self.addresses,
             open_boxes=cache(lambda: self.store.read_as_written("registry", version=versions["registry"])),
             open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )
@@ -131,11 +145,6 @@ class Released:
             nodes=self.table("nodes"),
             sections=self.table("sections"),
         )
-
-    def _read_edges(self) -> dy.DataFrame[Edges]:
-        from taxkg_assets.schemas import Edges  # loaded here: see above
-
-        return Edges.cast(self.table("edges"))
 
     @cached_property
     def question_encoder(self) -> Encoder:

@@ -18,7 +18,7 @@ from taxkg_assets.graph.edges import build_edges
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry
 
-TABLES = ("Documents", "Elements", "Tables", "Anchors", "Faces", "Sections", "References")
+TABLES = ("Documents", "Elements", "Tables", "Anchors", "Faces", "Sections", "References", "Links")
 OF_FORMS = ("f1099*", "fw2*", "i1099*", "iw2w3*", "f1040s*", "i1040s*")
 
 
@@ -52,7 +52,7 @@ def real_graph(corpus: Path) -> dict[str, Any]:
         frames["faces"], frames["anchors"], documents=frames["documents"], sections=frames["sections"]
     )
     frames["nodes"] = build_nodes(**{name: frames[name] for name in (*_LOWER, "registry")})
-    kept = ("anchors", "sections", "references", "registry", "documents")
+    kept = ("anchors", "sections", "references", "registry", "documents", "links")
     none = {"lines": schemas.Lines.create_empty(), "flows": schemas.Flows.create_empty()}
     frames["edges"] = build_edges(frames["nodes"], **{name: frames[name] for name in kept}, **none)
     return frames

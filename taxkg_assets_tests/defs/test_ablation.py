@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taxkg_assets.defs.evaluation import FULL, LEFT_OUT, NOT_IMAGINED, ONCE, find_missing, find_steps
 
-ALWAYS = {"bm25", "dense", "hybrid", FULL, "with graph", *LEFT_OUT}
+ALWAYS = {"bm25", "dense", "hybrid", FULL, *LEFT_OUT}
 
 
 def test_optional_parts_that_did_not_run_are_named() -> None:

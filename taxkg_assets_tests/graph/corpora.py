@@ -18,6 +18,7 @@ from taxkg_assets.schemas import (
     Faces,
     Flows,
     Lines,
+    Links,
     Nodes,
     References,
     Registry,
@@ -206,6 +207,7 @@ class Corpus:
             face("f8--2031", "8", "box_4", "Tax withheld"),
         ]
         self.registry = [registered(row, row["document_id"].split("--")[1]) for row in self.faces]
+        self.links: list[dict[str, Any]] = []
         self.sections = [
             section("f9--2031-01:p0001:e021", "f9--2031-01#02", 0, "Shows your pay."),
             section("i9--2030-01:p0001:e021", "i9--2030-01#02", 0, "Enter pay, which box 2 does not hold."),
@@ -227,6 +229,7 @@ class Corpus:
             "references": frame_of(References, self.references),
             "registry": frame_of(Registry, self.registry),
             "faces": frame_of(Faces, self.faces),
+            "links": frame_of(Links, self.links) if self.links else Links.create_empty(),
         }
 
     @staticmethod
@@ -238,5 +241,5 @@ class Corpus:
         """Build the graph."""
         frames = self.frames()
         nodes = build_nodes(**frames)
-        kept = ("anchors", "sections", "references", "registry", "documents")
+        kept = ("anchors", "sections", "references", "registry", "documents", "links")
         return nodes, build_edges(nodes, **{name: frames[name] for name in kept}, **self.lines_and_flows())

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.registry import build_registry, find_registry_faults
+from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
 
 _BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
 
@@ -92,14 +92,14 @@ def test_rows_equal_the_faces_and_carry_an_identity() -> None:
     assert find_registry_faults(registry, _FACES).height == 0
 
 
-def test_aliases_come_from_abbreviations_initials_and_headings_of_the_same_field() -> None:
+def test_aliases_come_from_abbreviations_and_headings_of_the_same_field() -> None:
     aliases = dict(_registry().select("box_key", "aliases").rows())
-    assert aliases["box_1"] == ["Total capital gain distribution", "TCGD"]
+    assert aliases["box_1"] == ["Total capital gain distribution"], "its initials are printed nowhere"
     assert aliases["box_2a"] == ["Rent Paid by the Tenant"]
-    assert aliases["box_4"] == ["federal withholding"], "a heading about something else is no name of the box"
+    assert aliases["box_4"] == [], "a heading about something else is no name of the box"
 
 
-def test_initials_and_printed_abbreviations_are_names_where_they_mean_one_box() -> None:
+def test_printed_abbreviations_are_names_where_they_mean_one_box() -> None:
     faces = _faces(
         ("box_1", "Qualified rents"),
         ("box_2", "Quoted rents"),
@@ -114,8 +114,25 @@ def test_initials_and_printed_abbreviations_are_names_where_they_mean_one_box() 
     aliases = dict(registry.select("box_key", "aliases").rows())
     assert (aliases["box_1"], aliases["box_2"]) == ([], []), "QR could be either"
     assert aliases["box_3"] == ["FV of land"]
-    assert aliases["box_4"] == ["sold trees and shrubs", "ST"]
-    assert aliases["box_5"] == [], "the trade's initials spell a word"
+    assert aliases["box_4"] == ["sold trees and shrubs"], "its initials are printed nowhere"
+    assert aliases["box_5"] == []
+    assert find_invented_names(registry, sections).height == 0
+
+
+def test_an_abbreviation_that_nobody_prints_is_listed() -> None:
+    registry = _registry().with_columns(aliases=pl.lit(["RPB of barns"], pl.List(pl.String))).head(1)
+    sections = schemas.Sections.validate(schemas.Sections.sample(overrides=[{"text": "Rent paid for barns (RPBX)."}]))
+    found = find_invented_names(registry, sections)
+    assert found.select("alias", "abbreviation").rows() == [("RPB of barns", "RPB")]
+
+
+def test_a_customary_abbreviation_is_a_name_where_a_document_prints_it() -> None:
+    faces = _faces(("box_1", "Fair market value"))
+    for text, expected in (("The FMV counts.", ["FMV"]), ("The value counts.", [])):
+        row = {"document_id": "i1099x", "anchor_id": None, "text": text}
+        sections = schemas.Sections.validate(schemas.Sections.sample(overrides=[row]))
+        registry = build_registry(faces, _HEADINGS.clear(), documents=_documents(), sections=sections)
+        assert registry["aliases"].to_list() == [expected]
 
 
 def test_history_names_the_field_on_older_faces() -> None:

@@ -206,3 +206,19 @@ def test_a_draft_in_the_table_is_a_fault() -> None:
     revisions, frames = corpus()
     frames["documents"] = Documents.cast(frames["documents"].with_columns(is_draft=pl.lit(True)))
     assert set(find_revision_faults(revisions, **frames)["fault"]) == {"a draft counts as a revision"}
+
+
+def test_a_section_whose_text_two_sections_take_over_was_split() -> None:
+    before = older().heading("Harbor rules").text(LONG, OTHER)
+    after = newer().heading("Harbor rules").text(LONG).heading("Fees of pilots").text(OTHER)
+    rows = changes_between(before, after)
+    assert ("section split", "structure") in kinds(rows)
+    (row,) = [row for row in rows if row["kind"] == "section split"]
+    assert (row["before"], row["after"]) == ("Harbor rules", "Harbor rules\nFees of pilots")
+
+
+def test_a_reworded_heading_over_the_same_text_was_renamed() -> None:
+    before = older().heading("Harbor rules").text(LONG).heading("Pilots").text(OTHER)
+    after = newer().heading("What owners owe").text(LONG).heading("Pilots").text(OTHER)
+    (row,) = changes_between(before, after)
+    assert (row["kind"], row["before"], row["after"]) == ("section renamed", "Harbor rules", "What owners owe")

@@ -50,10 +50,11 @@ def _build(tables: Rows, *, is_shuffled: bool) -> dict[str, pl.DataFrame]:
     if is_shuffled:
         frames = {name: frame.reverse() for name, frame in frames.items()}
     frames["tables"] = schemas.Tables.create_empty()
+    frames["links"] = schemas.Links.create_empty()
     kept = {name: frames[name] for name in ("documents", "sections")}
     frames["registry"] = build_registry(frames["faces"], frames["anchors"], **kept)
     nodes = build_nodes(**frames)
-    kept |= {name: frames[name] for name in ("references", "registry")}
+    kept |= {name: frames[name] for name in ("references", "registry", "links")}
     none: dict[str, Any] = {"lines": schemas.Lines.create_empty(), "flows": schemas.Flows.create_empty()}
     edges = build_edges(nodes, frames["anchors"], **kept, **none)
     return {"registry": frames["registry"], "nodes": nodes, "edges": edges}

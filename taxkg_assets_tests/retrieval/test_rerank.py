@@ -36,7 +36,7 @@ ROW: dict[str, Any] = {
 def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
     one = np.zeros(1)
-    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one, one)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
     found = find_features(
         signals,
         route,
@@ -96,7 +96,7 @@ def test_text_of_many_families_is_boilerplate() -> None:
 
 def test_tokens_count_only_where_no_box_is_named() -> None:
     one = np.ones(1)
-    signals = Signals(np.array([0]), one, one, one, one, {}, np.array([0]), one, one)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
     lexical = build_lexical([["berth"]])
     for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
         found = find_features(

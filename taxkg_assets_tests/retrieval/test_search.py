@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 ROW = ["rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"]
-ROW += ["text", "node_id", "chunk_id", "via", "quality"]
+ROW += ["text", "node_id", "chunk_id", "via", "quality", "official_url"]
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,16 @@ def test_each_document_or_page_is_ranked_once(searcher: Searcher, level: str, un
     rows = searcher.search("harbour rent of a berth", level=level, k=50)
     places = [tuple(getattr(row, name) for name in unit) for row in rows]
     assert len(places) == len(set(places)) == 5
+
+
+def test_a_result_carries_the_official_address_of_its_section(searcher: Searcher) -> None:
+    query = "berth duty in Manhattan"
+    top = searcher.search(query, k=1)[0]
+    assert top.official_url is None
+    place = searcher.find_row(top.node_id)
+    assert place is not None
+    anchor_id = searcher.index_context.anchor_ids[place]
+    assert anchor_id is not None
+    address = "https://www.example.org/town-code#berths"
+    known = replace(searcher, open_addresses=lambda: {anchor_id: address})
+    assert [row.official_url for row in known.search(query, k=1)] == [address]

@@ -119,12 +119,20 @@ def test_uses_of_a_line_are_those_of_its_part() -> None:
 def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
     released = Released()
     edge = {"source_id": "2060#3", "target_id": "i2060#1", "relation": "same_field"}
-    released.tables["edges"] = pl.DataFrame([edge, {**edge, "relation": "parent_of"}])
-    place = {"document_id": "i2060", "page": 4, "official_url": "https://example.org/i2060#1", "bbox": {"x0_pt": 1.0}}
+    older = {**edge, "target_id": "i2060#old", "relation": "same_field_other_revision"}
+    released.tables["edges"] = pl.DataFrame([edge, older, {**edge, "relation": "parent_of"}])
+    place = {
+        "perspective": "filer",
+        "document_id": "i2060",
+        "page": 4,
+        "official_url": "https://example.org/i2060#1",
+        "bbox": {"x0_pt": 1.0},
+    }
     released.tables["anchors"] = pl.DataFrame(
         [
             {"anchor_id": "i2060#1", "heading": "Line 7", "parent_anchor_id": None, **place},
             {"anchor_id": "i2060#2", "heading": "Berths", "parent_anchor_id": "i2060#1", **place},
+            {"anchor_id": "i2060#old", "heading": "7 Berths", "parent_anchor_id": None, **place, "perspective": "face"},
         ]
     )
     passages = [

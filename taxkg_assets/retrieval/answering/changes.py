@@ -143,7 +143,7 @@ def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
 def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
     """Return a ranking of some rows in their order."""
     candidates = tuple(
-        Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0, step=None)
+        Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0)
         for place, row in enumerate(rows)
     )
     return replace(ranking, candidates=candidates, cell="")

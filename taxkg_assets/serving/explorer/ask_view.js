@@ -40,7 +40,6 @@ const explain = (row, question) => {
   const shared = sharedWords(question, `${row.heading_path} ${row.text}`);
   if (shared.length) reasons.push(`it has the ${shared.length === 1 ? "word" : "words"} ${shared.slice(0, 5).map(word => `“${word}”`).join(", ")}`);
   if (via.vector_rank && via.vector_rank <= CLOSE_IN_MEANING) reasons.push("its meaning is close to the question’s");
-  if (via.edge) reasons.push(`a better match points to it (${words(via.edge.relation)})`);
   if (!reasons.length) return "It is next to a better match.";
   const last = reasons.pop();
   return `Why this passage: ${reasons.length ? `${reasons.join(", ")}, and ${last}` : last}.`;
@@ -103,6 +102,7 @@ const passageCard = (row, { known, question, onShow }) => {
       more,
       placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, "Open document"),
       copyButton(row),
+      /^https:/.test(row.official_url ?? "") && el("a", { href: row.official_url, rel: "noreferrer", target: "_blank" }, "Official section ↗"),
       source?.page_url && el("a", { href: source.page_url, rel: "noreferrer", target: "_blank" }, "Official page ↗")),
     el("p", { class: "note" }, explain(row, question)));
 };
