@@ -6,7 +6,6 @@ They are named after the encoder's weights and its code, so that another encoder
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,20 +35,23 @@ class KeptTokens:
         if not path.is_file():
             return TokenMemory()
         try:
-            with np.load(path) as kept:
-                return read_memory({name: kept[name] for name in kept.files})
-        except (EOFError, KeyError, OSError, ValueError, zipfile.BadZipFile):
+            with path.open("rb") as kept:
+                names = np.load(kept, allow_pickle=False)
+                return read_memory({str(name): np.load(kept, allow_pickle=False) for name in names})
+        except (EOFError, KeyError, OSError, TypeError, ValueError):
             return TokenMemory()
 
     def keep(self, model_hash: str, memory: TokenMemory) -> None:
         """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders."""
         path = self._path(model_hash)
         written = io.BytesIO()
-        np.savez(written, allow_pickle=False, **memory.list_arrays())
+        arrays = memory.list_arrays()
+        for array in (np.array(list(arrays)), *arrays.values()):
+            np.save(written, array, allow_pickle=False)
         atomic_write(path, written.getvalue())
-        for former in sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
+        for former in sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
             former.unlink(missing_ok=True)
 
     def _path(self, model_hash: str) -> Path:
         named = digest(model_hash, code_fingerprint(SentenceEncoder), code_fingerprint(build_token_index))
-        return self.store.folder("cache", TOKENS) / f"{named}.npz"
+        return self.store.folder("cache", TOKENS) / f"{named}.npy"

@@ -45,7 +45,7 @@ def test_what_other_weights_or_other_code_found_is_not_taken(tmp_path: Path, mon
 def test_a_damaged_file_is_as_none(tmp_path: Path, keep_bytes: int) -> None:
     kept = KeptTokens(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
-    (path,) = (tmp_path / "cache" / "tokens").glob("*.npz")
+    (path,) = (tmp_path / "cache" / "tokens").glob("*.npy")
     path.write_bytes(path.read_bytes()[:keep_bytes])
     assert kept.read("weights").distinct == {}
 
@@ -53,7 +53,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path, keep_bytes: int) -> None:
 def test_altered_bytes_are_found(tmp_path: Path) -> None:
     kept = KeptTokens(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
-    (path,) = (tmp_path / "cache" / "tokens").glob("*.npz")
+    (path,) = (tmp_path / "cache" / "tokens").glob("*.npy")
     written = path.read_bytes()
     vector = np.full(3, 0.1, dtype=np.float32).tobytes()
     path.write_bytes(written.replace(vector, b"\x00" * len(vector)))
@@ -64,5 +64,5 @@ def test_files_of_former_encoders_are_deleted(tmp_path: Path) -> None:
     kept = KeptTokens(Store(tmp_path))
     for number in range(KEPT_ENCODERS + 2):
         kept.keep(f"weights {number}", _memory(number))
-    assert len(list((tmp_path / "cache" / "tokens").glob("*.npz"))) == KEPT_ENCODERS
+    assert len(list((tmp_path / "cache" / "tokens").glob("*.npy"))) == KEPT_ENCODERS
     assert kept.read(f"weights {KEPT_ENCODERS + 1}").lone[5][0] == KEPT_ENCODERS + 1

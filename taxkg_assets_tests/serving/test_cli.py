@@ -22,7 +22,7 @@ from taxkg_assets.serving.released import NotReleasedError, open_release
 
 ROW = {
     *("rank", "score", "document", "form", "revision", "doc_type", "page", "bboxes", "heading_path", "anchor_key"),
-    *("text", "node_id", "chunk_id", "via", "quality"),
+    *("text", "node_id", "chunk_id", "via", "quality", "official_url"),
 }
 TRAINED = ("scenario_queries", "pairs", "hard_negatives", "model", "reranker")
 TWO_BOXES = "How do the amounts in box 1b and box 2e relate to the total ordinary dividends in box 1a?"
