@@ -5,6 +5,7 @@ They are named after the encoder's weights and its code, so that another encoder
 
 from __future__ import annotations
 
+import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from taxkg_assets.retrieval.token_match import build_token_index
 from taxkg_assets.retrieval.token_memory import TokenMemory, read_memory
 
 TOKENS = "tokens"
+_DIGEST_BYTES = hashlib.sha256().digest_size
 KEPT_ENCODERS = 2
 """Files that are kept: of a tuned encoder and of its base."""
 
@@ -35,10 +37,13 @@ class KeptTokens:
         if not path.is_file():
             return TokenMemory()
         try:
-            with path.open("rb") as kept:
-                names = np.load(kept, allow_pickle=False)
-                return read_memory({str(name): np.load(kept, allow_pickle=False) for name in names})
-        except (EOFError, KeyError, OSError, TypeError, ValueError):
+            written = path.read_bytes()
+            arrays = io.BytesIO(written[_DIGEST_BYTES:])
+            if hashlib.sha256(arrays.getbuffer()).digest() != written[:_DIGEST_BYTES]:
+                return TokenMemory()
+            names = np.load(arrays, allow_pickle=False)
+            return read_memory({str(name): np.load(arrays, allow_pickle=False) for name in names})
+        except (EOFError, KeyError, OSError, ValueError):
             return TokenMemory()
 
     def keep(self, model_hash: str, memory: TokenMemory) -> None:
@@ -48,7 +53,7 @@ class KeptTokens:
         arrays = memory.list_arrays()
         for array in (np.array(list(arrays)), *arrays.values()):
             np.save(written, array, allow_pickle=False)
-        atomic_write(path, written.getvalue())
+        atomic_write(path, hashlib.sha256(written.getbuffer()).digest() + written.getvalue())
         for former in sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
             former.unlink(missing_ok=True)
 
