@@ -75,6 +75,8 @@ class TableLookup:
         table = self._tables[match.table_id]
         document = self._documents[table["document_id"]]
         node = self._nodes.get(match.table_id, {})
+        facts = self._searcher.passages
+        unit = find_unit(match, facts=facts)
         box = {corner: match.cell["bbox"][f"{corner}_pt"] for corner in _CORNERS}
         return {
             "rank": rank,
@@ -89,7 +91,10 @@ class TableLookup:
             "anchor_key": node.get("anchor_key"),
             "text": match.words,
             "node_id": match.table_id,
-            "chunk_id": self._find_chunk(match),
+            "chunk_id": "" if unit is None else str(facts.columns["chunk_id"][unit]),
+            "official_url": None
+            if unit is None
+            else self.released.addresses.get(facts.columns["anchor_id"][unit] or ""),
             "quality": self.released.flags_of(table["document_id"]),
             "via": {"table": match.table_id, "header_match": match.score},
             "title": match.title,
@@ -98,9 +103,3 @@ class TableLookup:
             "value": match.value,
             "row_values": [{"column": column, "value": value} for column, value in match.row],
         }
-
-    def _find_chunk(self, match: CellMatch) -> str:
-        """The unit of the index that prints the cell's row; the table's first unit if that is unknown."""
-        searcher = self.released.searcher
-        unit = find_unit(match, facts=searcher.passages)
-        return "" if unit is None else str(searcher.passages.columns["chunk_id"][unit])
