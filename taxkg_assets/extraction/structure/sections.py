@@ -140,6 +140,8 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             row = _table_row(block, anchor_id, titles[block.table_id], captions=captions)
             by_table[block.table_id] = row
             rows.append(row)
+            if open_row is not None and open_row.text in titles[block.table_id]:
+                open_row = None  # a caption ends above its table
             continue
         if open_row is not None and _goes_on(open_row, block, anchor_id):
             _append(open_row, block)

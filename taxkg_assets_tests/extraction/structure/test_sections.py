@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 import polars as pl
+import pytest
 
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
@@ -98,6 +99,16 @@ def test_table_is_one_row_with_its_title() -> None:
     assert _owner("Cost by age", read) == "Costs"
     # A region that no table was made of is kept as text.
     assert "Age Under 30" in _read(booklet, regions=regions)[2]["text"].to_list()
+
+
+@pytest.mark.parametrize(("title", "is_caption"), [("Table 1. Cost by age", True), ("Cost of living", False)])
+def test_a_caption_ends_above_its_table(title: str, is_caption: bool) -> None:
+    booklet = Booklet().head("Costs").lines(*filler(5)).to(LEFT, 180).lines("Table 1. Cost by age")
+    booklet.to(LEFT, 200).set(("Age", "b")).set(("Under 30", "")).turn().lines("Table 2. Cost by state", *filler(4))
+    regions = {1: [TableRegion(1, 40, 195, 200, 230, "ruled")]}
+    table = Tables.sample(overrides={"table_id": ["sample:p0001:t0"], "title": [title]})
+    texts = _read(booklet, regions=regions, tables=table)[2]["text"].to_list()
+    assert ("Table 1. Cost by age" in texts) == is_caption
 
 
 def test_laws_name_the_offending_rows() -> None:
