@@ -53,7 +53,7 @@ NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
-_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by table, its identity, its version
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
 _held: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
@@ -255,7 +255,8 @@ class Store:
     def count(self, name: str) -> int:
         """Rows of a table; a version never changes, so its rows are counted once."""
         table = self.open_table(name)
-        key = (name, "", "") if table is None else (name, str(table.metadata().id), str(table.version()))
+        own = self.table_uri(name)  # a copied home has the identities and versions of its original
+        key = (own, "", "") if table is None else (own, str(table.metadata().id), str(table.version()))
         if table is None or key not in _counted:
             _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
         return _counted[key]

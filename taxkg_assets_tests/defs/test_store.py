@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -157,3 +158,12 @@ def test_the_newest_commit_is_read_from_the_names_of_the_log(tmp_path: Path) -> 
         assert table is not None
         assert store.version("faces") == state.version == table.version()
         assert store.count("faces") == 1
+
+
+def test_a_copied_home_has_counts_of_its_own(tmp_path: Path) -> None:
+    first = Store(tmp_path / "first")
+    first.write("faces", faces("a", ["box_1"]), inputs="x")
+    copied = Store(shutil.copytree(tmp_path / "first", tmp_path / "copy"))
+    for store, keys in ((first, ["box_1", "box_2"]), (copied, ["box_1", "box_2", "box_3"])):
+        store.write("faces", faces("a", keys), inputs="y")
+        assert store.count("faces") == len(keys)
