@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -30,9 +29,6 @@ from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.typos import correct_typos
 from taxkg_assets.retrieval.vector import score_rows
 from taxkg_assets.rules.loader import load_family
-
-if TYPE_CHECKING:  # schemas take a while to load, and no search reads one
-    pass
 
 MOST_CHARACTERS = 2_000
 """Largest length of a question; the rest of a longer text is ignored."""

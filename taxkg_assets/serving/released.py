@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -27,9 +27,6 @@ from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.table_context import build_catalogue, read_catalogue
 from taxkg_assets.retrieval.table_entry import TableCatalogue
-
-if TYPE_CHECKING:  # schemas take a while to load, and no question reads an edge
-    pass
 
 _log = logging.getLogger("taxkg.serving")
 

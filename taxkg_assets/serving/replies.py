@@ -151,6 +151,7 @@ class CellRow(_Row):
     row_values: list[dict[str, Any]] = Field(description="all cells of its row, each with `column` and `value`")
     bboxes: list[Box] = Field(description="rectangle of the cell")
     node_id: str = Field(description="id of the table")
+    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
 
 
 class ChangeRow(_Row):
