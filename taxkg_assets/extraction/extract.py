@@ -53,7 +53,7 @@ from taxkg_assets.extraction.tables.cells import FoundTable
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.addresses import load_addresses
 from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
 
@@ -165,7 +165,7 @@ def _check_laws(
 
 def _find_official(source: Source, identity: Identity) -> Addresses:
     """Find a product's official addresses; a document whose pages do not name the publisher has none."""
-    pages = [*source.pages[: load_family("addresses")["limits"]["pages"]], source.pages[-1]]
+    pages = [*source.pages[: load_addresses().limits.pages], source.pages[-1]]
     if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
         return Addresses()
     return find_addresses(

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.aliases import load_aliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,13 @@ def find_initials(label: str) -> list[str]:
     (rule,) = load_rules("aliases", "initialled")
     if not rule.pattern.match(label):
         return []
-    skipped = set(load_family("aliases")["small_words"])
+    skipped = set(load_aliases().small_words)
     words = [word for word in re.split(r"[\s-]+", label) if word.casefold() not in skipped]
-    limits = load_family("aliases")["thresholds"]
-    if not limits["least_initials"] <= len(words) <= limits["most_initials"]:
+    limits = load_aliases().thresholds
+    if not limits.least_initials <= len(words) <= limits.most_initials:
         return []
     initials = "".join(word[0] for word in words).upper()
-    return [] if initials.casefold() in load_family("aliases")["spelled_words"] else [initials]
+    return [] if initials.casefold() in load_aliases().spelled_words else [initials]
 
 
 def find_abbreviations(name: str) -> list[str]:
@@ -216,7 +217,7 @@ def shares_words(label: str, name: str) -> bool:
         name: Name found in instructions.
     """
     mine, other = _words(expand(label)), _words(expand(name))
-    least = load_family("aliases")["thresholds"]["shared_words_frac"]
+    least = load_aliases().thresholds.shared_words_frac
     return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
 
 

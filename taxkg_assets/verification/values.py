@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.claims import load_claims
 
 _FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
@@ -127,7 +128,7 @@ def _read_figure(printed: str, scale: str) -> str:
         return ordinal[1]
     if plain in _ORDINALS:
         return str(_ORDINALS.index(plain) + 2)
-    words: dict[str, int] = load_family("claims")["numbers"]["units"]
+    words: dict[str, int] = load_claims().numbers.units
     if plain in words:
         return str(words[plain])
     if scale:

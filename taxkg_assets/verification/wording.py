@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
 
@@ -169,7 +170,7 @@ def _join_relatives(parts: Sequence[str]) -> list[str]:
 def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
     """Return the first stem of its group for each stem that has synonyms."""
     found: dict[str, str] = {}
-    for group in load_family("verification")["alike"]:
+    for group in load_verification().alike:
         stems = [stem for word in group for stem in find_terms(word)]
         for stem in stems:
             found.setdefault(stem, stems[0])
@@ -180,7 +181,7 @@ def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
 def find_opposites() -> Mapping[str, frozenset[str]]:
     """Return the contraries of each word that has some (rules/verification.yaml, `opposites`)."""
     found: dict[str, set[str]] = {}
-    pairs: Sequence[Sequence[str]] = load_family("verification")["opposites"]
+    pairs: Sequence[Sequence[str]] = load_verification().opposites
     for one, other in pairs:
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)

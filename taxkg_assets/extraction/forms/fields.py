@@ -74,14 +74,14 @@ class _Print:
     def find(self, page: int, key: str, *, y: float) -> Row | None:
         """Find the anchor of a key on a page; of several, the last that begins above a height, else the first."""
         found = self.by_key.get((page, key), [])
-        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits()["field_drop_pt"]]
+        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
         return above[-1] if above else found[0] if found else None
 
     def find_beside(self, one: StatedField) -> Row | None:
         """Find the numbered line that is printed on the row of a field, to its left."""
         place = one.field
         middle = (place.y0 + place.y1) / 2
-        room = limits()["field_drop_pt"]
+        room = limits().field_drop_pt
         beside = [
             row
             for row in self.on_page.get(place.page, ())

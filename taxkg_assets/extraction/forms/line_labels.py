@@ -26,7 +26,7 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
     if spoken:
         ends = _find_ends(unit, text, start)
         end, likeness = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
-        if likeness >= limits()["spoken_ratio"]:
+        if likeness >= limits().spoken_ratio:
             return _trimmed(text[start : start + end])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
@@ -83,7 +83,7 @@ def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
 def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
     """Count the rows up to the first that a leader goes on from; all where there is none."""
     for ix, line in enumerate(unit.lines):
-        if any(abs(dots.base - line.base) < limits()["row_pt"] and dots.x0 >= line.x0 for dots in leaders):
+        if any(abs(dots.base - line.base) < limits().row_pt and dots.x0 >= line.x0 for dots in leaders):
             return ix + 1
     return len(unit.lines)
 

@@ -62,7 +62,7 @@ def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
     """Order units from top to bottom, those that begin on one row from left to right."""
     rows: list[list[FormLine]] = []
     for unit in sorted(units, key=lambda unit: unit.lines[0].base):
-        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits()["row_pt"]:
+        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits().row_pt:
             rows[-1].append(unit)
         else:
             rows.append([unit])

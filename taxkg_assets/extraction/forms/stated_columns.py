@@ -52,7 +52,7 @@ def _find_columns(stated: Sequence[StatedField]) -> list[_Column]:
     table: list[_Column] = []
     low = 0.0
     for place in (one.field for one in stated if one.column):
-        if place.y0 - low > limits()["table_gap_pt"]:
+        if place.y0 - low > limits().table_gap_pt:
             table = []
         middle = (place.x0 + place.x1) / 2
         column = next((one for one in table if one.x0 <= middle <= one.x1), None)
@@ -86,7 +86,7 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
             piece
             for piece in pieces
             if column.x0 - 1 <= (piece.x0 + piece.x1) / 2 <= column.x1 + 1
-            and piece.x1 - piece.x0 <= column.x1 - column.x0 + limits()["head_room_pt"]
+            and piece.x1 - piece.x0 <= column.x1 - column.x0 + limits().head_room_pt
             and piece.y0 < column.y0
         ),
         key=lambda piece: (piece.base, piece.x0),
@@ -95,11 +95,11 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
     if not starts:
         return []
     first = starts[-1]
-    if column.y0 - above[first].base > limits()["head_height_pt"]:
+    if column.y0 - above[first].base > limits().head_height_pt:
         return []
     head = [above[first]]
     for piece in above[first + 1 :]:
-        if piece.base - head[-1].base > limits()["row_gap_sizes"] * piece.size:
+        if piece.base - head[-1].base > limits().row_gap_sizes * piece.size:
             break
         head.append(piece)
     return head

@@ -70,7 +70,7 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
     kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
     first = [line for line in pages_lines[0] if len(_LETTERS.findall(line.text)) >= 5] if pages_lines else []
     limit = thresholds()
-    needed = limit["repeat_pages"] if len(source.pages) >= limit["repeat_pages"] else 99
+    needed = limit.repeat_pages if len(source.pages) >= limit.repeat_pages else 99
     return Style(
         body,
         kept,
@@ -91,7 +91,7 @@ def _pattern_of(text: str) -> str:
 def _edges_of(page: Page) -> tuple[float, float]:
     """Tell down to where a page's head reaches and where its foot begins."""
     limit = thresholds()
-    return limit["head_frac"] * page.height_pt, limit["foot_frac"] * page.height_pt
+    return limit.head_frac * page.height_pt, limit.foot_frac * page.height_pt
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
@@ -123,7 +123,7 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     """
     head, foot = _edges_of(page)
     if page.page == 1:
-        head = thresholds()["masthead_frac"] * page.height_pt
+        head = thresholds().masthead_frac * page.height_pt
     names = [line for line in lines if head < line.y0 and line.y1 < foot and is_artifact_of(line, "publisher")]
     kept: set[int] = set()
     for line in sorted(names, key=lambda line: -line.base):
@@ -144,12 +144,12 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
     """Decide whether a line stands so low that its place alone makes it furniture."""
-    return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
+    return line.y0 > thresholds().lone_foot_frac * page.height_pt
 
 
 def is_face_page(page: Page, *, box_count: int) -> bool:
     """Decide whether a page is the face of a form, to be filled in."""
-    return box_count >= 2 or len(page.widgets) >= thresholds()["face_widgets"]
+    return box_count >= 2 or len(page.widgets) >= thresholds().face_widgets
 
 
 def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
@@ -162,13 +162,13 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
         return False
     limit = thresholds()
     if line.y1 <= title_floor:
-        return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
+        return line.is_bold or line.size > limit.heading_size_frac * style.body_size
     if line.size > style.body(page.page) and matches("titles", line.text):
         return True
     if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
         return False
-    big = line.size >= limit["title_size_frac"] * style.body(page.page)
-    return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
+    big = line.size >= limit.title_size_frac * style.body(page.page)
+    return big and line.size >= limit.title_frac * style.title_size and line.y0 < 0.45 * page.height_pt
 
 
 def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
@@ -241,7 +241,7 @@ def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], lis
 
 def is_run_in_text(text: str) -> bool:
     """Decide whether bold words at a paragraph's start are a heading, not stressed words."""
-    if len(text) > thresholds()["heading_chars"] or not any(map(str.isalnum, text)):
+    if len(text) > thresholds().heading_chars or not any(map(str.isalnum, text)):
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:
         return True
@@ -270,12 +270,12 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     shown = first_shown(first)
     body, limit = style.body(page.page), thresholds()
     is_bold = shown.is_bold or first.is_bold
-    if paragraph.is_listed or not (is_bold or first.size >= limit["display_size_frac"] * body):
+    if paragraph.is_listed or not (is_bold or first.size >= limit.display_size_frac * body):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    if not 3 <= len(text) <= limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
+    if not 3 <= len(text) <= limit.heading_chars or not _LETTERS.search(text) or matches("leaders", text):
         return False
-    is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
+    is_large = shown.is_bold and first.size >= limit.heading_size_frac * body
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
@@ -296,14 +296,14 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
 def _is_display(paragraph: Paragraph, *, body: float) -> bool:
     """Decide whether plain words are set so much larger than the text that their size alone makes a heading."""
     lines = paragraph.lines
-    least = thresholds()["display_size_frac"] * body
+    least = thresholds().display_size_frac * body
     is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
     if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
         return False
     if matches("captions", lines[0].text) or matches("addresses", lines[-1].text):
         return False
     # In the upright type of a section, a question and what introduces a list stand as headings, too.
-    is_section = lines[0].size >= thresholds()["section_size_frac"] * body and not lines[0].is_italic
+    is_section = lines[0].size >= thresholds().section_size_frac * body and not lines[0].is_italic
     return not matches("sentence_ends", lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
 
 
@@ -350,11 +350,11 @@ def is_prose(paragraph: Paragraph) -> bool:
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
     """Decide whether a rule of the column's width is drawn right above a line."""
     limit = thresholds()
-    width = limit["rule_width_frac"] * (column_x1 - column_x0)
+    width = limit.rule_width_frac * (column_x1 - column_x0)
     return any(
         rule.is_horizontal
         and rule.x1 - rule.x0 >= width
-        and line.y0 - limit["rule_reach_pt"] <= rule.y0 <= line.y0 + 0.35 * line.size
+        and line.y0 - limit.rule_reach_pt <= rule.y0 <= line.y0 + 0.35 * line.size
         and rule.x0 <= line.x0 + 4
         and rule.x1 > line.x0
         for rule in rules

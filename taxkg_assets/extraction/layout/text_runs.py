@@ -13,7 +13,8 @@ from taxkg_assets.extraction.layout.lines import touch
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.tables import load_tables
 
 
 # Not frozen for the same reason as spans; changed only while it is being joined.
@@ -58,7 +59,7 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
 
     A drawn vertical between two spans parts them as well.
     """
-    join_em = load_family("tables")["runs"]["join_em"]
+    join_em = load_tables().runs.join_em
     runs: list[Run] = []
     line, is_open = (-1, -1), False
     parts = (part for span in spans for part in _split_at_walls(span, ruling)) if ruling.verticals else spans
@@ -127,7 +128,7 @@ def is_caption(text: str) -> bool:
 
 def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
     """Group runs into printed lines, top to bottom, each from left to right."""
-    slack = load_family("tables")["runs"]["same_line_pt"]
+    slack = load_tables().runs.same_line_pt
     lines: list[list[Run]] = []
     top = 0.0
     for middle, _, _, run in sorted((run.middle, run.x0, ix, run) for ix, run in enumerate(runs)):

@@ -108,7 +108,7 @@ class FaceBlockMaker(BlockMaker):
         return True
 
     def _is_large(self, line: Line) -> bool:
-        return line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
+        return line.size >= thresholds().face_title_frac * self.flow.style.body(self.page.page)
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
