@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
 ROUTINE = ("years", "edition", "pages", "editorial", "moved")
@@ -220,7 +220,7 @@ def _nature_of_change(
     """Return what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
     if _is_reordered(before, after):
         return "editorial"
-    list_end = load_rules("revisions", "list_ends")[0].pattern
+    list_end = find_rule("revisions", "list_ends", "list_end").pattern
     if _letters(before) == _letters(after) or (is_last and list_end.search(" ".join([*before, *after]))):
         return "editorial"
     if len(before) == len(after) and all(

@@ -53,6 +53,7 @@ class Answer(BaseModel):
     """Quality flags of the documents that the answer cites."""
 
 
+# arguments: filters and options that the command line and the API offer one by one, nearly all with a default
 def ask(
     searcher: Searcher,
     question: str,

@@ -16,7 +16,7 @@ from taxkg_assets.retrieval.cell_columns import CellColumns
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route, name_code
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
 
 Floats = npt.NDArray[np.float64]
@@ -209,7 +209,7 @@ class PassageFacts:
     @cached_property
     def is_example(self) -> Floats:
         """Return 1 for rows that contain an example."""
-        pattern = load_rules("ranking", "examples")[0].written
+        pattern = find_rule("ranking", "examples", "example").written
         contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
@@ -220,7 +220,7 @@ class PassageFacts:
     @cached_property
     def has_figure(self) -> Floats:
         """Return 1 for rows that print an amount, a share or a date."""
-        pattern = load_rules("ranking", "figures")[0].written
+        pattern = find_rule("ranking", "figures", "figure").written
         prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
         return prints
 

@@ -117,6 +117,7 @@ def _find_shared_terms(text: str) -> tuple[str, ...]:
     return tuple(find_terms(text))
 
 
+# arguments: what the row of the version records
 def build_index(
     connection: Any,
     rows: pl.DataFrame,
@@ -157,16 +158,10 @@ def build_index(
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
+    made_with = f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}"
     manifest = pl.DataFrame(
         {
-            "index_version": [
-                _hash_rows(
-                    rows,
-                    units,
-                    known.catalogue,
-                    made_with=f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}",
-                )
-            ],
+            "index_version": [_hash_rows(rows, units, known.catalogue, made_with=made_with)],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],

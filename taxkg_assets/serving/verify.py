@@ -282,6 +282,7 @@ class Checker:
 
     # --------------------------------------------------------------------------------------------- evidence
 
+    # arguments: one per field of the finding
     def _finding(
         self,
         draft: DraftFile,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.evidence import Passage
@@ -188,7 +188,7 @@ def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
     """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing."""
     is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
     is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
-    is_order = load_rules("verification", "imperatives")[0].pattern.search(passage.text) is not None
+    is_order = find_rule("verification", "imperatives", "order").pattern.search(passage.text) is not None
     if is_denied or is_sentence or is_order or not passage.headings[1:]:
         return False
     nearest = fold(passage.headings[-1])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.claims import load_claims
 
 _FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
@@ -144,7 +144,7 @@ def _read_unit(printed: str) -> str:
 def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
     """Find comparing words: start, end, direction, and the side on which the figure is written."""
     found: list[tuple[int, int, str, str]] = []
-    rules = (*load_rules("verification", "no_denials")[:1], *load_rules("claims", "comparators"))
+    rules = (find_rule("verification", "no_denials", "bound"), *load_rules("claims", "comparators"))
     for rule in rules:
         for match in rule.pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _, _ in found):

@@ -14,6 +14,7 @@ from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.scores import BestRows, NearRows
+from taxkg_assets.rules.models.ranking import Codes
 
 
 def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:

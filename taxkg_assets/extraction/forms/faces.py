@@ -20,7 +20,7 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.pdf.model import Page, Source, Span, Widget
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.faces import load_faces
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -229,7 +229,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
         is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
-    text = load_rules("faces", "tails")[0].pattern.sub("", f"{text} ")
+    text = find_rule("faces", "tails", "leader_after_label").pattern.sub("", f"{text} ")
     return " ".join(text.split())
 
 

@@ -13,7 +13,7 @@ from taxkg_assets.extraction.layout.lines import touch
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -42,7 +42,7 @@ class Run:
 def split_leaders(spans: Iterable[Span]) -> list[Span]:
     """Cut dotted leaders off the text that they are set with, taking characters as equally wide."""
     parts: list[Span] = []
-    pattern = load_rules("tables", "inner_leaders")[0].pattern
+    pattern = find_rule("tables", "inner_leaders", "leader_inside_text").pattern
     for span in spans:
         if ".." not in span.text and ". ." not in span.text:
             parts.append(span)
@@ -123,7 +123,7 @@ def is_filing_note(text: str) -> bool:
 
 def is_caption(text: str) -> bool:
     """Decide whether a line begins like the numbered caption of a table or worksheet."""
-    return load_rules("tables", "captions")[0].pattern.search(text) is not None
+    return find_rule("tables", "captions", "numbered_table").pattern.search(text) is not None
 
 
 def find_lines(runs: Iterable[Run]) -> list[list[Run]]:

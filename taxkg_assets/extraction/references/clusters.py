@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.mentions import Mention
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 
 _HELD = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
@@ -94,7 +94,7 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
         is_held = before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
         return is_held or after.kind == "url"
     if link == "holds":
-        if load_rules("relations", "new_statements")[0].pattern.match(text, after.group[1]):
+        if find_rule("relations", "new_statements", "verb_follows").pattern.match(text, after.group[1]):
             return False
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.references import load_references
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
@@ -141,7 +141,8 @@ class Headings:
         """Find headings that the text points at with a cue before or after them; `held` are the words that it holds."""
         if held.isdisjoint(_cue_words()):
             return
-        before, after = load_rules("references", "section_cues")
+        before = find_rule("references", "section_cues", "see_before")
+        after = find_rule("references", "section_cues", "place_after")
         last_end = -9
         flat = ""
         for word in _CAPITALISED.finditer(text):

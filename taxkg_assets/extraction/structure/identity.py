@@ -15,7 +15,7 @@ from operator import attrgetter
 from statistics import median
 
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.identity import Limits, load_identity
 
 _PLACE = attrgetter("y1", "x0")
@@ -234,7 +234,8 @@ def _find_revision(
 
 
 def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | None:
-    *by_designation, by_masthead = load_rules("identity", "years")
+    by_designation = [find_rule("identity", "years", name) for name in ("designation_year", "title_year")]
+    by_masthead = find_rule("identity", "years", "masthead_year")
     votes: Counter[int] = Counter()
     for text in own:
         match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
@@ -265,7 +266,7 @@ def _stored_lines(page: Page) -> list[list[Span]]:
 
 
 def _addresses_recipient(lines: list[_Line]) -> bool:
-    (rule,) = load_rules("identity", "recipients")
+    rule = find_rule("identity", "recipients", "instructions_for_recipient")
     return any(rule.pattern.search(line.text) is not None for line in lines if line.page == 1 and line.y_frac < 0.2)
 
 
@@ -306,7 +307,7 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
 def _revision_words(revision: str) -> str:
     if len(revision) == 4:
         return revision
-    names = load_rules("identity", "revisions")[0].written
+    names = find_rule("identity", "revisions", "revised_month_name").written
     month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
     return f"Rev. {month} {revision[:4]}"
 
@@ -339,7 +340,7 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
 
 def _find_code_title(lines: list[_Line]) -> str:
     """Read the title of a code in plain text: it stands above the first section."""
-    (title,) = load_rules("identity", "code_titles")
+    title = find_rule("identity", "code_titles", "numbered_title")
     if lines and is_law_name(lines[0].text):
         return _squeeze(lines[0].text)
     for line in lines:
