@@ -252,8 +252,7 @@ def extract(
     shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
     source = turn_upright(shown)
     identity = read_identity(source)
-    text = read_printed_text(source)
-    form = _read_form(source, identity)
+    text, form = read_printed_text(source), _read_form(source, identity)
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
     found = read.found
