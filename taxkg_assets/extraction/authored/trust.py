@@ -76,7 +76,11 @@ class TagTrust:
 
 
 def is_picture(page: Page) -> bool:
-    """Decide whether the tags call a page one picture: it floats in the text around it, as a table or chart does."""
+    """Return whether the tags call a page one picture: it floats in the text around it, as a table or chart does.
+
+    Args:
+        page: Page with its spans, rules and fields.
+    """
     return page.distrust == ONE_PICTURE
 
 

@@ -30,7 +30,12 @@ def find_entries(lines: Sequence[Line]) -> frozenset[int]:
 
 
 def begins_entry(line: Line, above: Sequence[Line]) -> bool:
-    """Decide whether a line begins a new entry: the one above is complete, or its next line would be indented."""
+    """Return whether a line begins a new entry: the one above is complete, or its next line would be indented.
+
+    Args:
+        line: Printed line.
+        above: Lines above it, from top to bottom.
+    """
     if _ends_with_page(above[-1].text) or _matches("entry_ends", above[-1].text):
         return True
     limits = load_roles().entries

@@ -38,7 +38,12 @@ def search_for(group: str) -> Search:
 
 
 def matches(group: str, text: str) -> bool:
-    """Decide whether any rule of a group of `rules/roles.yaml` matches."""
+    """Return whether any rule of a group of `rules/roles.yaml` matches.
+
+    Args:
+        group: Name of the list of rules.
+        text: Text to test.
+    """
     return search_for(group)(text) is not None
 
 
@@ -70,7 +75,14 @@ class Paragraph:
 
 
 def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
-    """Find the usual distance of baselines for each type size (rounded to points) over a document."""
+    """Find the usual distance of baselines for each type size (rounded to points) over a document.
+
+    Args:
+        pages_lines: Lines of each page, from top to bottom.
+
+    Returns:
+        Distance in points by type size in whole points.
+    """
     steps: dict[int, list[float]] = {}
     for lines in pages_lines:
         for above, below in pairwise(lines):
@@ -113,7 +125,14 @@ def find_paragraphs(
 
 
 def first_shown(line: Line) -> Span:
-    """Give the first span of a line that shows ink."""
+    """Give the first span of a line that shows ink.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The span.
+    """
     return line.first
 
 
@@ -127,7 +146,11 @@ def text_x0(line: Line) -> float:
 
 
 def is_list_start(line: Line) -> bool:
-    """Decide whether a line begins with a list mark that is set apart from its text."""
+    """Return whether a line begins with a list mark that is set apart from its text.
+
+    Args:
+        line: Printed line.
+    """
     mark = first_shown(line).text.strip()
     if len(mark) > 5:
         return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)

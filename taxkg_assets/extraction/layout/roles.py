@@ -39,7 +39,15 @@ class Style:
 
 
 def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
-    """Measure a document's type: the most used size of plain text, per page and in all."""
+    """Measure a document's type: the most used size of plain text, per page and in all.
+
+    Args:
+        source: Pages of the document.
+        pages_lines: Lines of each page, from top to bottom.
+
+    Returns:
+        Sizes in points.
+    """
     in_all: Counter[float] = Counter()
     by_page: dict[int, float] = {}
     edges: dict[str, set[int]] = defaultdict(set)
@@ -95,7 +103,13 @@ def _edges_of(page: Page) -> tuple[float, float]:
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
-    """Decide whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print."""
+    """Return whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+    """
     if not is_upright(line) or line.size > 60:
         return True
     head, foot = _edges_of(page)
@@ -107,7 +121,11 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Decide whether one of the named rules takes a line for furniture."""
+    """Return whether one of the named rules takes a line for furniture.
+
+    Args:
+        line: Printed line.
+    """
     return any(search(line.text) is not None for search in _artifact_searches(rule_ids))
 
 
@@ -120,6 +138,14 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     """Find lines (by `id`) where the publisher's name begins a mailing address: text, and no masthead.
 
     They stand away from the page's edges, in the type of the text or right above lines that go on in theirs.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        lines: Printed lines, from top to bottom.
+        style: Type sizes of the document, in points.
+
+    Returns:
+        Python ids of the lines.
     """
     head, foot = _edges_of(page)
     if page.page == 1:
@@ -143,17 +169,34 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
-    """Decide whether a line stands so low that its place alone makes it furniture."""
+    """Return whether a line stands so low that its place alone makes it furniture.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+    """
     return line.y0 > thresholds().lone_foot_frac * page.height_pt
 
 
 def is_face_page(page: Page, *, box_count: int) -> bool:
-    """Decide whether a page is the face of a form, to be filled in."""
+    """Return whether a page is the face of a form, to be filled in.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        box_count: Boxes found on the page.
+    """
     return box_count >= 2 or len(page.widgets) >= thresholds().face_widgets
 
 
 def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
-    """Decide whether a paragraph of the first page belongs to the document's title above the text."""
+    """Return whether a paragraph of the first page belongs to the document's title above the text.
+
+    Args:
+        paragraph: Paragraph with its lines.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+        title_floor: Height of the rule below the masthead, in points.
+    """
     line = paragraph.first
     if page.page != 1 or not _LETTERS.search(line.text):
         return False
@@ -172,7 +215,16 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
 
 
 def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
-    """Find the rule below the masthead of a first page: large type above it, text below."""
+    """Find the rule below the masthead of a first page: large type above it, text below.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+        lines: Printed lines, from top to bottom.
+
+    Returns:
+        Height of the rule in points, from the top.
+    """
     large = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
     if not large or page.page != 1:
         return 0.0
@@ -265,7 +317,13 @@ def _bold_prefix(spans: Sequence[Span]) -> int:
 
 
 def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
-    """Decide whether a paragraph is a heading on its own line(s)."""
+    """Return whether a paragraph is a heading on its own line(s).
+
+    Args:
+        paragraph: Paragraph with its lines.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+    """
     first = paragraph.first
     shown = first_shown(first)
     body, limit = style.body(page.page), thresholds()
@@ -313,7 +371,13 @@ def is_continued_page(text: str) -> bool:
 
 
 def is_centred(line: Line, page: Page, *, starts: Counter[int]) -> bool:
-    """Decide whether a line is set in the middle of the page, and no column begins where it begins."""
+    """Return whether a line is set in the middle of the page, and no column begins where it begins.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+        starts: Lines of the page by their left edge, in whole points.
+    """
     middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
     return middle and sum(starts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
 
@@ -340,7 +404,11 @@ def _is_at_margin(paragraph: Paragraph) -> bool:
 
 
 def is_prose(paragraph: Paragraph) -> bool:
-    """Decide whether a paragraph on a form's face is running text, not a field's label."""
+    """Return whether a paragraph on a form's face is running text, not a field's label.
+
+    Args:
+        paragraph: Paragraph with its lines.
+    """
     if len(paragraph.lines) < 2 or matches("leaders", paragraph.lines[-1].text):
         return False
     wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
@@ -348,7 +416,14 @@ def is_prose(paragraph: Paragraph) -> bool:
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
-    """Decide whether a rule of the column's width is drawn right above a line."""
+    """Return whether a rule of the column's width is drawn right above a line.
+
+    Args:
+        line: Printed line.
+        rules: Drawn lines of the page.
+        column_x0: Left edge of the column, in points.
+        column_x1: Right edge of the column, in points.
+    """
     limit = thresholds()
     width = limit.rule_width_frac * (column_x1 - column_x0)
     return any(

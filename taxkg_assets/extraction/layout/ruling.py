@@ -69,7 +69,14 @@ class Ruling:
 
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
-    """Join strokes that continue each other into whole lines and drop the frames of check boxes."""
+    """Join strokes that continue each other into whole lines and drop the frames of check boxes.
+
+    Args:
+        rules: Drawn strokes of a page.
+
+    Returns:
+        Lines that run across and down, without check boxes.
+    """
     return _merge_all(tuple(rules))
 
 

@@ -110,7 +110,12 @@ def _compare(
 
 
 def are_same_letters(one: str, other: str) -> bool:
-    """Decide whether two texts are the same but for blanks."""
+    """Return whether two texts are the same but for blanks.
+
+    Args:
+        one: One text.
+        other: The other text.
+    """
     return _squeeze(one) == _squeeze(other)
 
 

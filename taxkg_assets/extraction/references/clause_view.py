@@ -109,12 +109,21 @@ def match_cue(group: str, view: View) -> Relation | None:
 
 
 def matches(group: str, text: str) -> bool:
-    """Decide whether a text contains a match of any pattern in a group of the relation rules."""
+    """Return whether a text contains a match of any pattern in a group of the relation rules.
+
+    Args:
+        group: Name of the list of rules.
+        text: Text to test.
+    """
     return matches_any("relations", group, text)
 
 
 def is_label(view: View) -> bool:
-    """Decide whether the words are a printed label or an item of a list: a noun without a statement."""
+    """Return whether the words are a printed label or an item of a list: a noun without a statement.
+
+    Args:
+        view: The mention with the sentence around it.
+    """
     verbs = read_predicates(f"{view.before}X{view.after}")
     follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
     return not follows and not matches("statements", view.clause)

@@ -178,10 +178,13 @@ def _left_behind() -> re.Pattern[str]:
 
 
 def is_negated(clause: str) -> bool:
-    """Decide whether a clause denies what stands at its end.
+    """Return whether a clause denies what stands at its end.
 
     Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
     who is not resident shall file`.
+
+    Args:
+        clause: Clause to test.
     """
     small = clause.lower()
     negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]

@@ -313,7 +313,11 @@ def _revision_words(revision: str) -> str:
 
 
 def is_law_name(text: str) -> bool:
-    """Decide whether words alone are the name of a law: type says nothing in a text file."""
+    """Return whether words alone are the name of a law: type says nothing in a text file.
+
+    Args:
+        text: Text to test.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("identity", "law_names"))
 
 

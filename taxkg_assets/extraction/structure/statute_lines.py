@@ -178,7 +178,11 @@ def _first_word_pt(line: Line) -> float:
 
 
 def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
-    """Decide whether this code sets its list marks at the margin: most of them stand there."""
+    """Return whether this code sets its list marks at the margin: most of them stand there.
+
+    Args:
+        placed: Lines of the page with their places.
+    """
     flush = indented = 0
     for ix, row in enumerate(placed):
         if ix and matches("lists", row.line.text):

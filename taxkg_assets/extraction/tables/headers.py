@@ -102,7 +102,11 @@ def is_worded(row: Row) -> bool:
 
 
 def is_worksheet(grid: Grid) -> bool:
-    """Decide whether the rows are numbered lines to fill in: such a table has no header row."""
+    """Return whether the rows are numbered lines to fill in: such a table has no header row.
+
+    Args:
+        grid: Cells of the table, by row and column.
+    """
     firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
     numbered = sum(is_numbered(text) for text in firsts)
     least = load_tables().grid.numbered_lines

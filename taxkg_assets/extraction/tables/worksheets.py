@@ -57,7 +57,11 @@ def hull_of(runs: Sequence[Run]) -> Box:
 
 
 def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
-    """Decide whether the rows are lines to fill in: several begin with a number, and words follow it."""
+    """Return whether the rows are lines to fill in: several begin with a number, and words follow it.
+
+    Args:
+        rows: Rows of the table, from top to bottom.
+    """
     limits = load_tables().tagged
     numbered = [row for row in rows if row[0].is_numbered]
     worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
