@@ -47,8 +47,11 @@ class TagPlace:
 def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     """Find the place of each tag of a page.
 
-    Args:    tags: `Page.tags`, parents before children.
-    Returns: one place a tag, in the same order.
+    Args:
+        tags: `Page.tags`, parents before children.
+
+    Returns:
+        One place a tag, in the same order.
     """
     places: list[TagPlace] = []
     for ix, tag in enumerate(tags):

@@ -26,8 +26,12 @@ _Corners = tuple[float, float, float, float]
 def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
     """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines.
 
-    Args: least: a cell with fewer lines is left as it is; so is then one that anything else stands in, among which
-          its lines have their places.
+    Args:
+        page: Page with its spans, rules and fields.
+        items: Lines, cells and boxes of the page.
+        cells: Lines by number of the cell.
+        least: A cell with fewer lines is left as it is; so is then one that anything else stands in, among which its
+            lines have their places.
     """
     ruling = merge_rules(page.rules)
     held: dict[_Corners, list[Item]] = {}

@@ -62,9 +62,13 @@ def build_faces(
 ) -> dy.DataFrame[schemas.Faces]:
     """List each box of the form once, read from the first copy that prints it with a label.
 
-    Args:     source: the document's pages. identity: form and revision; only documents of type `form` have a face.
-              found: what `find_faces` gave, where it is at hand already.
-    Returns:  one row per (document_id, box_key); none for documents without a boxed face.
+    Args:
+        source: The document's pages.
+        identity: Form and revision; only documents of type `form` have a face.
+        found: What `find_faces` gave, where it is at hand already.
+
+    Returns:
+        One row per (document_id, box_key); none for documents without a boxed face.
     """
     best: dict[str, FaceBox] = {}
     faces = found if found is not None else find_faces(source, identity=identity)

@@ -34,9 +34,15 @@ def build_fields(
 ) -> dy.DataFrame[schemas.Fields]:
     """Build one row per fillable field of a form.
 
-    Args:     stated: the fields of its pages with what they say. anchors: the headings of the document. faces: the
-              boxes of each page. is_trusted: what the template says may be believed.
-    Returns:  one row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
+    Args:
+        stated: The fields of its pages with what they say.
+        anchors: The headings of the document.
+        faces: The boxes of each page.
+        document_id: Id of the document.
+        is_trusted: What the template says may be believed.
+
+    Returns:
+        One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
     print_ = _Print(anchors, faces)
     rows: list[dict[str, Any]] = []

@@ -17,9 +17,14 @@ _WORD = re.compile(r"\w+")
 def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
     """Find the words that label a unit.
 
-    Args:    text: all its words, joined. spoken: how its field is labeled to be heard; empty where nothing tells.
-             leaders: the rows of dots of its page: the label ends on the row that leads to the amount.
-    Returns: a beginning of the text after the number; empty where only the number is printed.
+    Args:
+        unit: Unit of the form.
+        text: All its words, joined.
+        spoken: How its field is labeled to be heard; empty where nothing tells.
+        leaders: The rows of dots of its page: the label ends on the row that leads to the amount.
+
+    Returns:
+        A beginning of the text after the number; empty where only the number is printed.
     """
     start = _end_of_number(unit, text)
     label = text[start:]

@@ -40,9 +40,14 @@ class Spoken:
 def read_spoken(text: str) -> Spoken:
     """Read a spoken text.
 
-    Args:    text: what a field says, empty for nothing.
-    Returns: what it says; a text that follows no rule is all label.
-    Source:  rules/spoken.yaml.
+    Args:
+        text: What a field says, empty for nothing.
+
+    Returns:
+        What it says; a text that follows no rule is all label.
+
+    Source:
+        rules/spoken.yaml.
     """
     text = join_letters(" ".join(text.split()))
     said, rest = _read_fronts(text)

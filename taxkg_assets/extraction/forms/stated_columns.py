@@ -29,8 +29,12 @@ class _Column:
 def find_column_heads(lines: Sequence[Line], stated: Sequence[StatedField]) -> tuple[list[FormLine], list[Line]]:
     """Find the printed heads of the columns that the fields of a page say they are in.
 
-    Args:    lines: the loose lines of the page. stated: its fields.
-    Returns: one unit per column of each table whose head is printed, and the lines that are left.
+    Args:
+        lines: The loose lines of the page.
+        stated: Its fields.
+
+    Returns:
+        One unit per column of each table whose head is printed, and the lines that are left.
     """
     columns = _find_columns(stated)
     if not columns:

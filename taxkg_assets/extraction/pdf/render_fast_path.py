@@ -36,12 +36,14 @@ _MODE_BYTES = 8
 
 
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Decide whether a page surely prints the letters that it says, if the document has no other words for it.
+    """Return whether a page surely prints the letters that it says, if the document has no other words for it.
 
     What its form XObjects print is another question.
 
-    Args: content: the page's instructions, its text objects emptied or not.
-          blocks: its text as parsed, upright as the page is stored.
+    Args:
+        page: Open page of PyMuPDF.
+        content: The page's instructions, its text objects emptied or not.
+        blocks: Its text as parsed, upright as the page is stored.
     """
     return (
         _keeps_off_edges(page, blocks)

@@ -28,8 +28,13 @@ class Place:
 def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
     """Give each mention, in the text's order, the place of its cluster.
 
-    Returns:  one place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`:
-              the form stands for a box); such a mention `is_container`.
+    Args:
+        text: Text to test.
+        mentions: Mentions, in the order of the text.
+
+    Returns:
+        One place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`: the
+        form stands for a box); such a mention `is_container`.
     """
     groups: list[list[Mention]] = []
     links: list[str] = []

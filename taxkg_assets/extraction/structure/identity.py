@@ -63,9 +63,14 @@ class _Designation:
 def read_identity(source: Source) -> Identity:
     """Decide which product a document is, by vote of its mastheads and footers.
 
-    Args:     source: the document's pages as read.
-    Returns:  empty strings and None where neither page, metadata nor file name says anything.
-    Source:   rules/identity.yaml.
+    Args:
+        source: The document's pages as read.
+
+    Returns:
+        Empty strings and None where neither page, metadata nor file name says anything.
+
+    Source:
+        rules/identity.yaml.
     """
     limits = load_identity().limits
     pages = source.pages[: limits.footer_pages]

@@ -48,9 +48,13 @@ class TagUnit:
 def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) -> list[TagUnit]:
     """Group lines by the tags that hold them.
 
-    Args:    lines: of the page, in tag order, without furniture. tables: tags of the tables that are read as such; the
-             cells of others are text like any other.
-    Returns: units in tag order; a table comes where its first line comes.
+    Args:
+        page: Page with its spans, rules and fields.
+        lines: Of the page, in tag order, without furniture.
+        tables: Tags of the tables that are read as such; the cells of others are text like any other.
+
+    Returns:
+        Units in tag order; a table comes where its first line comes.
     """
     places = find_places(page.tags)
     units: list[TagUnit] = []

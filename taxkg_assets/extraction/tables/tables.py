@@ -32,8 +32,12 @@ from taxkg_assets.rules.models.tables import load_tables
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
     """Give each table of a document its cells, paths and Markdown.
 
-    Args:     source: the document's pages. found: what `find_tables` gave for them, where it is at hand already.
-    Returns:  one row per table; a table that goes on without headers takes those of the page before.
+    Args:
+        source: The document's pages.
+        found: What `find_tables` gave for them, where it is at hand already.
+
+    Returns:
+        One row per table; a table that goes on without headers takes those of the page before.
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
     if not tables:
