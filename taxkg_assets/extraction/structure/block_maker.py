@@ -22,14 +22,8 @@ from taxkg_assets.extraction.layout.paragraphs import (
     thresholds,
 )
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.roles import (
-    Style,
-    is_below_rule,
-    is_centred,
-    is_heading,
-    is_title,
-    split_lead,
-)
+from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centred, is_heading, is_title
+from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
 

@@ -9,7 +9,8 @@ from taxkg_assets.extraction.forms.margin_labels import SideLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
-from taxkg_assets.extraction.layout.roles import is_centred, is_heading, is_prose, split_lead
+from taxkg_assets.extraction.layout.roles import is_centred, is_heading, is_prose
+from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, Flow
 from taxkg_assets.extraction.structure.outline import matches_grammar
