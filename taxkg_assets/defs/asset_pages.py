@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 
 import dagster as dg
 
-from taxkg_assets.defs._table import TRAINED
 from taxkg_assets.defs.asset_notes import NOTES
 from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.registry import PIPELINE, TableRecord
+from taxkg_assets.defs.table_asset import TRAINED
 
 OWNERS: Mapping[str, str] = {
     "sources": "team:documents",

@@ -7,7 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS, TRAINED
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
 from taxkg_assets.defs.looks import look_at
@@ -16,6 +15,7 @@ from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import BUILD, Store, digest
 from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
+from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS, TRAINED
 from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10

@@ -9,13 +9,13 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
-from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.models import base_hash, open_base
 from taxkg_assets.defs.parts import BY_DOCUMENT
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest, frame_digest
+from taxkg_assets.defs.table_asset import table
 from taxkg_assets.defs.timing import TimedProposer, timed_call
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.retrieval.encoder import SentenceEncoder

@@ -9,7 +9,6 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
 from taxkg_assets.defs.index_files import open_catalogue, open_whole_index
@@ -20,6 +19,7 @@ from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.table_asset import table
 from taxkg_assets.defs.timing import read_times
 from taxkg_assets.defs.verdicts import Verdict, table_metadata
 from taxkg_assets.evaluation.ablation import Step, score_ablation

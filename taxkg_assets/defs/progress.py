@@ -75,7 +75,8 @@ def stage_meter(stage: str) -> Callable[[int, int], None]:
 def forward_progress(event: str, *values: Any) -> None:
     """Pass on what a child process reported.
 
-    Args: event: name of a method of `Listener`.
+    Args:
+        event: Name of a method of `Listener`.
     """
     for listener in _listeners:
         getattr(listener, event)(*values)

@@ -9,7 +9,6 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import table
 from taxkg_assets.defs.exports import export_served, lost_exports
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.gates import gate
@@ -31,6 +30,7 @@ from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store, digest
+from taxkg_assets.defs.table_asset import table
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.retrieval.embeddings import build_embeddings, embedded_text, stack_vectors
 from taxkg_assets.retrieval.encoder import Encoder, SentenceEncoder

@@ -30,10 +30,10 @@ from typing import Any
 import polars as pl
 from cachetools import LRUCache
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from deltalake.exceptions import TableNotFoundError
 
 from taxkg_assets.defs.bucket import BucketPlace
+from taxkg_assets.defs.commit_retry import COMMIT_RETRY
 from taxkg_assets.defs.contracts import empty_frame, enforce_contract, schema_of
 from taxkg_assets.defs.place import REMOTE, LocalPlace, Place, is_remote, newest_commit
 from taxkg_assets.defs.place import HomeBusyError as HomeBusyError
@@ -58,18 +58,7 @@ _held: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
 
-def _may_pass(failed: BaseException) -> bool:
-    """Whether a commit is worth another try: somebody else was first, or the bucket did not answer."""
-    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and "Generic S3 error" in str(failed))
-
-
-_retrying = Retrying(
-    retry=retry_if_exception(_may_pass),
-    stop=stop_after_attempt(12),
-    wait=wait_random_exponential(multiplier=0.05, max=2.0),
-    reraise=True,
-)
-_retry_on_conflict = _retrying.wraps
+_retry_on_conflict = COMMIT_RETRY.wraps
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +310,7 @@ class Store:
         """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated."""
         frame = enforce_contract(schema_of(name), frame)
         token = uuid.uuid4().hex
-        for attempt in _retrying.copy():
+        for attempt in COMMIT_RETRY.copy():
             with attempt:
                 self._create(name)
                 if attempt.retry_state.attempt_number == 1 or not self._holds(name, token):

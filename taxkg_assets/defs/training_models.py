@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs._table import RERANKING, table
 from taxkg_assets.defs.gates import gate
 from taxkg_assets.defs.index_files import open_whole_index
 from taxkg_assets.defs.models import (
@@ -28,6 +27,7 @@ from taxkg_assets.defs.progress import stage_meter
 from taxkg_assets.defs.rerankers import open_scorer
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import digest
+from taxkg_assets.defs.table_asset import RERANKING, table
 from taxkg_assets.defs.training import read_left_out
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval

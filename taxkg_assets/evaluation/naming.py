@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from taxkg_assets.evaluation.matching import fold, squash
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.naming import load_naming
 
 
@@ -22,7 +22,7 @@ def find_name_words(text: str | None) -> frozenset[str]:
     Returns:
         Normalized words, without order.
     """
-    return frozenset(load_rules("naming", "words")[0].pattern.findall(fold(text).replace(",", "")))
+    return frozenset(find_rule("naming", "words", "word_of_a_name").pattern.findall(fold(text).replace(",", "")))
 
 
 def is_same_heading(read: str | None, printed: str | None) -> bool:
@@ -128,4 +128,4 @@ def _contains_words(printed: str, read: str | None, *, share: float) -> bool:
 
 @cache
 def _aside() -> re.Pattern[str]:
-    return load_rules("naming", "aside")[0].pattern
+    return find_rule("naming", "aside", "labellers_name").pattern

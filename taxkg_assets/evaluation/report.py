@@ -38,6 +38,7 @@ class RenderedReport:
     html: str
 
 
+# arguments: one per table of figures, and options with a default
 def render_report(
     eval_report: dy.DataFrame[EvalReport],
     *,

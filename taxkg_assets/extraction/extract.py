@@ -53,7 +53,7 @@ from taxkg_assets.extraction.tables.cells import FoundTable
 from taxkg_assets.extraction.tables.engines import ENGINES
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path
 from taxkg_assets.rules.addresses import Addresses, find_addresses, names_publisher
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.addresses import load_addresses
 from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
 
@@ -165,7 +165,7 @@ def _check_laws(
 
 def _find_official(source: Source, identity: Identity) -> Addresses:
     """Find a product's official addresses; a document whose pages do not name the publisher has none."""
-    pages = [*source.pages[: load_family("addresses")["limits"]["pages"]], source.pages[-1]]
+    pages = [*source.pages[: load_addresses().limits.pages], source.pages[-1]]
     if not names_publisher(" ".join(span.text for span in page.spans) for page in pages):
         return Addresses()
     return find_addresses(
@@ -175,6 +175,51 @@ def _find_official(source: Source, identity: Identity) -> Addresses:
         revision=identity.revision,
         is_draft=identity.is_draft,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What was read of a document, before it becomes tables: `shown` as printed, `source` upright."""
+
+    shown: Source
+    source: Source
+    identity: Identity
+    form: _Form
+    blocks: list[Block]
+    tables: dy.DataFrame[Tables]
+    document_id: str
+
+
+def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str, pl.DataFrame], Sequence[str]]:
+    """Build all tables of a document, which obey the laws; also return why links were left out."""
+    source, shown, document_id = reading.source, reading.shown, reading.document_id
+    anchors = build_anchors(reading.blocks, identity=reading.identity, document_id=document_id)
+    sections = build_sections(reading.blocks, anchors, reading.tables, document_id=document_id)
+    spans, elements = build_spans(shown), build_elements(reading.blocks, document_id=document_id)
+    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
+    _check_laws(source, elements=elements, anchors=anchors, sections=sections)
+    places = find_named_places(source.navigation)
+    found_links, reasons = find_links(source, places=places)
+    finder = TargetFinder(anchors, sections=sections, elements=elements)
+    numbered = add_publisher_ids(
+        anchors, sections, tables=reading.tables, places=places.values(), finder=finder, page_url=page_url
+    )
+    links = build_links(found_links, pages=source.pages, places=places, finder=finder, document_id=document_id)
+    form = reading.form
+    frames = {
+        "spans": spans,
+        "elements": elements,
+        "tables": numbered.tables,
+        "anchors": numbered.anchors,
+        "faces": build_faces(source, identity=reading.identity, found=form.faces),
+        "fields": build_fields(
+            form.stated, anchors=anchors, faces=form.faces, document_id=document_id, is_trusted=form.is_trusted
+        ),
+        "sections": numbered.sections,
+        "links": links,
+        "references": build_references(numbered.sections, numbered.anchors, identity=reading.identity, links=links),
+    }
+    return turn_back(frames, shown=shown), reasons
 
 
 @_collector_paused()
@@ -189,21 +234,25 @@ def extract(
 ) -> Extraction:
     """Read a document and make spans, elements, tables, anchors, faces, fields, sections and references of it.
 
-    Args:   data: the file's bytes. is_text: the file is plain text and not a PDF. table_engine: a key of `ENGINES`.
-            use_tags: read pages by their structure tags where these can be trusted.
-    Raises: StageError with stage, reason and remedy for a document that cannot be read or breaks a law.
+    Args:
+        data: Bytes of the file.
+        document_id: Id of the document in all tables.
+        is_text: Whether the file is plain text, not a PDF.
+        max_pages: Most pages that are accepted.
+        table_engine: Key of `ENGINES`.
+        use_tags: Whether pages are read by their structure tags where these can be trusted.
+
+    Returns:
+        Tables by name, with the identity of the document and what to know about its quality.
+
+    Raises:
+        StageError: The document cannot be read or breaks a law; with stage, reason and remedy.
     """
-    shown = read_source(
-        data,
-        document_id=document_id,
-        is_text=is_text,
-        max_pages=max_pages,
-        policy=TagTrust() if use_tags else None,
-    )
+    policy = TagTrust() if use_tags else None
+    shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
     source = turn_upright(shown)
     identity = read_identity(source)
-    text = read_printed_text(source)
-    form = _read_form(source, identity)
+    text, form = read_printed_text(source), _read_form(source, identity)
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
     found = read.found
@@ -218,35 +267,12 @@ def extract(
         stated=form.by_page,
     )
     tables, misread = _keep_tables(source, found, blocks)
-    anchors = build_anchors(blocks, identity=identity, document_id=document_id)
-    sections = build_sections(blocks, anchors, tables, document_id=document_id)
-    spans, elements = build_spans(shown), build_elements(blocks, document_id=document_id)
-    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
-    _check_laws(source, elements=elements, anchors=anchors, sections=sections)
     addresses = _find_official(source, identity)
-    places = find_named_places(source.navigation)
-    found_links, reasons = find_links(source, places=places)
-    finder = TargetFinder(anchors, sections=sections, elements=elements)
-    numbered = add_publisher_ids(
-        anchors, sections, tables=tables, places=places.values(), finder=finder, page_url=addresses.page_url
-    )
-    links = build_links(found_links, pages=source.pages, places=places, finder=finder, document_id=document_id)
-    frames = {
-        "spans": spans,
-        "elements": elements,
-        "tables": numbered.tables,
-        "anchors": numbered.anchors,
-        "faces": build_faces(source, identity=identity, found=form.faces),
-        "fields": build_fields(
-            form.stated, anchors=anchors, faces=form.faces, document_id=document_id, is_trusted=form.is_trusted
-        ),
-        "sections": numbered.sections,
-        "links": links,
-        "references": build_references(numbered.sections, numbered.anchors, identity=identity, links=links),
-    }
+    reading = _Reading(shown, source, identity, form, blocks, tables, document_id)
+    frames, reasons = _build_frames(reading, page_url=addresses.page_url)
     engine_notes = (*read.warnings, *_name_engine(engine.name), *_name_misread(misread))
     return Extraction(
-        frames=turn_back(frames, shown=shown),
+        frames=frames,
         identity=identity,
         page_count=len(source.pages),
         warnings=(*source.warnings, *source.navigation.reasons, *reasons, *engine_notes),

@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.authored.trust import SILENT
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.document_laws import load_document_laws
 from taxkg_assets.schemas import Anchors, Documents
 
 _NOT_OWN_LINE = ("runin", "line", "column")
@@ -19,13 +19,13 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 
     Returns: one row per page with `document_id`, `page` and `reason`.
     """
-    limits = load_family("document_laws")["structure_tags_are_trusted"]
+    limits = load_document_laws().structure_tags_are_trusted
     pages = find_read_pages(documents).filter(~pl.col("reason").is_in(SILENT))
     tagged = pages.filter((pl.col("source") == "tags") | (pl.col("reason") != ""))
     is_distrusted = pl.col("reason") != ""
     share = is_distrusted.mean().over("document_id")
     count = is_distrusted.sum().over("document_id")
-    is_offending = is_distrusted & (share > limits["distrusted_frac"]) & (count >= limits["least_pages"])
+    is_offending = is_distrusted & (share > limits.distrusted_frac) & (count >= limits.least_pages)
     return tagged.filter(is_offending).select("document_id", "page", "reason").sort("document_id", "page")
 
 
@@ -34,12 +34,12 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
 
     Returns: one row per heading on a page that was read by its tags, with `document_id`, `page` and `heading`.
     """
-    limits = load_family("document_laws")["tags_and_layout_agree"]
+    limits = load_document_laws().tags_and_layout_agree
     tagged = find_read_pages(documents).filter(pl.col("source") == "tags")
     own_line = anchors.filter(~pl.col("kind").is_in(_NOT_OWN_LINE)).join(tagged, on=["document_id", "page"], how="semi")
     is_agreed = pl.col("source") == "both"
     share, count = is_agreed.mean().over("document_id"), pl.len().over("document_id")
-    is_offending = ~is_agreed & (share < limits["agreed_frac"]) & (count >= limits["least_headings"])
+    is_offending = ~is_agreed & (share < limits.agreed_frac) & (count >= limits.least_headings)
     return own_line.filter(is_offending).sort("anchor_id").select("document_id", "page", "heading")
 
 

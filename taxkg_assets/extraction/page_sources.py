@@ -24,8 +24,12 @@ class PageSource:
 def find_page_sources(source: Source, *, template_pages: Collection[int]) -> tuple[PageSource, ...]:
     """Find how each page of a document was read.
 
-    Args:    source: its pages as read. template_pages: those with fields whose keys a trusted template states.
-    Returns: one entry per page, in order.
+    Args:
+        source: Its pages as read.
+        template_pages: Those with fields whose keys a trusted template states.
+
+    Returns:
+        One entry per page, in order.
     """
     return tuple(PageSource(page.page, _name_source(page, template_pages), page.distrust) for page in source.pages)
 

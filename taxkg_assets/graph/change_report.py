@@ -16,7 +16,7 @@ import polars as pl
 
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.revisions import find_consecutive
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule
 
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
 _KEPT_WORDS = 14
@@ -172,7 +172,7 @@ def _what(row: Mapping[str, Any]) -> str:
 
 
 def _is_reserved(label: str) -> bool:
-    return load_rules("revisions", "reserved")[0].pattern.search(label) is not None
+    return find_rule("revisions", "reserved", "no_use").pattern.search(label) is not None
 
 
 def _group(row: Mapping[str, Any]) -> str:

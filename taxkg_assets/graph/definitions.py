@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.graph.resolution import Resolver, fold_heading
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.aliases import load_aliases
 
 _OWN_FORM = 0.9
 _ONLY_FORM = 0.7
@@ -71,7 +71,7 @@ class Definitions:
         Returns:
             The definition; None where the heading names no box or more than one.
         """
-        limits = load_family("aliases")["thresholds"]
+        limits = load_aliases().thresholds
         name = fold_heading(anchor["heading"])
         entry = self._resolver.catalogue.entries[anchor["document_id"]]
         if anchor["key"] is not None or not name or entry.perspective in ("statute", "other"):
@@ -81,7 +81,7 @@ class Definitions:
         words = len(name.split())
         if faces:
             rows = [row for face in faces for row in self._on_face.get((face.document_id, name), ())]
-            is_specific = words > 1 or len(name) >= limits["own_name_letters"]
+            is_specific = words > 1 or len(name) >= limits.own_name_letters
             confidence = _OWN_FORM
         else:
             rows, is_specific, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM

@@ -67,19 +67,13 @@ def build_edges(
     document_rows = documents.to_dicts()
     catalogue = Catalogue(document_rows)
     registry_rows = registry.sort("document_id", "box_key").to_dicts()
-    resolver = Resolver(
-        catalogue,
-        anchors=anchors.sort("anchor_id").to_dicts(),
-        registry=registry_rows,
-        tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
-        paragraphs=nodes.filter(pl.col("level") == "paragraph")["node_id"].to_list(),
-    )
+    resolver = _make_resolver(catalogue, nodes, anchors=anchors, registry=registry_rows)
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
     known = frozenset(nodes["node_id"])
     continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known)
-    indexed = (Link(own.node_id, own.target_id, "indexed_at", 1.0) for own in find_entries(links, known))
-    related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued, *indexed]
+    related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
+    related += [Link(own.node_id, own.target_id, "indexed_at", 1.0) for own in find_entries(links, known)]
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),
@@ -90,6 +84,22 @@ def build_edges(
         ]
     )
     return Edges.validate(_choose_best(found.filter(pl.col("source_id") != pl.col("target_id"))))
+
+
+def _make_resolver(
+    catalogue: Catalogue,
+    nodes: dy.DataFrame[Nodes],
+    *,
+    anchors: dy.DataFrame[Anchors],
+    registry: list[dict[str, Any]],
+) -> Resolver:
+    return Resolver(
+        catalogue,
+        anchors=anchors.sort("anchor_id").to_dicts(),
+        registry=registry,
+        tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
+        paragraphs=nodes.filter(pl.col("level") == "paragraph")["node_id"].to_list(),
+    )
 
 
 def _choose_best(found: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from taxkg_assets.graph.line_history import fold_label
 from taxkg_assets.graph.places import RETURN, Place, find_places
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.flows import load_flows
 
 Row = Mapping[str, Any]
 _PARENT = re.compile(r" \(Form (.+)\)$")
@@ -108,7 +108,7 @@ class Lines:
             about: What the text is about.
         """
         if words == RETURN:
-            return str(load_family("flows")["own_return"])
+            return str(load_flows().own_return)
         if not words:
             return about.form
         names = self._names.get(_fold(words), [])
@@ -117,7 +117,7 @@ class Lines:
         own = _PARENT.search(about.form)
         parent = own[1] if own else about.form
         of_parent = f"{words} (Form {parent})"
-        if of_parent in names or re.match(load_family("flows")["returns"], parent):
+        if of_parent in names or re.match(load_flows().returns, parent):
             return of_parent
         return names[0] if len(names) == 1 else words
 

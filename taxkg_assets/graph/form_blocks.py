@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.revisions import load_revisions
 
 if TYPE_CHECKING:
     from taxkg_assets.graph.passages import Part
@@ -47,7 +47,7 @@ def find_blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
     Source:
         `limits.block_gap_pt` in rules/revisions.yaml.
     """
-    gap = float(load_family("revisions")["limits"]["block_gap_pt"])
+    gap = float(load_revisions().limits.block_gap_pt)
     blocks: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: (_middle(f.first), float(f.first["x0_pt"]), f.element_id)):
         for block in blocks:

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from taxkg_assets.graph.names import expand, fold_name
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.lines import load_lines
 
 Row = Mapping[str, Any]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -112,7 +113,7 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
         if same is not None and old_words[same] == new_words[at]:
             pairs[at] = same
     _pair_by_words(pairs, [(r["kind"], w) for r, w in zip(older, old_words, strict=True)], newer, new_words)
-    least = load_family("lines")["limits"]["similar_words"]
+    least = load_lines().limits.similar_words
     taken = set(pairs.values())
     for at, row in enumerate(newer):
         same = places.get((row["part"], row["key"]))
@@ -134,7 +135,7 @@ def _pair_by_similarity(
 ) -> None:
     """Pair what is left over in one part with the most similar words, the most similar lines first."""
     taken = set(pairs.values())
-    fewest = load_family("lines")["limits"]["fewest_words"]
+    fewest = load_lines().limits.fewest_words
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for at, row in enumerate(older):
         if at not in taken and len(set(words[0][at].split())) >= fewest:

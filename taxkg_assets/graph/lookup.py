@@ -12,7 +12,8 @@ import polars as pl
 
 from taxkg_assets.graph.names import expand, find_initials, fold_name
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.aliases import load_aliases
 from taxkg_assets.schemas import Documents, Registry
 
 
@@ -93,7 +94,7 @@ def _read(question_text: str, *, forms: Iterable[str]) -> _ParsedQuestion:
         if match:
             key, rest = f"box_{match['key']}", rest[: match.start()] + " " + rest[match.end() :]
             break
-    skipped = set(load_family("aliases")["asked_words"])
+    skipped = set(load_aliases().question_words)
     words = [word for word in fold_name(expand(rest)).split() if word not in skipped]
     return _ParsedQuestion(tuple(named), key, tuple(words))
 
@@ -127,7 +128,7 @@ def _fits_next_to_form(
 
 
 def _names_of(row: Mapping[str, Any]) -> set[str]:
-    skipped = set(load_family("aliases")["asked_words"])
+    skipped = set(load_aliases().question_words)
     written = (row["label"], *row["aliases"])
     names = [fold_name(expand(name)).split() for name in (*written, *find_initials(expand(row["label"])))]
     return {" ".join(word for word in words if word not in skipped) for words in names} - {""}
@@ -150,5 +151,5 @@ def _find_titles(documents: dy.DataFrame[Documents]) -> dict[str, frozenset[str]
 def _is_inflection(word: str, own: str) -> bool:
     """Return whether two words differ in an ending at most: dividend and dividends."""
     short, long = sorted((word, own), key=len)
-    least = load_family("aliases")["thresholds"]["akin_letters"]
+    least = load_aliases().thresholds.akin_letters
     return short == long or (len(short) >= least and long.startswith(short) and len(long) - len(short) <= 2)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.aliases import load_aliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +156,16 @@ def find_initials(label: str) -> list[str]:
     Returns:
         One name, or none.
     """
-    (rule,) = load_rules("aliases", "initialled")
+    rule = find_rule("aliases", "initialled", "plain_words")
     if not rule.pattern.match(label):
         return []
-    skipped = set(load_family("aliases")["small_words"])
+    skipped = set(load_aliases().small_words)
     words = [word for word in re.split(r"[\s-]+", label) if word.casefold() not in skipped]
-    limits = load_family("aliases")["thresholds"]
-    if not limits["least_initials"] <= len(words) <= limits["most_initials"]:
+    limits = load_aliases().thresholds
+    if not limits.least_initials <= len(words) <= limits.most_initials:
         return []
     initials = "".join(word[0] for word in words).upper()
-    return [] if initials.casefold() in load_family("aliases")["spelled_words"] else [initials]
+    return [] if initials.casefold() in load_aliases().spelled_words else [initials]
 
 
 def find_abbreviations(name: str) -> list[str]:
@@ -178,7 +179,7 @@ def find_abbreviations(name: str) -> list[str]:
 
 def _shorten(name: str, usage: Usage) -> Iterator[str]:
     """Yield a name with the abbreviations that the documents print for its words."""
-    name = load_rules("aliases", "in_parentheses")[0].pattern.sub("", name)
+    name = find_rule("aliases", "in_parentheses", "abbreviation").pattern.sub("", name)
     for rule in load_rules("aliases", "initials"):
         if rule.extra["alias"] in usage.customary and rule.pattern.search(name):
             yield rule.pattern.sub(rule.extra["alias"], name)
@@ -204,8 +205,8 @@ def expand(text: str) -> str:
 
 
 def _strip_heading(heading: str) -> str:
-    name = load_rules("aliases", "headings")[0].pattern.sub("", heading).strip(" .:—–")
-    return load_rules("aliases", "remarks")[0].pattern.sub("", name)
+    name = find_rule("aliases", "headings", "box_lead").pattern.sub("", heading).strip(" .:—–")
+    return find_rule("aliases", "remarks", "trailing_remark").pattern.sub("", name)
 
 
 def shares_words(label: str, name: str) -> bool:
@@ -216,7 +217,7 @@ def shares_words(label: str, name: str) -> bool:
         name: Name found in instructions.
     """
     mine, other = _words(expand(label)), _words(expand(name))
-    least = load_family("aliases")["thresholds"]["shared_words_frac"]
+    least = load_aliases().thresholds.shared_words_frac
     return bool(mine and other) and len(mine & other) >= least * min(len(mine), len(other))
 
 

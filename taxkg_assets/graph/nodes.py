@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dataframely as dy
@@ -13,6 +13,7 @@ import polars as pl
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.concepts import concept_rows, placeless_row
 from taxkg_assets.graph.definitions import Definitions
+from taxkg_assets.graph.node_places import merge_pieces, number_nodes
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
 from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.rules.forms import split_forms
@@ -81,7 +82,7 @@ def build_nodes(
         *_section_rows(sections, tables, dense=find_dense_paragraphs(sections, references), context=context),
         *_face_rows(faces, context=context),
     ]
-    _number(rows)
+    number_nodes(rows)
     rows.extend(concept_rows(links, {row["node_id"] for row in rows}))
     rows.extend(_external_rows(references, resolver=resolver))
     schema = Nodes.create_empty().schema
@@ -303,13 +304,13 @@ def _section_rows(
             "text": table["title"] or row["text"] if table else row["text"],
             "concepts": context.concepts_in(row["text"], forms=forms),
             "page": row["page"],
-            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else _merge_pieces(row["pieces"]),
+            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else merge_pieces(row["pieces"]),
             "order": row["element_id"],
         }
         yield node
         for start, end in dense.get(row["element_id"], ()):
             pieces = find_pieces(row["pieces"], start=start, end=end)
-            sentence = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": _merge_pieces(pieces)}
+            sentence = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": merge_pieces(pieces)}
             concepts = context.concepts_in(sentence["text"], forms=forms)
             yield {**node, **sentence, **_below(node, start=start), "concepts": concepts}
     for table in table_rows.values():
@@ -381,26 +382,3 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
         if target is not None and target.is_external and target.node_id not in found:
             found.add(target.node_id)
             yield placeless_row(target.node_id, "external", target.node_id.split(":", 2)[2])
-
-
-def _number(rows: list[dict[str, Any]]) -> None:
-    """Number the nodes of each document in reading order; element ids sort by page and place."""
-    counts: dict[str, int] = defaultdict(int)
-    for row in sorted(rows, key=lambda row: (row["document_id"], row["order"], row["level"], row["node_id"])):
-        row["ordinal"] = counts[row["document_id"]]
-        counts[row["document_id"]] += 1
-
-
-def _merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Merge the rectangles of printed lines into one per run of lines on a page and column."""
-    boxes: list[dict[str, Any]] = []
-    for piece in pieces:
-        last = boxes[-1] if boxes else None
-        is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
-        if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
-            boxes.append({name: piece[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")})
-            continue
-        last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
-        last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])
-        last["y1_pt"] = max(last["y1_pt"], piece["y1_pt"])
-    return boxes

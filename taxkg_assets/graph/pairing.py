@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 
 from taxkg_assets.graph.passages import ADDRESS, HEADING, LINE, ROW, ComparableDocument, Passage
 from taxkg_assets.graph.section_alignment import MOVED, align_sections
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.revisions import Limits, load_revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _pair_gap(
     """Pair the passages between two fixed points, keeping their order, so that the shared words add up to most."""
     i0, i1, j0, j1 = gap
     rows, columns = i1 - i0, j1 - j0
-    if rows * columns > load_family("revisions")["limits"]["gap_cells"]:
+    if rows * columns > load_revisions().limits.gap_cells:
         return []
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     step = [[(0, 0)] * (columns + 1) for _ in range(rows + 1)]
@@ -129,7 +129,7 @@ def _pair_gap(
 
 def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
     """Return the words that pairing these passages would explain; 0 where they do not belong together."""
-    limits = load_family("revisions")["limits"]
+    limits = load_revisions().limits
     if len(old) == len(new) == 1:
         return _similarity_gain(old[0], new[0], limits)
     many, one = (old, new[0]) if len(new) == 1 else (new, old[0])
@@ -137,13 +137,13 @@ def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
     for part in many:
         if part.bag.total() >= total or _is_fixed(part) or _is_fixed(one):
             return 0.0
-        if _shared(part.bag, one.bag) < limits["merge_overlap"] * part.bag.total():
+        if _shared(part.bag, one.bag) < limits.merge_overlap * part.bag.total():
             return 0.0
     joined: Counter[str] = sum((part.bag for part in many), Counter())
     shared, words = _shared(joined, one.bag), joined.total() + total
     # A merge has to explain clearly more than its best part would alone.
-    gain = (2 * shared - limits["pair_similarity"] * words) * limits["merge_discount"]
-    return gain if 2 * shared >= limits["merge_overlap"] * words else 0.0
+    gain = (2 * shared - limits.pair_similarity * words) * limits.merge_discount
+    return gain if 2 * shared >= limits.merge_overlap * words else 0.0
 
 
 def _is_fixed(passage: Passage) -> bool:
@@ -151,19 +151,19 @@ def _is_fixed(passage: Passage) -> bool:
     return passage.kind == ADDRESS or (bool(passage.owner.key) and passage.kind in (HEADING, LINE))
 
 
-def _similarity_gain(a: Passage, b: Passage, limits: dict[str, float]) -> float:
+def _similarity_gain(a: Passage, b: Passage, limits: Limits) -> float:
     words = a.bag.total() + b.bag.total()
     if (a.kind == ADDRESS) != (b.kind == ADDRESS):
         return 0.0
     if (a.kind == HEADING) != (b.kind == HEADING):
         return words * 0.1 if a.words == b.words else 0.0
-    least = limits["pair_similarity"]
+    least = limits.pair_similarity
     if a.kind == HEADING:
         if a.owner.key and b.owner.key and a.owner.key != b.owner.key:
             return 0.0
-        least = limits["keyed_similarity"] if a.owner.key and a.place == b.place else limits["heading_similarity"]
+        least = limits.keyed_similarity if a.owner.key and a.place == b.place else limits.heading_similarity
     elif a.place == b.place:
-        least = limits["keyed_similarity"] if a.owner.key else limits["placed_similarity"]
+        least = limits.keyed_similarity if a.owner.key else limits.placed_similarity
         if a.kind == b.kind == ROW and a.parts[0].text == b.parts[0].text and len(a.parts) == len(b.parts):
             return 0.2 * words
     # No two bags share more than the smaller one contains.
@@ -184,7 +184,7 @@ def _shared(a: Counter[str], b: Counter[str]) -> int:
 
 def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> list[_Link]:
     """Pair what is left over with what is left over elsewhere: the same words first, then the most similar."""
-    limits = load_family("revisions")["limits"]
+    limits = load_revisions().limits
     left, right = _left_over(old, new, links)
     found: list[_Link] = []
     by_words: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -197,18 +197,18 @@ def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[
     left, right = _left_over(old, new, [*links, *found])
     shingled: dict[tuple[str, ...], set[int]] = defaultdict(set)
     for j in right:
-        for shingle in _shingles(new[j], limits["shingle"]):
+        for shingle in _shingles(new[j], limits.shingle):
             shingled[shingle].add(j)
     taken: set[int] = set()
     for i in left:
-        if len(old[i].words) < limits["moved_words"] or old[i].kind == HEADING:
+        if len(old[i].words) < limits.moved_words or old[i].kind == HEADING:
             continue
         votes: Counter[int] = Counter()
-        for shingle in _shingles(old[i], limits["shingle"]):
+        for shingle in _shingles(old[i], limits.shingle):
             votes.update(shingled.get(shingle, ()))
         for j, _ in votes.most_common(5):
             words = old[i].bag.total() + new[j].bag.total()
-            if j not in taken and 2 * _shared(old[i].bag, new[j].bag) >= limits["moved_similarity"] * words:
+            if j not in taken and 2 * _shared(old[i].bag, new[j].bag) >= limits.moved_similarity * words:
                 taken.add(j)
                 found.append(((i,), (j,), True))
                 break

@@ -18,7 +18,8 @@ import polars as pl
 from taxkg_assets.graph.form_blocks import Fragment, find_blocks
 from taxkg_assets.graph.section_alignment import Section, build_sections
 from taxkg_assets.graph.wording import Token, find_tokens, masked
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.revisions import load_revisions
 
 Place = dict[str, Any]
 """`start`, `end` in the passage's text, `page` and the corners of a rectangle."""
@@ -240,7 +241,7 @@ def _passages_of(
         if table is not None:
             found += _table_rows(row, table, owner=owner)
         elif owner.kind == "line" and row["element_id"] == owner.element_id:
-            match = load_rules("revisions", "lines")[0].pattern.match(row["text"])
+            match = find_rule("revisions", "lines", "line_key").pattern.match(row["text"])
             skipped = match.end() if match else 0
             found.append((row["element_id"], Passage(LINE, (_part(row),), owner, skipped)))
         elif row["role"] == "FormField":
@@ -254,7 +255,7 @@ def _passages_of(
 
 def _skip_label(text: str) -> int:
     """Return the number of characters of the word for an icon at the beginning of a text."""
-    match = load_rules("revisions", "labels")[0].pattern.match(text)
+    match = find_rule("revisions", "labels", "icon_word").pattern.match(text)
     return match.end() if match else 0
 
 
@@ -294,12 +295,12 @@ def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owne
 
 def _side_by_side(parts: list[Part]) -> list[list[Part]]:
     """Divide a row of code and meaning, code and meaning: such a list runs down one column and on in the next."""
-    limits = load_family("revisions")["limits"]
+    limits = load_revisions().limits
     pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
     is_list = (
         len(parts) % 2 == 0
         and len(pairs) > 1
-        and all(len(code.text) <= limits["code_characters"] < len(meaning.text) for code, meaning in pairs)
+        and all(len(code.text) <= limits.code_characters < len(meaning.text) for code, meaning in pairs)
     )
     return pairs if is_list else [parts]
 

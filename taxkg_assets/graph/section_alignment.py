@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.graph.wording import find_tokens, masked
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.revisions import load_revisions
 
 Row = Mapping[str, Any]
 MOVED, RENAMED, RENUMBERED, SPLIT = "moved", "renamed", "renumbered", "split"
@@ -162,7 +162,7 @@ class _Aligner:
         self.old, self.new = old, new
         self.became: dict[int, int] = {}
         self.was: dict[int, int] = {}
-        self.limits: dict[str, float] = load_family("revisions")["sections"]
+        self.limits: dict[str, float] = load_revisions().sections
 
     def pair(self, old: int, new: int) -> None:
         """Pair two sections."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.revisions import load_revisions
 
 ROUTINE = ("years", "edition", "pages", "editorial", "moved")
 """Natures that an operations team reads last."""
@@ -219,7 +220,7 @@ def _nature_of_change(
     """Return what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
     if _is_reordered(before, after):
         return "editorial"
-    list_end = load_rules("revisions", "list_ends")[0].pattern
+    list_end = find_rule("revisions", "list_ends", "list_end").pattern
     if _letters(before) == _letters(after) or (is_last and list_end.search(" ".join([*before, *after]))):
         return "editorial"
     if len(before) == len(after) and all(
@@ -264,7 +265,7 @@ def _without_citations(text: str) -> str:
 
 def _is_reordered(before: Sequence[str], after: Sequence[str]) -> bool:
     """Return whether the same words, small ones aside, are in another order: `Form 9, box 2` and `box 2 of Form 9`."""
-    small: list[str] = load_family("revisions")["small_words"]
+    small = load_revisions().small_words
     sides = [sorted(p for w in side if (p := _plain(w)) and p not in small) for side in (before, after)]
     return sides[0] == sides[1] and bool(sides[0])
 
@@ -276,7 +277,7 @@ def _letters(words: Sequence[str]) -> str:
 
 @cache
 def _plain(word: str) -> str:
-    numbers: list[str] = load_family("revisions")["number_words"]
+    numbers = load_revisions().number_words
     small = word.lower()
     for value, name in enumerate(numbers):
         if small == name or (small.startswith(name) and small.removeprefix(name) == "digit"):

@@ -26,7 +26,7 @@ from taxkg_assets.llm.normalization import (
     spell_alike,
     split_clauses,
 )
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.claims import load_claims
 from taxkg_assets.rules.models.llm import load_llm
 
@@ -99,7 +99,7 @@ def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
     """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
     reach = load_claims().bound_reach
     text, read = mark_matches(text, load_rules("claims", "comparators"))
-    figures = list(load_rules("llm", "figures")[0].pattern.finditer(text))
+    figures = list(find_rule("llm", "figures", "number_or_key").pattern.finditer(text))
     bound: dict[int, str] = {}
     for place, rule in read:
         if rule.extra["side"] == "left":
@@ -206,7 +206,7 @@ def _read_pieces(text: str) -> list[_Piece]:
 
     The force of a verb extends to what follows it; a statement on taxation extends back to its subject.
     """
-    joint = load_rules("claims", "joints")[0].pattern
+    joint = find_rule("claims", "joints", "ends_a_piece").pattern
     pieces = []
     for clause in split_clauses(text):
         parts = [part for part in joint.split(_part_at_conditions(mark_matches(clause, _markers())[0])) if part.strip()]

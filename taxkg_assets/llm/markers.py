@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from taxkg_assets.llm.normalization import split_clauses
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 
 FIRST_MARK = 0xE000
 """First code point of the signs, in the private use area of Unicode."""
@@ -43,6 +43,6 @@ def split_parts(text: str) -> list[str]:
     Args:
         text: The text.
     """
-    joint = load_rules("claims", "joints")[0].pattern
+    joint = find_rule("claims", "joints", "ends_a_piece").pattern
     text, _ = mark_matches(text, load_rules("claims", "comparators"))
     return [part for clause in split_clauses(text) for part in joint.split(clause) if part.strip()]

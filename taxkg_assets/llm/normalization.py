@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.claims import load_claims
 from taxkg_assets.rules.models.llm import load_llm
 
@@ -82,7 +82,7 @@ def find_figures(text: str) -> frozenset[str]:
     Args:
         text: The text.
     """
-    pattern = load_rules("llm", "figures")[0].pattern
+    pattern = find_rule("llm", "figures", "number_or_key").pattern
     return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
 
 
@@ -125,8 +125,8 @@ def find_keys(text: str) -> frozenset[tuple[str, str]]:
     Args:
         text: The text.
     """
-    kinds = load_rules("llm", "key_kinds")[0].pattern
-    figures = load_rules("llm", "figures")[0].pattern
+    kinds = find_rule("llm", "key_kinds", "names_a_key").pattern
+    figures = find_rule("llm", "figures", "number_or_key").pattern
     named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
     found: set[tuple[str, str]] = set()
     kind, last = "", 0
@@ -151,7 +151,7 @@ def split_clauses(text: str) -> list[str]:
     Args:
         text: The text.
     """
-    pattern = load_rules("llm", "clause_ends")[0].pattern
+    pattern = find_rule("llm", "clause_ends", "ends_a_clause").pattern
     return [part for part in pattern.split(text) if part and find_content(part)]
 
 

@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.retrieval.router import find_level, wants_summary
 from taxkg_assets.retrieval.search import Searcher, tidy_query
 from taxkg_assets.retrieval.wording import Citation, blend_relevance, generate_answer
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
 
@@ -53,6 +53,7 @@ class Answer(BaseModel):
     """Quality flags of the documents that the answer cites."""
 
 
+# arguments: filters and options that the command line and the API offer one by one, nearly all with a default
 def ask(
     searcher: Searcher,
     question: str,
@@ -187,10 +188,10 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
 
 def _find_notices(searcher: Searcher, found: _Found, *, mode: str) -> list[str]:
     """Return the notices that precede the answer."""
-    notices = load_family("guardrail")["notices"]
+    notices = load_guardrail().notices
     foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
-    found_notices = [notices["place"].format(asked=", ".join(foreign))] if foreign else []
-    return [*found_notices, notices["general"]] if mode == guardrail.GENERAL else found_notices
+    found_notices = [notices.place.format(asked=", ".join(foreign))] if foreign else []
+    return [*found_notices, notices.general] if mode == guardrail.GENERAL else found_notices
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
@@ -296,7 +297,7 @@ def find_evidence(
     Returns:
         Features by name, each from 0 to 1; empty without results.
     """
-    deepest = max(load_family("guardrail")["passages"].values())
+    deepest = max(load_guardrail().passages.values())
     all_terms = searcher.passages.columns["terms"]
     rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
     terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]

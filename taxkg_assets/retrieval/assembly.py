@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.levels import Level, name_children
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.retrieval.windows import SHOWN, Window, Windows
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 
 _BLOCK = 32
 """Candidates whose vectors are read at once."""
@@ -89,7 +89,7 @@ class Assembly:
 
     def _demote_duplicates(self) -> Iterator[Candidate]:
         """Yield candidates in order, near-duplicates of better ones (another revision or copy) after all others."""
-        limits, ranked = load_family("ranking")["duplicates"], self.ranking.candidates
+        limits, ranked = load_ranking().duplicates, self.ranking.candidates
         kept: list[int] = []
         kept_vectors = np.zeros((0, 0), dtype=np.float32)
         demoted: list[Candidate] = []
@@ -99,8 +99,8 @@ class Assembly:
             if not first:
                 kept_vectors = np.empty((len(ranked), vectors.shape[1]), dtype=vectors.dtype)
             for candidate, vector in zip(block, vectors, strict=True):
-                close = np.flatnonzero(kept_vectors[: len(kept)] @ vector >= limits["cosine"])
-                if any(self._overlap(candidate.row, kept[other]) >= limits["overlap"] for other in close.tolist()):
+                close = np.flatnonzero(kept_vectors[: len(kept)] @ vector >= limits.cosine)
+                if any(self._overlap(candidate.row, kept[other]) >= limits.overlap for other in close.tolist()):
                     demoted.append(candidate)
                 else:
                     kept_vectors[len(kept)] = vector

@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
@@ -41,8 +41,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         cell += _quote_row(ranking, results[0], searcher.passages)
     if cell and ranking.route.wants_amount and _covers_question(ranking):
         return cell
-    limits = load_family("answers")
-    shown = results[: limits["passages"]]
+    limits = load_answers()
+    shown = results[: limits.passages]
     found = find_statements(
         shown,
         searcher.passages,
@@ -108,12 +108,12 @@ def choose_units(
     Returns:
         Drafts in the order of the answer.
     """
-    limits = load_family("answers")
+    limits = load_answers()
     drafts: list[Draft] = []
     for place in order:
         own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts)
         merged = merge_drafts([*drafts, own])
-        is_full = len(merged) > limits["units"] or sum(draft.words for draft in merged) > limits["words"]
+        is_full = len(merged) > limits.units or sum(draft.words for draft in merged) > limits.words
         if drafts and (is_full or (place not in openings and repeats(own, drafts))):
             continue
         drafts = merged
@@ -130,7 +130,7 @@ def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
         own: Draft to check.
         drafts: Drafts that were chosen before.
     """
-    least = load_family("answers")["same_unit_share"]
+    least = load_answers().same_unit_share
     terms, covered = (
         own.terms,
         frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage)),
@@ -153,7 +153,7 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
     most = max(float(result.via["coverage"]) for result in results)
     units: list[Unit] = []
     for result in results:
-        if result.via["coverage"] < load_family("answers")["least_coverage"] * most:
+        if result.via["coverage"] < load_answers().least_coverage * most:
             continue
         title = result.heading_path.split(" > ")[0]
         pieces: list[Piece] = []
@@ -222,7 +222,7 @@ def _quote_row(ranking: Ranking, result: Result, facts: PassageFacts) -> list[Un
 def _covers_question(ranking: Ranking) -> bool:
     """Return whether a cell with its headers covers enough of the question to be the whole answer."""
     share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
-    return bool(share >= load_family("answers")["cell_share"])
+    return bool(share >= load_answers().cell_share)
 
 
 def _quote_whole(result: Result) -> Unit:

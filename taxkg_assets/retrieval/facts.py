@@ -16,7 +16,8 @@ from taxkg_assets.retrieval.cell_columns import CellColumns
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.router import Route, name_code
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.ranking import load_ranking
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -196,7 +197,7 @@ class PassageFacts:
     @cached_property
     def is_boilerplate(self) -> Floats:
         """Return 1 for texts that several families of documents print alike: they do not distinguish forms."""
-        least = load_family("ranking")["boilerplate_families"]
+        least = load_ranking().boilerplate_families
         texts = self.rows.select(
             family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
             wording=bare_wording(),
@@ -208,7 +209,7 @@ class PassageFacts:
     @cached_property
     def is_example(self) -> Floats:
         """Return 1 for rows that contain an example."""
-        pattern = load_rules("ranking", "examples")[0].written
+        pattern = find_rule("ranking", "examples", "example").written
         contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
@@ -219,7 +220,7 @@ class PassageFacts:
     @cached_property
     def has_figure(self) -> Floats:
         """Return 1 for rows that print an amount, a share or a date."""
-        pattern = load_rules("ranking", "figures")[0].written
+        pattern = find_rule("ranking", "figures", "figure").written
         prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
         return prints
 
@@ -271,7 +272,7 @@ class DocumentFacts:
     @cached_property
     def places(self) -> list[str]:
         """Return the place whose tax law a document states, which most of its passages name; empty for federal ones."""
-        least = load_family("ranking")["place_frac"]
+        least = load_ranking().place_frac
         best = [("", 0.0)] * len(self.documents)
         is_other = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
         # Federal documents state the law of no place, and are nearly all of a library: their text is not searched.
@@ -355,7 +356,7 @@ class DocumentFacts:
         Args:
             row: Document of `documents`.
         """
-        after: int = load_family("ranking")["dated_years"]
+        after: int = load_ranking().dated_years
         return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after
 
     @cached_property

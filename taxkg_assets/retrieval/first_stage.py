@@ -19,7 +19,8 @@ from taxkg_assets.retrieval.parts import Parts
 from taxkg_assets.retrieval.router import Route, find_lay_terms
 from taxkg_assets.retrieval.row_filter import Mask, RowFilter
 from taxkg_assets.retrieval.scores import Question, RetrieverScores
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.llm import load_llm
+from taxkg_assets.rules.models.ranking import load_ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def expand_query(
     Returns:
         Added terms, and the mixed vector of question and expansion.
     """
-    share = load_family("ranking")["retrievers"]["expanded_vector"]
+    share = load_ranking().retrievers.expanded_vector
     lay_terms = find_lay_terms(query) if parts.lay_terms else ""
     hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
@@ -93,7 +94,7 @@ def expand_query(
     else:
         meaning = encoder.encode_query(query)
     if hypothetical:
-        share = load_family("llm")["reading"]["hyde_share"]
+        share = load_llm().reading.hyde_share
         meaning = (1 - share) * meaning + share * encoder.encode_query(hypothetical.passage)
     return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), meaning)
 
@@ -122,9 +123,9 @@ def score_first_stage(
     Returns:
         Scores and rankings.
     """
-    limits = load_family("ranking")["retrievers"]
+    limits = load_ranking().retrievers
     read = encoder.scale.read
-    question = Question(tuple(terms), expanded.extra, limits["expansion"], expanded.meaning)
+    question = Question(tuple(terms), expanded.extra, limits.expansion, expanded.meaning)
     scores = index_context.index.ask(question, scale=encoder.scale)
     similarity = read(vector.score_rows(index_context.document_vectors, expanded.meaning)).astype(np.float64)
     documents = index_context.documents.score_documents(route)
@@ -132,12 +133,12 @@ def score_first_stage(
     documents["title"] = _score_titles([*terms, *expanded.extra], index_context.titled, count=len(similarity))
     documents["about"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
-    orders = [find(allowed, count=limits["depth"]) for _, find in retrievers]
+    orders = [find(allowed, count=limits.depth) for _, find in retrievers]
     filters = [preferred]
     if route.perspective:
         filters.append(preferred.narrow(perspective=route.perspective))
     rankings = [order for order, (is_on, _) in zip(orders, retrievers, strict=True) if is_on] + [
-        find(one, count=limits["depth"]) for one in filters for is_on, find in retrievers if is_on
+        find(one, count=limits.depth) for one in filters for is_on, find in retrievers if is_on
     ]
     return FirstStage(scores, orders, rankings, documents, allowed, expanded.meaning)
 

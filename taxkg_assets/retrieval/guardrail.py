@@ -12,7 +12,9 @@ from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.retrieval.router import Catalog, Route, find_missing_keys
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.guardrail import load_guardrail
+from taxkg_assets.rules.models.ranking import load_ranking
 
 ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
 
@@ -30,7 +32,7 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
     Returns:
         Relevance from 0 to 10.
     """
-    fitted = load_family("guardrail")["confidence"][kind]
+    fitted = load_guardrail().confidence[kind]
     logit = sum(weight * (1.0 if name == "bias" else signals[name]) for name, weight in fitted.items())
     return grade_confidence(_sigmoid(logit))
 
@@ -74,8 +76,8 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
         `evidence` in log odds; `gap` from 0 to 1, as far as the evidence supports an answer; and `size`, the decimal
         logarithm of the number of documents.
     """
-    total, counts = sum_evidence(evidence), load_family("guardrail")["gap_counts"]
-    share = (total - counts["above"]) / (counts["fully"] - counts["above"])
+    total, counts = sum_evidence(evidence), load_guardrail().gap_counts
+    share = (total - counts.above) / (counts.fully - counts.above)
     gap = evidence["gap"] * min(1.0, max(0.0, share))
     return {"evidence": total, "gap": gap, "size": math.log10(max(1, documents))}
 
@@ -86,7 +88,7 @@ def sum_evidence(evidence: Mapping[str, float]) -> float:
     Args:
         evidence: Features from `find_evidence`.
     """
-    weights = load_family("guardrail")["weights"]
+    weights = load_guardrail().weights
     return float(weights["bias"] + sum(weights[name] * value for name, value in evidence.items()))
 
 
@@ -122,7 +124,7 @@ def read_confidence(relevance: float) -> float:
 
 def _find_scale() -> tuple[float, float]:
     """Return slope and level of the line, in log odds, from probabilities to relevance."""
-    points = load_family("guardrail")["costs"].values()
+    points = load_guardrail().costs.values()
     (low, grade_low), (high, grade_high) = sorted((_find_bound(one["cost"]), one["relevance"] / 10) for one in points)
     slope = (_logit(grade_high) - _logit(grade_low)) / (_logit(high) - _logit(low))
     return slope, _logit(grade_high) - slope * _logit(high)
@@ -167,8 +169,8 @@ def find_evidence(
     """
     if not results:
         return {}
-    depth = load_family("guardrail")["passages"]
-    route, full = ranking.route, load_family("guardrail")["full"]
+    depth = load_guardrail().passages
+    route, full = ranking.route, load_guardrail().full
     shown = " ".join(f"{row.heading_path} {row.text}" for row in results[: depth["mentions"]]).casefold()
     deep = ranking.candidates[: depth["mean"]][-1]
     is_table = bool(ranking.features) and ranking.features["table"][0] > 0
@@ -203,7 +205,7 @@ def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
     A short question whose words occur together in a row proves little, but all that it can; words that are far apart in
     a row do not belong to one subject.
     """
-    full, wanted = load_family("guardrail")["full"], frozenset(ranking.wanted)
+    full, wanted = load_guardrail().full, frozenset(ranking.wanted)
     most = max(len(wanted.intersection(row)) for row in rows)
     least = full["held_whole"] if any(_occur_together(wanted, row) for row in rows) else 0.0
     return min(1.0, max(float(least), most / float(full["held_words"])))
@@ -211,7 +213,7 @@ def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
 
 def _occur_together(words: frozenset[str], row: Sequence[str]) -> bool:
     """Return whether a row contains all words, and not far from each other."""
-    near = load_family("guardrail")["full"]["together"] * len(words)
+    near = load_guardrail().full["together"] * len(words)
     last: dict[str, int] = {}
     for place, word in enumerate(row):
         if word in words:
@@ -229,7 +231,7 @@ def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
     others = [frozenset(row) - ranking.wanted.keys() for row in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
     mean = sum(shares) / len(shares) if shares else 1.0
-    return min(1.0, mean / float(load_family("guardrail")["full"]["likeness"]))
+    return min(1.0, mean / float(load_guardrail().full["likeness"]))
 
 
 def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
@@ -262,11 +264,11 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     A question that names a form, a year or a place gets passages of it, whatever else it is about; so the share of
     these features is separated from the rest.
     """
-    own = load_family("guardrail")
-    weights, features = load_family("ranking")["weights"], ranking.features
-    named = float(sum(weights[name] * features[name][0] for name in own["named"] if name in features))
+    own = load_guardrail()
+    weights, features = load_ranking().weights, ranking.features
+    named = float(sum(weights[name] * features[name][0] for name in own.named if name in features))
     parts = {"named": named, "fit": ranking.candidates[0].score - named}
-    return {name: min(1.0, max(0.0, value / own["full"][name])) for name, value in parts.items()}
+    return {name: min(1.0, max(0.0, value / own.full[name])) for name, value in parts.items()}
 
 
 def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -281,7 +283,7 @@ def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[st
 
 def _score_retrievers(ranking: Ranking) -> float:
     """Return how high both retrievers rank the first passage: 1 where it is the first of each."""
-    first, unranked = ranking.candidates[0], load_family("ranking")["retrievers"]["depth"]
+    first, unranked = ranking.candidates[0], load_ranking().retrievers.depth
     return (1 / (first.lexical_rank or unranked) + 1 / (first.vector_rank or unranked)) / 2
 
 

@@ -27,7 +27,7 @@ from taxkg_assets.retrieval.lexical import LexicalRetriever, find_terms
 from taxkg_assets.retrieval.passage_index import SearchIndex as SearchIndex
 from taxkg_assets.retrieval.scores import find_near
 from taxkg_assets.retrieval.vector import list_vectors
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.lexical import load_lexical
 from taxkg_assets.settings import Settings
 
 DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
@@ -104,10 +104,10 @@ def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
     Returns:
         Terms separated by blanks.
     """
-    weights = load_family("lexical")["bm25"]
+    weights = load_lexical().bm25
     terms = find_terms(text)
-    terms += _find_shared_terms(heading_path.rsplit(" > ", 1)[-1]) * weights["heading_repeats"]
-    terms += _find_shared_terms(context) * weights["context_repeats"]
+    terms += _find_shared_terms(heading_path.rsplit(" > ", 1)[-1]) * weights.heading_repeats
+    terms += _find_shared_terms(context) * weights.context_repeats
     return " ".join(terms)
 
 
@@ -117,6 +117,7 @@ def _find_shared_terms(text: str) -> tuple[str, ...]:
     return tuple(find_terms(text))
 
 
+# arguments: what the row of the version records
 def build_index(
     connection: Any,
     rows: pl.DataFrame,
@@ -157,16 +158,10 @@ def build_index(
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
+    made_with = f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}"
     manifest = pl.DataFrame(
         {
-            "index_version": [
-                _hash_rows(
-                    rows,
-                    units,
-                    known.catalogue,
-                    made_with=f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}",
-                )
-            ],
+            "index_version": [_hash_rows(rows, units, known.catalogue, made_with=made_with)],
             "path": [path],
             "model_name": [model_name],
             "model_hash": [model_hash],

@@ -122,6 +122,7 @@ def build_known(
     )
 
 
+# arguments: one per stored table or matrix
 def read_known(
     rows: pl.DataFrame,
     documents: pl.DataFrame,

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.lexical import load_lexical
 
 Scores = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -39,7 +40,7 @@ def stem(word: str) -> str:
         rules/lexical.yaml, `suffixes`.
     """
     word = word.removesuffix("'s").replace("'", "")
-    for rule in load_family("lexical")["suffixes"]:
+    for rule in load_lexical().suffixes:
         ending = rule["ending"]
         if word.endswith(ending) and len(word) - len(ending) >= rule["min_stem"]:
             word = word[: len(word) - len(ending)] + rule["replacement"]
@@ -52,8 +53,8 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=1)
 def _stopwords() -> frozenset[str]:
     """Return the stop words, alone and contracted."""
-    family = load_family("lexical")
-    return frozenset(word + ending for word in family["stopwords"] for ending in ("", *family["contractions"]))
+    family = load_lexical()
+    return frozenset(word + ending for word in family.stopwords for ending in ("", *family.contractions))
 
 
 @lru_cache(maxsize=1)
@@ -274,8 +275,8 @@ def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints
     Source:
         Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?
     """
-    settings = load_family("lexical")["bm25"]
-    k1, b, count = settings["k1"], settings["b"], len(lengths)
+    settings = load_lexical().bm25
+    k1, b, count = settings.k1, settings.b, len(lengths)
     rarity = np.array(
         [math.log(1 + (count - own + 0.5) / (own + 0.5)) for own in frequencies.tolist()], dtype=np.float32
     )

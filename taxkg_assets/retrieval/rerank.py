@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.facts import Floats, Ints, PassageFacts
 from taxkg_assets.retrieval.lexical import LexicalRetriever, find_terms
 from taxkg_assets.retrieval.router import Route, covers_key, find_listed_codes
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 
 RANKED = ("terms", "heading_path", "anchor_key")
 """Columns that are read of every candidate."""
@@ -132,7 +132,7 @@ def _heading_terms(heading_path: str) -> frozenset[str]:
 
 def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, Floats]:
     """Compute the features that depend on form, key and perspective of the question."""
-    short = load_family("ranking")["short_words"]
+    short = load_ranking().short_words
     keys = [facts.columns["anchor_key"][row] for row in rows.tolist()]
     texts = [facts.columns["text"][row] for row in rows.tolist()] if _find_codes(route) else [""] * len(keys)
     form = np.array([score_form(own, route) for own in facts.forms])[facts.form_number[rows]]
@@ -208,7 +208,7 @@ def combine_features(features: Mapping[str, Floats]) -> Floats:
     Returns:
         Scores of shape (rows,).
     """
-    weights = load_family("ranking")["weights"]
+    weights = load_ranking().weights
     total: Floats = np.sum([weights[name] * values for name, values in features.items()], axis=0)
     return total
 

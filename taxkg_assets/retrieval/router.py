@@ -9,7 +9,7 @@ from typing import Any
 
 from taxkg_assets.retrieval.lexical import find_terms, stem
 from taxkg_assets.rules.forms import form_pattern, split_forms
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 QUESTION = "question_answering"
@@ -296,7 +296,8 @@ def find_listed_codes(text: str) -> list[str]:
     Returns:
         Codes in order.
     """
-    return [name_code(match.group()) for match in load_rules("router", "listed_codes")[0].pattern.finditer(text)]
+    pattern = find_rule("router", "listed_codes", "code_and_dash").pattern
+    return [name_code(match.group()) for match in pattern.finditer(text)]
 
 
 def find_kind(anchor_key: str | None) -> str:

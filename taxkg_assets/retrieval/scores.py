@@ -20,7 +20,7 @@ from taxkg_assets.retrieval.lexical import Scores
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.row_store import MappedVectors
 from taxkg_assets.retrieval.vector import score_rows
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import Codes, load_ranking
 
 POOL = 8_000
 """Best rows of all, of which those that pass a filter are usually enough."""
@@ -108,7 +108,7 @@ class NearRows:
         """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared."""
         (pool, near), limits = self.pool, _limits()
         passes = rows.mask(self.facts, among=pool)
-        if passes.sum() < limits["compared"] / limits["thinned"] and len(pool) < self.codes.height:
+        if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
             among = np.flatnonzero(rows.mask(self.facts))
             found, near = _compare(self.codes, self.meaning, self._differences, among)
         else:
@@ -182,7 +182,7 @@ def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
 
 def _reach(count: int) -> int:
     """Return the number of rows that are compared exactly: bytes order rows nearly as vectors do."""
-    return int(count * _limits()["oversize"])
+    return int(count * _limits().oversize)
 
 
 def _compare(
@@ -192,11 +192,10 @@ def _compare(
 
     `differences` are those of every row, `among` the rows that may be found; None for all.
     """
-    least = find_least(differences if among is None else differences[among], int(_limits()["compared"]))
+    least = find_least(differences if among is None else differences[among], int(_limits().compared))
     rows = least if among is None else among[least]
     return rows, codes.compare(meaning, rows)
 
 
-def _limits() -> dict[str, float]:
-    limits: dict[str, float] = load_family("ranking")["codes"]
-    return limits
+def _limits() -> Codes:
+    return load_ranking().codes

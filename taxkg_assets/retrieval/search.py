@@ -28,7 +28,7 @@ from taxkg_assets.retrieval.table_boost import promote_table_cell, requests_tabl
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.typos import correct_typos
 from taxkg_assets.retrieval.vector import score_rows
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 
 MOST_CHARACTERS = 2_000
 """Largest length of a question; the rest of a longer text is ignored."""
@@ -317,7 +317,7 @@ class Searcher:
         """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
         near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
-        reach: float = load_family("ranking")["section_reach"]
+        reach: float = load_ranking().section_reach
         return _stretch(near, reach)
 
     def _score_tokens(self, rows: Ints, question: TokenVectors | None) -> Floats:
@@ -327,7 +327,7 @@ class Searcher:
         """
         if question is None or self.index.tokens is None:
             return np.zeros(len(rows))
-        return _stretch(self.index.tokens.score_rows(question, rows), load_family("ranking")["tokens"]["reach"])
+        return _stretch(self.index.tokens.score_rows(question, rows), load_ranking().tokens.reach)
 
 
 def _stretch(values: Floats, reach: float) -> Floats:

@@ -16,8 +16,8 @@ import polars as pl
 from taxkg_assets.prompts.contract import Block, Judged, Proposer
 from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
 from taxkg_assets.retrieval.facts import bare_wording
-from taxkg_assets.rules.loader import load_family
 from taxkg_assets.rules.models.levels import load_levels
+from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
 
 Row = Mapping[str, Any]
@@ -91,7 +91,7 @@ def _find_running_text(
     """Return running text in reading order, without what the documents of several families print alike."""
     kinds = load_levels().summaries.leads
     leading = anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"]
-    least = load_family("ranking")["boilerplate_families"]
+    least = load_ranking().boilerplate_families
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
     about = documents.select("document_id", "title", family)
     running_text = (

@@ -8,7 +8,8 @@ from taxkg_assets.retrieval.index_context import IndexContext
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import TableCatalogue
 from taxkg_assets.retrieval.table_lookup import find_cells, find_unit, score_tables
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.ranking import load_ranking
 
 
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
@@ -25,7 +26,7 @@ def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexCon
     is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
     if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
         return False
-    leaders = ranking.candidates[: load_family("ranking")["cells"]["looked_at"]]
+    leaders = ranking.candidates[: load_ranking().cells.candidates]
     return any(index_context.passages.is_table[candidate.row] for candidate in leaders)
 
 
@@ -49,8 +50,8 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         names_place=bool(ranking.route.places),
         priors=score_tables(ranking, facts=index_context.passages),
     )
-    limits = load_family("ranking")["cells"]
-    least = limits["least_score"] if ranking.route.wants_amount else limits["least_unasked"]
+    limits = load_ranking().cells
+    least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
     if not matches or matches[0].score < least:
         return ranking
     row = find_unit(matches[0], facts=index_context.passages)
@@ -63,5 +64,5 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         ranking,
         candidates=(own, *(ranking.candidates[place] for place in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
-        cell=matches[0].words if len(matches[0].value.split()) <= limits["most_words"] else "",
+        cell=matches[0].words if len(matches[0].value.split()) <= limits.most_words else "",
     )

@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.table_entry import SEPARATOR, TableCatalogue, TableEntry, continues_rule, leaf_of
 from taxkg_assets.retrieval.table_question import Question, read_question
 from taxkg_assets.retrieval.table_scores import CellWeights, score_cell
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def find_cells(
     """
     parsed = _with_sections(read_question(question), catalogue.rarity)
     parsed = replace(parsed, forms=frozenset(forms), names_place=names_place)
-    limits = load_family("table_lookup")["limits"]
+    limits = load_table_lookup().limits
     matches: list[CellMatch] = []
     for entry in _nearest_tables(parsed, catalogue, priors or {}):
         prior = None if priors is None else priors.get(entry.row["table_id"], 0.0)
@@ -77,7 +77,7 @@ def find_cells(
             match.cell["col_ix"],
         )
     )
-    return [match for match in matches[:k] if match.score >= limits["least_score"]]
+    return [match for match in matches[:k] if match.score >= limits.least_score]
 
 
 def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
@@ -90,7 +90,7 @@ def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
 
 def _nearest_tables(parsed: Question, catalogue: TableCatalogue, priors: Mapping[str, float]) -> list[TableEntry]:
     """Return the tables whose own words, or whose context, cover most of the question."""
-    limits = load_family("table_lookup")["limits"]
+    limits = load_table_lookup().limits
     rarity = catalogue.rarity
     scored = []
     for entry in catalogue.entries:
@@ -98,9 +98,9 @@ def _nearest_tables(parsed: Question, catalogue: TableCatalogue, priors: Mapping
         score += 0.5 * sum(rarity[word] for word in parsed.lay_words & entry.words)
         scored.append((score + priors.get(entry.row["table_id"], 0.0), entry))
     best = max((score for score, _ in scored), default=0.0)
-    near = [pair for pair in scored if pair[0] > 0 and pair[0] >= limits["near"] * best]
+    near = [pair for pair in scored if pair[0] > 0 and pair[0] >= limits.near * best]
     near.sort(key=lambda pair: (-pair[0], pair[1].row["table_id"]))
-    return [entry for _, entry in near[: limits["tables"]]]
+    return [entry for _, entry in near[: limits.tables]]
 
 
 def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue) -> tuple[CellWeights, ...]:
@@ -115,9 +115,9 @@ def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prio
     """Score the cells of one table, the best ones only."""
     found = [(own.score(prior), cell) for own, cell in zip(scored_cells, entry.answers, strict=True)]
     found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
-    weights = load_family("table_lookup")["weights"]
-    alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights["alike_within"]}
-    doubt = weights["alike"] * min(len(alike) - 1, weights["alike_most"])
+    weights = load_table_lookup().weights
+    alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights.alike_within}
+    doubt = weights.alike * min(len(alike) - 1, weights.alike_most)
     return [_as_match(score - doubt, cell, entry) for score, cell in found[:3]]
 
 

@@ -10,7 +10,8 @@ from functools import cache, lru_cache
 from taxkg_assets.retrieval.lexical import find_terms, stem
 from taxkg_assets.retrieval.router import find_lay_terms
 from taxkg_assets.retrieval.table_ranges import Number, find_numbers
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
 _KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
@@ -39,7 +40,7 @@ class Question:
 
 @cache
 def _families() -> dict[str, str]:
-    return {stem(word): stem(family[0]) for family in load_family("table_lookup")["families"] for word in family}
+    return {stem(word): stem(family[0]) for family in load_table_lookup().families for word in family}
 
 
 def canonical(word: str) -> str:
@@ -86,8 +87,8 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
 @cache
 def _noise_words() -> frozenset[str]:
     """Return words that name nothing in a table, and number words, which are read as numbers."""
-    family = load_family("table_lookup")
-    return frozenset(canonical(stem(word)) for word in (*family["noise"], *family["number_words"]))
+    family = load_table_lookup()
+    return frozenset(canonical(stem(word)) for word in (*family.noise, *family.number_words))
 
 
 def read_question(question: str) -> Question:
@@ -142,13 +143,13 @@ def _take_counts(text: str, numbers: list[Number]) -> str:
 
 
 def _count(word: str) -> float:
-    known = load_family("table_lookup")["number_words"]
+    known = load_table_lookup().number_words
     return float(known[word.lower()]) if word.lower() in known else float(word)
 
 
 @cache
 def _number_word() -> re.Pattern[str]:
-    return re.compile(r"(?i)\b(" + "|".join(load_family("table_lookup")["number_words"]) + r")\b(?!\s+(?:of|or)\b)")
+    return re.compile(r"(?i)\b(" + "|".join(load_table_lookup().number_words) + r")\b(?!\s+(?:of|or)\b)")
 
 
 def _with_digits(text: str) -> str:
@@ -161,7 +162,7 @@ def _nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:
 
     Words before a number name it rather than those after it where both are as near: "higher 90k lower 25k".
     """
-    window = int(load_family("table_lookup")["limits"]["noun_window"])
+    window = int(load_table_lookup().limits.noun_window)
     before = _content(_CLAUSE_END.split(text[:start])[-1])[::-1][:window]
     after = _content(_CLAUSE_END.split(text[end:])[0])[:window]
     near = [(word, float(i)) for i, word in enumerate(before)]

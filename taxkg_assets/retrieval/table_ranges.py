@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_amount(text: str) -> float | None:
     Returns:
         The amount; None where the text has none.
     """
-    match = load_rules("table_lookup", "numbers")[0].pattern.search(re.sub(r"\$\s+", "$", text))
+    match = find_rule("table_lookup", "numbers", "amount").pattern.search(re.sub(r"\$\s+", "$", text))
     return _value(match) if match else None
 
 
@@ -72,7 +72,7 @@ def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
     Yields:
         Match of the pattern and the number.
     """
-    for match in load_rules("table_lookup", "numbers")[0].pattern.finditer(text):
+    for match in find_rule("table_lookup", "numbers", "amount").pattern.finditer(text):
         is_money = "$" in match[0] or match["thousands"] is not None
         yield match, Number(_value(match), match["percent"] is not None, is_money)
 

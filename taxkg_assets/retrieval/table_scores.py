@@ -9,7 +9,7 @@ from typing import Any
 from taxkg_assets.retrieval.table_entry import Header, TableEntry
 from taxkg_assets.retrieval.table_question import Question, find_words
 from taxkg_assets.retrieval.table_ranges import Number, Range
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class CellWeights:
         Returns:
             Score of the cell; the higher, the better.
         """
-        weights, score = load_family("table_lookup")["weights"], self.said
+        weights, score = load_table_lookup().weights, self.said
         if prior is not None:
-            score += weights["prior"] * (prior - score)
+            score += weights.prior * (prior - score)
         score -= self.against
-        return float(score - weights["unasked_word"] * self.unasked)
+        return float(score - weights.unasked_word * self.unasked)
 
 
 def score_cell(
@@ -56,57 +56,57 @@ def score_cell(
     Returns:
         Coverage and penalties.
     """
-    weights = load_family("table_lookup")["weights"]
+    weights = load_table_lookup().weights
     row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
     spoken = said = 0.0
     for word in question.words:
-        weight = rarity.get(word, weights["unknown_word"])
+        weight = rarity.get(word, weights.unknown_word)
         spoken += weight
         said += weight * _find_word(word, entry, cell, row=row, column=column)
     total, got = spoken, said
     lay = [rarity[word] for word in question.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
-    got += weights["lay"] * min(sum(lay), spoken - said)
+    got += weights.lay * min(sum(lay), spoken - said)
     shares, others = _number_shares(question, entry, cell, row=row, column=column)
     total += sum(weight for _, weight in shares)
     got += sum(weight * share for share, weight in shares)
-    against = weights["other_count"] * others
-    against += weights["unmet_number"] * sum(not share for share, _ in shares[: len(question.numbers)])
+    against = weights.other_count * others
+    against += weights.unmet_number * sum(not share for share, _ in shares[: len(question.numbers)])
     if question.names_place and entry.context.is_federal:
-        against += weights["other_place"]
+        against += weights.other_place
     for facet, values in question.facets.items():
-        total += weights["facet"]
+        total += weights.facet
         share = _facet_share(values, facet, entry, row=row, column=column)
-        got += weights["facet"] * max(0.0, share)
-        against += weights["contradiction"] if share < 0 else 0.0
+        got += weights.facet * max(0.0, share)
+        against += weights.contradiction if share < 0 else 0.0
     if question.years:
         share = _year_share(question, entry, row=row, column=column)
-        total += weights["year"]
-        got += weights["year"] * share
+        total += weights.year
+        got += weights.year * share
     if question.forms:
-        total += weights["form"]
-        got += weights["form"] * _form_share(question.forms, entry)
+        total += weights.form
+        got += weights.form * _form_share(question.forms, entry)
     own = (row.own - entry.common_words) | column.own
     unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     if cell["col_path"] in entry.continued:
-        against += weights["continuation"]
+        against += weights.continuation
     score = got / total if total else 0.0
-    if said < weights["least_words"] * spoken:
-        score *= said / (weights["least_words"] * spoken)
+    if said < weights.least_words * spoken:
+        score *= said / (weights.least_words * spoken)
     return CellWeights(score, against, unasked / (1 + sum(rarity.get(word, 0.0) for word in own)))
 
 
 def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
     """Return the weight of a question's word by where it is printed: the nearer to the cell, the more it counts."""
-    weights = load_family("table_lookup")["weights"]
+    weights = load_table_lookup().weights
     if word in row.words or word in column.words:
-        return float(weights["row"])
+        return float(weights.row)
     if word in entry.title_words:
-        return float(weights["title"])
+        return float(weights.title)
     if word in entry.heading_words:
-        return float(weights["heading"])
+        return float(weights.heading)
     if word in entry.mention_words:
-        return float(weights["mention"])
-    return float(weights["beside"]) if word in entry.nearby_words(cell) else 0.0
+        return float(weights.mention)
+    return float(weights.same_row) if word in entry.nearby_words(cell) else 0.0
 
 
 def _number_shares(
@@ -117,7 +117,7 @@ def _number_shares(
     A range that no number of the question selects counts against the cell. Counted separately: headers that count the
     same thing as a number of the question and have another value.
     """
-    weights = load_family("table_lookup")["weights"]
+    weights = load_table_lookup().weights
     open_ranges = [*row.ranges, *column.ranges]
     pairs = sorted(
         ((_fit(number, found, nouns), i, k) for i, number in enumerate(question.numbers)
@@ -136,11 +136,11 @@ def _number_shares(
         if not share:
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
             is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
-            share = max(0.6 * outside, weights["beside"] if is_nearby else 0.0)
-        shares.append((share, weights["number"]))
+            share = max(0.6 * outside, weights.same_row if is_nearby else 0.0)
+        shares.append((share, weights.number))
     unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
     if unused:
-        shares.append((0.0, weights["unasked_number"] * len(unused)))
+        shares.append((0.0, weights.unasked_number * len(unused)))
     missed = [number for i, number in enumerate(question.numbers) if i not in met]
     others = sum(any(_counts_other(number, *pair) for pair in unused) for number in missed)
     return shares, others
@@ -148,19 +148,19 @@ def _number_shares(
 
 def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
     """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
-    weights = load_family("table_lookup")["weights"]
+    weights = load_table_lookup().weights
     if not found.holds(number):
         return 0.0
     shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
     if shared:
         missing = 1 - shared / sum(1 / (1 + distance) for _, distance in number.nouns)
-        return 1.0 - float(weights["noun_share"]) * missing
+        return 1.0 - float(weights.noun_share) * missing
     is_count = not (number.is_percent or number.is_money or number.value > 100)
     if found.is_money and is_count:
-        return float(weights["count_as_money"])
+        return float(weights.count_as_money)
     if number.nouns and nouns and is_count:
-        return float(weights["noun_missing"])
-    return float(weights["noun_unknown"])
+        return float(weights.noun_missing)
+    return float(weights.noun_unknown)
 
 
 def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
@@ -168,7 +168,7 @@ def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
     if forms & set(entry.context.forms):
         return 1.0
     named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
-    return float(load_family("table_lookup")["weights"]["form_named"]) if named else 0.0
+    return float(load_table_lookup().weights.form_named) if named else 0.0
 
 
 def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:

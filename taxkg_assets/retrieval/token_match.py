@@ -15,7 +15,7 @@ import numpy.typing as npt
 from taxkg_assets.retrieval.encoder import Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.facts import Floats, Ints
 from taxkg_assets.retrieval.token_memory import TokenMemory, digest_text
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 
 _NO_TOKEN = -1
 """Only token of an empty passage; no vector is near it."""
@@ -137,7 +137,7 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
     Returns:
         Distinct passages. A change of few passages changes few of them.
     """
-    count: int = load_family("ranking")["tokens"]["sample"]
+    count: int = load_ranking().tokens.sample
     return sorted(set(texts), key=digest_text)[:count]
 
 

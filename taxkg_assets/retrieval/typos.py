@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from string import ascii_lowercase
 
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.lexical import Vocabulary, find_terms
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import Typos, load_ranking
 
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
 
@@ -30,11 +30,11 @@ def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tu
     Source:
         rules/ranking.yaml, `typos`.
     """
-    limits = load_family("ranking")["typos"]
+    limits = load_ranking().typos
     corrections: dict[str, str] = {}
     for match in _WORD.finditer(query):
         word, is_name = match[0], match[0] != match[0].lower() and match.start() > 0
-        if len(word) < limits["letters"] or is_name or word in corrections:
+        if len(word) < limits.letters or is_name or word in corrections:
             continue
         lower = word.lower()
         if _is_unknown(lower, vocabulary, encoder) and (corrected := _find_nearest(lower, vocabulary, encoder, limits)):
@@ -54,15 +54,15 @@ def _is_one_token(word: str, encoder: Encoder) -> bool:
     return len(encoder.find_tokens([word])[0]) == 1
 
 
-def _find_nearest(word: str, vocabulary: Vocabulary, encoder: Encoder, limits: Mapping[str, int]) -> str | None:
+def _find_nearest(word: str, vocabulary: Vocabulary, encoder: Encoder, limits: Typos) -> str | None:
     """Return the word one change away whose term is in most rows; a short word becomes a word of one token only."""
-    best, most = None, limits["rows"] - 1
+    best, most = None, limits.rows - 1
     for other in _change_once(word):
         terms = find_terms(other)
-        place = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits["letters"] else None
+        place = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits.letters else None
         if place is not None and (often := int(vocabulary.frequencies[place])) > most:
             best, most = other, often
-    is_long = len(word) >= limits["long"]
+    is_long = len(word) >= limits.long
     return best if best is not None and (is_long or _is_one_token(best, encoder)) else None
 
 

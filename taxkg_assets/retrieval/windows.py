@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taxkg_assets.retrieval.facts import Ints, PassageFacts
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 
 SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id", "terms")
 """Columns of the rows that are returned."""
@@ -68,14 +68,14 @@ class Windows:
         """
         if row in self.used:
             return []
-        limits = load_family("ranking")["windows"]
+        limits = load_ranking().windows
         chosen = {row}
         if self.level == "auto" and self._scopes(row):
-            is_wide = self.grown < limits["wide"]
-            self._take_ranked(row, chosen, budget=limits["words"] if is_wide else limits["narrow"])
-            self._take_adjacent(row, chosen, budget=limits["neighbours"] if is_wide else 0)
+            is_wide = self.grown < limits.wide
+            self._take_ranked(row, chosen, budget=limits.words if is_wide else limits.narrow)
+            self._take_adjacent(row, chosen, budget=limits.neighbors if is_wide else 0)
         else:
-            self._take_adjacent(row, chosen, budget=limits["words"])
+            self._take_adjacent(row, chosen, budget=limits.words)
         self.grown += 1
         rows = sorted(chosen)
         self.used.update(rows)
@@ -120,7 +120,7 @@ class Windows:
 
     @cached_property
     def _best(self) -> Ints:
-        return np.array(self.ranked[: load_family("ranking")["windows"]["ranked"]], dtype=np.int64)
+        return np.array(self.ranked[: load_ranking().windows.ranked], dtype=np.int64)
 
     def _take_adjacent(self, row: int, chosen: set[int], *, budget: int) -> None:
         """Add the rows after and before the hit, within the budget."""

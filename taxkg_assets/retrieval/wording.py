@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.prompts.contract import Block, Claim, Proposer
 from taxkg_assets.prompts.tasks import ANSWERS, RELEVANCE_GRADING, QuestionItem
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.llm import load_llm
 
 _HEADING, _PASSAGE = "heading", "passage"
 _CITATION = re.compile(r"\s*\[\d+\]")
@@ -96,13 +96,13 @@ def blend_relevance(relevance: float, question: str, results: Sequence[Result], 
     (judged,) = proposer.propose(RELEVANCE_GRADING, [_make_item(question, results)])
     if judged.created_by != "llm" or judged.proposal is None:
         return relevance
-    share: float = load_family("llm")["reading"]["opinion_share"]
+    share: float = load_llm().reading.opinion_share
     return (1 - share) * relevance + share * judged.proposal.grade
 
 
 def _make_item(question: str, results: Sequence[Result]) -> QuestionItem:
     """Return the question with the first passages, each below its headings."""
-    shown = results[: load_family("llm")["reading"]["passages"]]
+    shown = results[: load_llm().reading.passages]
     blocks = [
         Block(element_id=f"{name}-{result.rank}", text=text, role=name)
         for result in shown

@@ -11,7 +11,6 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.compat import record_runs_at
@@ -27,6 +26,7 @@ from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, W
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.store import BUILD, TRAINING, Store
+from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged

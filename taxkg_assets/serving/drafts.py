@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.rules.verification import read_limits
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.settings import Settings
 from taxkg_assets.verification.verdicts import Rectangle
 
@@ -85,7 +85,7 @@ def read_file(path: Path) -> DraftFile:
     if not path.is_file():
         raise DraftError(f"{path} is not a file: name a text, Markdown or PDF file.")
     with path.open("rb") as opened:
-        return read_bytes(opened.read(read_limits().draft_bytes + 1), name=path.name)
+        return read_bytes(opened.read(load_verification().limits.draft_bytes + 1), name=path.name)
 
 
 def read_bytes(data: bytes, *, name: str) -> DraftFile:
@@ -101,7 +101,7 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     Raises:
         DraftError: It is too large, no text, or a PDF that cannot be read.
     """
-    most = read_limits().draft_bytes
+    most = load_verification().limits.draft_bytes
     if len(data) > most:
         raise DraftError(f"{name} has more than {most / 1e6:g} MB: split it and check the parts.")
     if data.startswith(_PDF):
@@ -152,11 +152,12 @@ def _read_pdf(data: bytes, *, name: str) -> DraftFile:
             source_root=folder,
             is_text=False,
             code_version="",
-            max_pages=read_limits().pdf_pages,
+            max_pages=load_verification().limits.pdf_pages,
             folder=str(Path(folder) / "frames"),
             table_engine=settings.table_engine,
         )
-        limits = Limits(min(settings.document_seconds, read_limits().pdf_seconds), settings.document_memory_mb)
+        seconds = min(settings.document_seconds, load_verification().limits.pdf_seconds)
+        limits = Limits(seconds, settings.document_memory_mb)
         (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
         if not outcome.is_read:
             raise DraftError(f"{name} cannot be read as a PDF: {outcome.reason} {outcome.remedy}")

@@ -148,6 +148,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         found = service.ask(question, k=max(k, 5), form=form, year=year, document=document)
         return reply_answer(found, k=k)
 
+    # arguments: each is a field of the tool that agents see, nearly all with a default
     @server.tool(annotations=READS)
     @_explained
     def search(

@@ -13,7 +13,7 @@ import polars as pl
 
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.rules.verification import read_limits, read_thresholds
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
 from taxkg_assets.verification.claims import Claim, read_claim
@@ -79,7 +79,7 @@ class Checker:
         unchecked = 0
         for number, (statement, claim) in enumerate(claims):
             is_late = seconds is not None and time.monotonic() - started > seconds
-            if is_late or number >= read_limits().statements:
+            if is_late or number >= load_verification().limits.statements:
                 unchecked += 1
             else:
                 findings.append(self._check_statement(statement, claim, draft))
@@ -111,7 +111,7 @@ class Checker:
         decision = decide(rows)
         if decision.verdict is Verdict.supported or not claim.values:
             return decision, explain_decision(decision)
-        if any(row.agrees and row.score >= read_thresholds().contradiction for row in rows):
+        if any(row.agrees and row.score >= load_verification().thresholds.contradiction for row in rows):
             return decision, explain_decision(decision)  # the documents named state its values: not those of another
         elsewhere = self._find_elsewhere(claim, own, found.others, decision)
         return elsewhere or (decision, explain_decision(decision))
@@ -149,7 +149,7 @@ class Checker:
         self, claim: Claim, own: Sequence[str], others: Sequence[str], decision: Decision
     ) -> tuple[Decision, str] | None:
         """Find the statement in another revision or form, where the documents that it names do not support it."""
-        least = read_thresholds().elsewhere
+        least = load_verification().thresholds.elsewhere
         for name in others[:OTHER_REVISIONS]:
             for row in self._compare(claim, [name]):
                 if supports(row, least_score=least):
@@ -282,6 +282,7 @@ class Checker:
 
     # --------------------------------------------------------------------------------------------- evidence
 
+    # arguments: one per field of the finding
     def _finding(
         self,
         draft: DraftFile,

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
@@ -104,8 +105,8 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     plain = _blank(text, blanks)
     wording = _without_scaffold(read_wording(plain, language=language), language=language)
     weights = read_weights(wording.words, language=language)
-    light = _read_words("light_words", language) | _read_words("addressees", language)
-    factor: float = load_family("verification")["light_weight"]
+    light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
+    factor: float = load_verification().light_weight
     weights = {word: weight * (factor if word in light else 1.0) for word, weight in weights.items()}
     every = tuple(dict.fromkeys((*values, *keys, *named)))
     return Claim(text, " ".join(plain.split()), subject, every, wording, weights)
@@ -227,11 +228,10 @@ def _overlaps_any(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bo
 
 
 def _without_scaffold(wording: Wording, *, language: Language) -> Wording:
-    free = _read_words("scaffold_words", language)
+    free = _expand(load_verification().scaffold_words, language)
     clauses = tuple(replace(own, words=own.words - free) for own in wording.clauses if own.words - free)
     return Wording(clauses, wording.words - free)
 
 
-def _read_words(group: str, language: Language) -> Words:
-    words: Sequence[str] = load_family("verification")[group]
+def _expand(words: Sequence[str], language: Language) -> Words:
     return frozenset(words) | find_words(" ".join(words), language=language)

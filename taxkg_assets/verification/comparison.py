@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from taxkg_assets.rules.loader import load_rules
-from taxkg_assets.rules.verification import read_thresholds
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
@@ -88,7 +88,7 @@ class Comparison:
     @property
     def score(self) -> float:
         """Return coverage and similarity blended, 0 to 1."""
-        blend = read_thresholds().blend
+        blend = load_verification().thresholds.blend
         return (1 - blend) * self.coverage + blend * self.similarity
 
     @property
@@ -96,7 +96,7 @@ class Comparison:
         """Return the score by which passages are ordered: those that state the claim's values come first."""
         total = len(self.matched) + len(self.differences) + len(self.unmatched)
         share = len(self.matched) / total if total else 0.0
-        return self.score + read_thresholds().value_bonus * share - _POINTER_LOSS * self.is_pointer
+        return self.score + load_verification().thresholds.value_bonus * share - _POINTER_LOSS * self.is_pointer
 
     @property
     def agrees(self) -> bool:
@@ -112,7 +112,7 @@ def score_coverage(claim: Claim, own: Words, place: Words) -> float:
         own: Words of the passage.
         place: Words of its headings and of the sentence before.
     """
-    context = read_thresholds().context
+    context = load_verification().thresholds.context
     total = sum(claim.weights.values())
     found = 0.0
     for word, weight in claim.weights.items():
@@ -188,7 +188,7 @@ def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
     """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing."""
     is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
     is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
-    is_order = load_rules("verification", "imperatives")[0].pattern.search(passage.text) is not None
+    is_order = find_rule("verification", "imperatives", "order").pattern.search(passage.text) is not None
     if is_denied or is_sentence or is_order or not passage.headings[1:]:
         return False
     nearest = fold(passage.headings[-1])
@@ -209,7 +209,7 @@ def compare_nearest(
     Returns:
         Comparisons, best score first.
     """
-    bounds = read_thresholds()
+    bounds = load_verification().thresholds
     least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
     rated = []
     for number, passage in enumerate(passages):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.verification import read_thresholds
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.comparison import Comparison
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.verdicts import Verdict
@@ -40,7 +40,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         row: The comparison.
         least_score: Score that it must reach; the rules' own where it is not given.
     """
-    bounds = read_thresholds()
+    bounds = load_verification().thresholds
     return (
         row.agrees
         and not row.is_stronger
@@ -65,7 +65,7 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     Args:
         row: The comparison.
     """
-    bounds = read_thresholds()
+    bounds = load_verification().thresholds
     is_near = row.score >= bounds.contradiction and row.own_coverage >= bounds.own_coverage
     if not is_near or row.is_pointer or row.unmatched or row.missing_weight >= bounds.missing_weight:
         return ()
@@ -92,7 +92,7 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     if not rows:
         return Decision(Verdict.not_found)
     support = _choose(rows)
-    least = max(row.score for row in rows) - read_thresholds().near_best
+    least = max(row.score for row in rows) - load_verification().thresholds.near_best
     against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
     if support is not None:
         for row, found in against:
@@ -106,7 +106,7 @@ def decide(rows: Sequence[Comparison]) -> Decision:
         if rival is None:
             return Decision(Verdict.contradicted, row, found)
         return Decision(Verdict.unclear, rival)
-    near = rows[0].score >= read_thresholds().score
+    near = rows[0].score >= load_verification().thresholds.score
     return Decision(Verdict.unclear if near else Verdict.not_found, rows[0])
 
 
@@ -139,7 +139,7 @@ def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison
 
 def _says_so_nearly(other: Comparison, row: Comparison) -> bool:
     """Return whether a passage states the claim's values and most of its words, though too few to support it."""
-    bounds = read_thresholds()
+    bounds = load_verification().thresholds
     is_same = other.agrees and not other.is_of_others and other.agreement >= bounds.agreement
     return is_same and other.coverage >= row.coverage - _FARTHER
 
@@ -150,12 +150,12 @@ def _contradicts_within(other: Comparison, row: Comparison) -> bool:
     is_part = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
     if not is_part or not whole.start <= part.start < whole.end:
         return False
-    is_opposite = other.agreement <= read_thresholds().disagreement and other.own_coverage >= _PART
+    is_opposite = other.agreement <= load_verification().thresholds.disagreement and other.own_coverage >= _PART
     return is_opposite or bool(find_contradiction(other))
 
 
 def _denies_the_rest(other: Comparison, row: Comparison) -> bool:
     """Return whether another passage holds every word that the supporting one lacks, and says the contrary."""
-    bounds = read_thresholds()
+    bounds = load_verification().thresholds
     is_contrary = other.agrees and other.agreement <= bounds.disagreement and other.score >= bounds.score
     return bool(row.absent) and is_contrary and not row.absent & other.absent

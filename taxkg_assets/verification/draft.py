@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.rules.verification import read_limits
 
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•▪◦]|\d{1,3}[.)]|[a-z][.)])\s+")
@@ -139,7 +139,7 @@ def _find_statements(text: str, blocks: list[_Block]) -> Iterator[Statement]:
             words = _strip_markup(body[start:end])
             if _WORD.search(words):
                 opened = lead_in if block.kind == "item" else ""
-                most = read_limits().statement_characters
+                most = load_verification().limits.statement_characters
                 yield Statement(words[:most], offset + start, offset + end, path, opened)
         if block.kind == "text":
             last = _strip_markup(body[ranges[-1][0] : ranges[-1][1]]) if ranges else ""
@@ -152,7 +152,7 @@ def _strip_markup(text: str) -> str:
 
 
 def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement]) -> Iterator[Quotation]:
-    least = read_limits().quotation_words
+    least = load_verification().limits.quotation_words
     for block in blocks:
         if block.kind == "quote":
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.wording import Clause, Wording, Words, find_opposites, find_words, match_word
 
@@ -47,7 +47,7 @@ def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
     Source:
         rules/verification.yaml, `senses`.
     """
-    senses: Sequence[str] = load_family("verification")["senses"]
+    senses: Sequence[str] = load_verification().senses
     telling = frozenset().union(*(clause.opposites for clause in one.clauses)) & frozenset(senses)
     stems = find_words(" ".join(telling), language=language) & one.words
     return any(not match_word(stem, words) for stem in stems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taxkg_assets.rules.verification import read_thresholds
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import KEY_KINDS, Claim
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
@@ -42,7 +42,7 @@ class Shortlist:
         Args:
             claim: The claim.
         """
-        bounds = read_thresholds()
+        bounds = load_verification().thresholds
         total = sum(claim.weights.values()) or 1.0
         scores: dict[int, float] = {}
         for word, weight in claim.weights.items():

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.claims import load_claims
 
 _FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
@@ -127,7 +128,7 @@ def _read_figure(printed: str, scale: str) -> str:
         return ordinal[1]
     if plain in _ORDINALS:
         return str(_ORDINALS.index(plain) + 2)
-    words: dict[str, int] = load_family("claims")["numbers"]["units"]
+    words: dict[str, int] = load_claims().numbers.units
     if plain in words:
         return str(words[plain])
     if scale:
@@ -143,7 +144,7 @@ def _read_unit(printed: str) -> str:
 def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
     """Find comparing words: start, end, direction, and the side on which the figure is written."""
     found: list[tuple[int, int, str, str]] = []
-    rules = (*load_rules("verification", "no_denials")[:1], *load_rules("claims", "comparators"))
+    rules = (find_rule("verification", "no_denials", "bound"), *load_rules("claims", "comparators"))
     for rule in rules:
         for match in rule.pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _, _ in found):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
 
@@ -77,15 +78,14 @@ def read_wording(text: str, *, language: Language) -> Wording:
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
         force, has_verb = (
             _read_force(part),
-            load_rules("verification", "predicates")[0].pattern.search(part) is not None,
+            find_rule("verification", "predicates", "verb").pattern.search(part) is not None,
         )
         denials = sum(len(rule.pattern.findall(part)) for rule in load_rules("verification", "denials"))
         is_condition, is_exception = (
             rule.pattern.match(part) is not None for rule in load_rules("verification", "conditions")
         )
         heads, reach = _find_denied(part, language=language)
-        for rule in load_rules("verification", "denials")[:1]:
-            part = rule.pattern.sub(" ", part)
+        part = find_rule("verification", "denials", "negative_word").pattern.sub(" ", part)
         words = find_words(part, language=language)
         if words:
             clauses.append(
@@ -130,7 +130,7 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     """Find the first content word after each denial, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
-    for match in load_rules("verification", "word_denials")[0].pattern.finditer(part):
+    for match in find_rule("verification", "word_denials", "not").pattern.finditer(part):
         after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
         heads |= set(after[:1])
         reach |= set(after[1:])
@@ -143,7 +143,7 @@ def _read_force(part: str) -> str:
 
 
 def _split_clauses(text: str) -> list[str]:
-    pattern = load_rules("verification", "clause_ends")[0].pattern
+    pattern = find_rule("verification", "clause_ends", "joint").pattern
     parts, start = [], 0
     for match in pattern.finditer(text):
         parts.append(text[start : match.start()])
@@ -153,7 +153,7 @@ def _split_clauses(text: str) -> list[str]:
 
 def _join_relatives(parts: Sequence[str]) -> list[str]:
     """Join a relative clause without a denial of its own to the clause that it belongs to: one polarity holds both."""
-    relative = load_rules("verification", "relatives")[0].pattern
+    relative = find_rule("verification", "relatives", "which_one").pattern
     denials = load_rules("verification", "denials")
     joined: list[str] = []
     for part in parts:
@@ -169,7 +169,7 @@ def _join_relatives(parts: Sequence[str]) -> list[str]:
 def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
     """Return the first stem of its group for each stem that has synonyms."""
     found: dict[str, str] = {}
-    for group in load_family("verification")["alike"]:
+    for group in load_verification().alike:
         stems = [stem for word in group for stem in find_terms(word)]
         for stem in stems:
             found.setdefault(stem, stems[0])
@@ -180,7 +180,7 @@ def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
 def find_opposites() -> Mapping[str, frozenset[str]]:
     """Return the contraries of each word that has some (rules/verification.yaml, `opposites`)."""
     found: dict[str, set[str]] = {}
-    pairs: Sequence[Sequence[str]] = load_family("verification")["opposites"]
+    pairs: Sequence[Sequence[str]] = load_verification().opposites
     for one, other in pairs:
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)

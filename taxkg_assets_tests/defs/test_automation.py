@@ -14,13 +14,13 @@ import pytest
 
 from taxkg_assets.definitions import defs
 from taxkg_assets.defs import automation
-from taxkg_assets.defs._table import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.recovery import report_dead_run
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import WORK_TAG, Home
 from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
 

@@ -176,7 +176,7 @@ def test_a_broken_contract_writes_nothing_and_stops_what_follows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same wiring as every table, around a builder that breaks its schema."""
-    from taxkg_assets.defs import _table, io_manager
+    from taxkg_assets.defs import io_manager, table_asset
 
     def build_spans(documents: pl.DataFrame) -> pl.DataFrame:
         return schemas.Spans.sample(2).with_columns(page=pl.lit(0, dtype=pl.Int32))
@@ -192,10 +192,10 @@ def test_a_broken_contract_writes_nothing_and_stops_what_follows(
     names = ("Documents", "Spans", "Elements")
     builders = (build_documents, build_spans, build_elements)
     alone = Pipeline()
-    for module in (_table, io_manager, gates):
+    for module in (table_asset, io_manager, gates):
         monkeypatch.setattr(module, "PIPELINE", alone)
-    monkeypatch.setattr(_table, "asset_arguments", lambda *_, **__: {})
-    assets = [_table.table(getattr(schemas, n), b, group="x") for n, b in zip(names, builders, strict=True)]
+    monkeypatch.setattr(table_asset, "asset_arguments", lambda *_, **__: {})
+    assets = [table_asset.table(getattr(schemas, n), b, group="x") for n, b in zip(names, builders, strict=True)]
     home = Home(home=str(tmp_path))
     result = dg.materialize(
         assets,

@@ -14,6 +14,7 @@ from taxkg_assets.retrieval.encoder import Vectors
 from taxkg_assets.retrieval.fuse import find_top
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.scores import BestRows, NearRows
+from taxkg_assets.rules.models.ranking import Codes
 
 
 def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:
@@ -54,7 +55,7 @@ def test_of_very_many_numbers_about_as_many_as_asked_for_are_found() -> None:
 
 @pytest.mark.parametrize("kept", [range(10), range(5), range(1)])
 def test_codes_find_the_nearest_rows_that_pass(kept: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "_limits", lambda: {"compared": 1_000, "thinned": 4, "oversize": 1.5})
+    monkeypatch.setattr(scores, "_limits", lambda: Codes(compared=1_000, thinned=4, oversize=1.5))
     vectors = _draw(6_000, 64)
     meaning = vectors[77] + 0.3 * vectors[1_200]
     facts, documents = _facts(len(vectors)), np.isin(np.arange(10), list(kept))

@@ -26,6 +26,7 @@ from taxkg_assets.retrieval.known import TERMED, build_known
 from taxkg_assets.retrieval.levels import build_units
 from taxkg_assets.retrieval.lexical import build_lexical
 from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.rules.models.ranking import Codes
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
@@ -83,13 +84,13 @@ def test_self_checks_see_an_index_that_holds_something_else(index_rows: pl.DataF
 def test_codes_keep_the_recall_of_the_law_at_a_size_where_bits_choose(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scores, "_limits", lambda: {"compared": 800, "thinned": 8, "oversize": 1.5})
+    monkeypatch.setattr(scores, "_limits", lambda: Codes(compared=800, thinned=8, oversize=1.5))
     draw = np.random.default_rng(seed)
     topics = np.repeat(draw.standard_normal((400, 384)), 50, axis=0)
     raw = (topics + 0.8 * draw.standard_normal(topics.shape)).astype(np.float32)
     vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
     assert score_self_check(build_codes(vectors), vectors) >= 0.99
-    monkeypatch.setattr(scores, "_limits", lambda: {"compared": 20, "thinned": 8, "oversize": 1.5})
+    monkeypatch.setattr(scores, "_limits", lambda: Codes(compared=20, thinned=8, oversize=1.5))
     assert score_self_check(build_codes(vectors), vectors) < 0.99
 
 

@@ -10,7 +10,7 @@ import pytest
 from taxkg_assets.retrieval.encoder import TokenVectors, Vectors
 from taxkg_assets.retrieval.token_match import RememberingTokens, TokenIndex, build_token_index, draw_sample
 from taxkg_assets.retrieval.token_memory import TokenMemory, digest_text, read_memory
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 WORDS = ("harbour", "berth", "rent", "port", "duty")
@@ -68,8 +68,14 @@ def test_a_question_without_tokens_is_near_nothing(index: TokenIndex) -> None:
     assert _score(index, "unknown words alone") == [0.0] * 4
 
 
+def _limit_sample(monkeypatch: pytest.MonkeyPatch, passages: int) -> None:
+    rules = load_ranking()
+    changed = rules.model_copy(update={"tokens": rules.tokens.model_copy(update={"sample": passages})})
+    monkeypatch.setattr("taxkg_assets.retrieval.token_match.load_ranking", lambda: changed)
+
+
 def test_a_token_outside_the_sample_has_its_own_vector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(load_family("ranking")["tokens"], "sample", 1)
+    _limit_sample(monkeypatch, 1)
     texts = ["harbour", "port"]
     (drawn,) = draw_sample(texts)
     built = build_token_index(texts, encoder=WordEncoder())
@@ -110,7 +116,7 @@ def _list_bytes(index: TokenIndex) -> list[bytes]:
 
 
 def test_only_new_passages_are_read_and_the_index_is_that_of_an_empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(load_family("ranking")["tokens"], "sample", 2)
+    _limit_sample(monkeypatch, 2)
     before = ["harbour berth", "rent", "", "duty rent"]
     memory = TokenMemory()
     build_token_index(before, encoder=CountingEncoder(), memory=memory)

@@ -12,7 +12,7 @@ import pytest
 from taxkg_assets.retrieval.lexical import Vocabulary, find_terms
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.retrieval.typos import correct_typos
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
 PRINTED = ["harbor", "ledger", "deduction", "amortization", "lodging", "vested"]
@@ -66,12 +66,14 @@ def test_other_words_stay(vocabulary: Vocabulary, query: str) -> None:
 
 
 def test_rare_terms_are_no_corrections(vocabulary: Vocabulary) -> None:
-    rare = Vocabulary(vocabulary.terms, np.full(len(vocabulary.terms), load_family("ranking")["typos"]["rows"] - 1))
+    rare = Vocabulary(vocabulary.terms, np.full(len(vocabulary.terms), load_ranking().typos.rows - 1))
     assert correct_typos("legder", vocabulary=rare, encoder=WordEncoder()) == ("legder", {})
 
 
 def test_a_search_says_what_it_corrected(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(load_family("ranking")["typos"], "rows", 1)
+    rules = load_ranking()
+    changed = rules.model_copy(update={"typos": rules.typos.model_copy(update={"rows": 1})})
+    monkeypatch.setattr("taxkg_assets.retrieval.typos.load_ranking", lambda: changed)
     monkeypatch.setattr("taxkg_assets.retrieval.typos._is_one_token", lambda word, encoder: word != "habrour")
     right, wrong = searcher.search("harbour rent", k=3), searcher.search("habrour rent", k=3)
     assert [row.chunk_id for row in wrong] == [row.chunk_id for row in right]

@@ -60,7 +60,11 @@ class FormFields:
 def find_form_fields(source: Source) -> FormFields:
     """Join the fields of a document's pages to its template by the paths of their names.
 
-    Returns: one entry per field that can be filled in, push buttons left out, in the template's order on each page.
+    Args:
+        source: Pages of the document.
+
+    Returns:
+        One entry per field that can be filled in, push buttons left out, in the template's order on each page.
     """
     template = read_form_template(source.template)
     known = {entry.name: entry for entry in template.fields}

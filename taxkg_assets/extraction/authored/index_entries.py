@@ -60,8 +60,12 @@ class _Level:
 def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
     """Find the entries that links belong to.
 
-    Args:    page: the page. links: its links.
-    Returns: entries by the links' positions; a link in running text has none.
+    Args:
+        page: The page.
+        links: Its links.
+
+    Returns:
+        Entries by the links' positions; a link in running text has none.
     """
     numbers = [ix for ix, link in enumerate(links) if is_page_number(link.text) and link.first_span >= 0]
     if not numbers:

@@ -64,8 +64,12 @@ class _Covered:
 def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
     """Find the links of a document in the order of its pages, and why some were left out.
 
-    Args:    source: the document, pages upright. places: its named places.
-    Returns: links whose target lies in the document or is an address of the web or of mail.
+    Args:
+        source: The document, pages upright.
+        places: Its named places.
+
+    Returns:
+        Links whose target lies in the document or is an address of the web or of mail.
     """
     by_page: dict[int, list[LinkArea]] = {}
     reasons: dict[str, None] = {}

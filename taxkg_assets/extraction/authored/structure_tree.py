@@ -47,8 +47,11 @@ class TagPlace:
 def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     """Find the place of each tag of a page.
 
-    Args:    tags: `Page.tags`, parents before children.
-    Returns: one place a tag, in the same order.
+    Args:
+        tags: `Page.tags`, parents before children.
+
+    Returns:
+        One place a tag, in the same order.
     """
     places: list[TagPlace] = []
     for ix, tag in enumerate(tags):
@@ -58,12 +61,20 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
 
 
 def tags_heading(tags: Sequence[Tag]) -> bool:
-    """Decide whether any tag of a page is a heading."""
+    """Return whether any tag of a page is a heading.
+
+    Args:
+        tags: Structure tags of the page, parents before children.
+    """
     return any(tag.kind in _HEADINGS for tag in tags)
 
 
 def tags_table(tags: Sequence[Tag]) -> bool:
-    """Decide whether any tag of a page is a table."""
+    """Return whether any tag of a page is a table.
+
+    Args:
+        tags: Structure tags of the page, parents before children.
+    """
     return any(tag.kind == "Table" for tag in tags)
 
 

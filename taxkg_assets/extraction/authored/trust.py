@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.authored import Limits, load_authored
+from taxkg_assets.rules.models.roles import load_roles
 
 TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
 ONE_PICTURE = "Structure tags call the text of the page a picture."
@@ -38,7 +39,7 @@ class TagTrust:
 
     def wants_tags(self, *, widget_count: int) -> bool:
         """Decide whether the tags of a page are worth reading: on the face of a form its template says more."""
-        return bool(widget_count < load_family("roles")["thresholds"]["face_widgets"])
+        return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:
         """Decide why a page must not be read by its structure tags.
@@ -47,42 +48,45 @@ class TagTrust:
         Returns: the reason in one sentence; "" where the tags can be trusted.
         """
         limits = _limits()
-        margin = limits["margin_frac"] * page.height_pt
+        margin = limits.margin_frac * page.height_pt
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
         counts = [_letter_count(span) for span in spans]
         total = sum(counts)
-        if total < limits["least_chars"]:
+        if total < limits.least_chars:
             return TOO_LITTLE_TEXT
         paragraphs = _collect(page, spans, counts)
         tagged = sum(paragraph.char_count for paragraph in paragraphs)
-        if tagged < limits["tagged_frac"] * total:
+        if tagged < limits.tagged_frac * total:
             return f"Structure tags hold only {tagged / total:.0%} of the text."
         headings = [paragraph for paragraph in paragraphs if paragraph.place.level > 0]
         headed = sum(paragraph.char_count for paragraph in headings)
         longest = max((paragraph.char_count for paragraph in headings), default=0)
-        if headed > limits["long_heading_frac"] * total and longest > limits["heading_chars"]:
+        if headed > limits.long_heading_frac * total and longest > limits.heading_chars:
             return f"Structure tags call {headed / total:.0%} of the text headings."
         drawn = sum(paragraph.char_count for paragraph in paragraphs if paragraph.place.figure_ix >= 0)
-        if drawn > limits["figure_frac"] * total:
+        if drawn > limits.figure_frac * total:
             return ONE_PICTURE
         heaped = sum(paragraph.char_count for paragraph in paragraphs if _is_heap(paragraph))
-        if heaped > limits["heap_frac"] * total:
+        if heaped > limits.heap_frac * total:
             return f"Structure tags run {heaped / total:.0%} of the text together."
         disorder = _disorder(paragraphs)
-        if disorder > limits["disorder_frac"]:
+        if disorder > limits.disorder_frac:
             return f"The order of the structure tags contradicts the page at {disorder:.0%} of its paragraphs."
         return ""
 
 
 def is_picture(page: Page) -> bool:
-    """Decide whether the tags call a page one picture: it floats in the text around it, as a table or chart does."""
+    """Return whether the tags call a page one picture: it floats in the text around it, as a table or chart does.
+
+    Args:
+        page: Page with its spans, rules and fields.
+    """
     return page.distrust == ONE_PICTURE
 
 
 @cache
-def _limits() -> dict[str, float]:
-    loaded: dict[str, float] = load_family("authored")["limits"]
-    return loaded
+def _limits() -> Limits:
+    return load_authored().limits
 
 
 def _letter_count(span: Span) -> int:
@@ -113,8 +117,8 @@ def _is_heap(paragraph: _Paragraph) -> bool:
     rises = falls = 0
     for above, below in pairwise(paragraph.spans):
         step = (below.y1 - above.y1) / max(above.size_pt, 1.0)
-        falls += step > _limits()["jump_sizes"]
-        rises += step < -_limits()["jump_sizes"]
+        falls += step > _limits().jump_sizes
+        rises += step < -_limits().jump_sizes
     return falls > 0 or rises > 2
 
 

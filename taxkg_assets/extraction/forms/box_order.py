@@ -40,7 +40,7 @@ def find_face_columns(
 
 
 def _with_room(item: Item) -> Item:
-    return Item(item.x0, item.y0, item.x1 - limits()["cell_room_pt"], item.y1, None, item.region_ix)
+    return Item(item.x0, item.y0, item.x1 - limits().cell_room_pt, item.y1, None, item.region_ix)
 
 
 def _counted(items: Sequence[Item], box_keys: Mapping[int, str]) -> list[tuple[Item, tuple[int, str]]]:
@@ -53,7 +53,7 @@ def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[I
     Args:   items: in rows, from top to bottom. box_keys: the key of each region that is a box.
     """
     counted = _counted(items, box_keys)
-    if len(counted) < thresholds()["column_boxes"]:
+    if len(counted) < thresholds().column_boxes:
         return list(items)
     starts = _find_starts([item for item, _ in counted])
     down = sorted(counted, key=lambda pair: (_column_of(pair[0], starts), pair[0].y0))
@@ -79,13 +79,13 @@ def _find_starts(boxes: Sequence[Item]) -> list[float]:
     """Find where the columns of boxes begin, from left to right."""
     starts: list[float] = []
     for x in sorted(item.x0 for item in boxes):
-        if not starts or x - starts[-1] > thresholds()["box_column_pt"]:
+        if not starts or x - starts[-1] > thresholds().box_column_pt:
             starts.append(x)
     return starts
 
 
 def _column_of(item: Item, starts: Sequence[float]) -> int:
-    reach = thresholds()["box_column_pt"]
+    reach = thresholds().box_column_pt
     return max((ix for ix, start in enumerate(starts) if item.x0 >= start - reach), default=0)
 
 

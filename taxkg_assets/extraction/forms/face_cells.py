@@ -14,7 +14,7 @@ from taxkg_assets.extraction.layout.lines import Line, merge_lines
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.pdf.geometry import holds
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.faces import load_faces
 
 # Regions count down from here: no face has as many boxes, and numbered lines of a form begin farther down.
 _FIRST_CELL = -500
@@ -26,8 +26,12 @@ _Corners = tuple[float, float, float, float]
 def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
     """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines.
 
-    Args: least: a cell with fewer lines is left as it is; so is then one that anything else stands in, among which
-          its lines have their places.
+    Args:
+        page: Page with its spans, rules and fields.
+        items: Lines, cells and boxes of the page.
+        cells: Lines by number of the cell.
+        least: A cell with fewer lines is left as it is; so is then one that anything else stands in, among which its
+            lines have their places.
     """
     ruling = merge_rules(page.rules)
     held: dict[_Corners, list[Item]] = {}
@@ -69,8 +73,8 @@ def _find_cell(line: Line, ruling: Ruling) -> _Corners | None:
     x1 = right.at if right is not None else min(level.end for level in ends)
     y0 = above.at if above is not None else max(side.start for side in sides)
     y1 = below.at if below is not None else min(side.end for side in sides)
-    most = load_family("faces")["geometry"]
-    if y1 - y0 > most["notice_height_pt"] or x1 - x0 > most["cell_width_pt"]:
+    most = load_faces().geometry
+    if y1 - y0 > most.notice_height_pt or x1 - x0 > most.cell_width_pt:
         return None
     # A blank at a line's end may reach over the edge.
     is_inside = x0 <= line.x0 + 2 and line.x1 <= x1 + line.size and y0 <= y <= y1

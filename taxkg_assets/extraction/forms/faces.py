@@ -20,7 +20,9 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.pdf.model import Page, Source, Span, Widget
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.faces import load_faces
+from taxkg_assets.rules.models.tables import load_tables
 
 
 class FormIdentity(Protocol):
@@ -60,9 +62,13 @@ def build_faces(
 ) -> dy.DataFrame[schemas.Faces]:
     """List each box of the form once, read from the first copy that prints it with a label.
 
-    Args:     source: the document's pages. identity: form and revision; only documents of type `form` have a face.
-              found: what `find_faces` gave, where it is at hand already.
-    Returns:  one row per (document_id, box_key); none for documents without a boxed face.
+    Args:
+        source: The document's pages.
+        identity: Form and revision; only documents of type `form` have a face.
+        found: What `find_faces` gave, where it is at hand already.
+
+    Returns:
+        One row per (document_id, box_key); none for documents without a boxed face.
     """
     best: dict[str, FaceBox] = {}
     faces = found if found is not None else find_faces(source, identity=identity)
@@ -86,12 +92,12 @@ def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[Face
 
 def find_face_boxes(page: Page) -> list[FaceBox]:
     """Find the keyed boxes of every copy on a page; empty where the page shows no boxed face."""
-    decision = load_family("faces")["decision"]
-    most = load_family("tables")["drawings"]["max_rules"]
-    if not 2 * decision["boxes_with_copies"] <= len(page.rules) <= most:
+    decision = load_faces().decision
+    most = load_tables().drawings.max_rules
+    if not 2 * decision.boxes_with_copies <= len(page.rules) <= most:
         return []
     keys = _find_keys(page.spans)
-    if len(keys) < decision["boxes_with_copies"]:
+    if len(keys) < decision.boxes_with_copies:
         return []
     ruling = merge_rules(page.rules)
     has_copies = _has_copy_legend(page)
@@ -122,7 +128,7 @@ def _row(source: Source, identity: FormIdentity, box: FaceBox) -> dict[str, Any]
 def _find_keys(spans: Iterable[Span]) -> list[_Key]:
     """Find spans that begin with something shaped like a box key."""
     rules = load_rules("faces", "keys")
-    limit = load_family("faces")["geometry"]["key_size_pt"]
+    limit = load_faces().geometry.key_size_pt
     keys = []
     for span in spans:
         if span.size_pt > limit or not span.text[:1].strip():
@@ -142,8 +148,8 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
 
     Where no vertical parts a row, the keys in it do: `mates` are those that may.
     """
-    limits = load_family("faces")["geometry"]
-    span, slack = key.span, limits["line_slack_pt"]
+    limits = load_faces().geometry
+    span, slack = key.span, limits.line_slack_pt
     x, y = span.x0 + 1.5, (span.y0 + span.y1) / 2
     top, bottom = ruling.above(x, span.y0 + slack), ruling.below(x, span.y1 - slack)
     if bottom is None:
@@ -153,7 +159,7 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
     x1 = right.at if right else bottom.end
     if top is None:
         return None
-    if right is not None and x1 - x0 <= limits["key_cell_pt"] and not key.rest:
+    if right is not None and x1 - x0 <= limits.key_cell_pt and not key.rest:
         # The key has a narrow cell of its own: its label stands in the next cell of the row.
         beyond = ruling.right(x1 + slack, y)
         x1 = beyond.at if beyond else bottom.end
@@ -161,11 +167,11 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
         beside = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
         x0 = max([x0, *(span.x0 - slack for x in beside if x < span.x0)])
         x1 = min([x1, *(x - slack for x in beside if x > span.x0)])
-    near_top = span.y0 - top.at <= limits["key_from_top_pt"]
-    near_bottom = bottom.at - span.y1 <= limits["key_from_top_pt"]
-    if not (near_top or near_bottom) or span.x0 - x0 > limits["key_from_left_pt"]:
+    near_top = span.y0 - top.at <= limits.key_from_top_pt
+    near_bottom = bottom.at - span.y1 <= limits.key_from_top_pt
+    if not (near_top or near_bottom) or span.x0 - x0 > limits.key_from_left_pt:
         return None
-    if bottom.at - top.at > limits["cell_height_pt"] or not 0 < x1 - x0 <= limits["cell_width_pt"]:
+    if bottom.at - top.at > limits.cell_height_pt or not 0 < x1 - x0 <= limits.cell_width_pt:
         return None
     return _Cell(key, x0, top.at, x1, bottom.at)
 
@@ -210,7 +216,7 @@ def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
 
 def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     """Join the cell's text after the key in the PDF's own order, without amount signs and other keys' text."""
-    legend = load_family("faces")["geometry"]["legend_size_pt"]
+    legend = load_faces().geometry.legend_size_pt
     noise = load_rules("faces", "noise")
     key = cell.key.span
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
@@ -227,7 +233,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
         is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
-    text = load_rules("faces", "tails")[0].pattern.sub("", f"{text} ")
+    text = find_rule("faces", "tails", "leader_after_label").pattern.sub("", f"{text} ")
     return " ".join(text.split())
 
 
@@ -254,20 +260,20 @@ def _has_copy_legend(page: Page) -> bool:
 
 def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
     """Decide whether keyed cells count up from 1 and are enough for a face rather than lines of a schedule."""
-    decision = load_family("faces")["decision"]
+    decision = load_faces().decision
     counts = Counter(keys)
     numbers = {int(digits) for key in counts if (digits := re.sub(r"\D", "", key))}
     present = len(numbers & set(range(1, max(numbers, default=0) + 1)))
-    needed = decision["key_gap_copies_frac" if has_copies else "key_gap_frac"]
+    needed = decision.key_gap_copies_frac if has_copies else decision.key_gap_frac
     if not numbers or present < needed * max(numbers):
         return False
     if has_copies:
-        return len(counts) >= int(decision["boxes_with_copies"])
+        return len(counts) >= int(decision.boxes_with_copies)
     repeated = sum(count > 1 for count in counts.values())
-    return bool(len(counts) >= decision["boxes_alone"] and repeated <= decision["repeated_frac"] * len(counts))
+    return bool(len(counts) >= decision.boxes_alone and repeated <= decision.repeated_frac * len(counts))
 
 
 def _is_labelled(boxes: Sequence[FaceBox]) -> bool:
     """Decide whether most cells print a label, as those of a face without copies do."""
     labelled = sum(not box.is_unlabelled for box in boxes)
-    return bool(labelled >= load_family("faces")["decision"]["labelled_frac"] * len(boxes))
+    return bool(labelled >= load_faces().decision.labeled_frac * len(boxes))

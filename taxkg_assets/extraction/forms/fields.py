@@ -34,9 +34,15 @@ def build_fields(
 ) -> dy.DataFrame[schemas.Fields]:
     """Build one row per fillable field of a form.
 
-    Args:     stated: the fields of its pages with what they say. anchors: the headings of the document. faces: the
-              boxes of each page. is_trusted: what the template says may be believed.
-    Returns:  one row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
+    Args:
+        stated: The fields of its pages with what they say.
+        anchors: The headings of the document.
+        faces: The boxes of each page.
+        document_id: Id of the document.
+        is_trusted: What the template says may be believed.
+
+    Returns:
+        One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
     print_ = _Print(anchors, faces)
     rows: list[dict[str, Any]] = []
@@ -74,14 +80,14 @@ class _Print:
     def find(self, page: int, key: str, *, y: float) -> Row | None:
         """Find the anchor of a key on a page; of several, the last that begins above a height, else the first."""
         found = self.by_key.get((page, key), [])
-        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits()["field_drop_pt"]]
+        above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
         return above[-1] if above else found[0] if found else None
 
     def find_beside(self, one: StatedField) -> Row | None:
         """Find the numbered line that is printed on the row of a field, to its left."""
         place = one.field
         middle = (place.y0 + place.y1) / 2
-        room = limits()["field_drop_pt"]
+        room = limits().field_drop_pt
         beside = [
             row
             for row in self.on_page.get(place.page, ())

@@ -68,7 +68,7 @@ def find_form_lines(
     repeats = find_repeats(numbered)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
-    if len(starts) < limits()["stated_lines" if stated else "lines"]:
+    if len(starts) < (limits().stated_lines if stated else limits().lines):
         return FormLines(rest=list(pieces))
     taken = {id(start.piece) for start in repeats}
     free = [piece for piece in pieces if id(piece) not in taken]
@@ -97,9 +97,9 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
         min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
     ]
     starts = [start for line in firsts if (start := read_start(line)) is not None]
-    if len(starts) < limits()["lines_in_table"]:
+    if len(starts) < limits().lines_in_table:
         return False
-    edge = min(start.x0 for start in starts) + limits()["number_pt"]
+    edge = min(start.x0 for start in starts) + limits().number_pt
     begun = {id(start.piece) for start in starts}
     return all(id(line) in begun or line.x0 > edge for line in firsts)
 
@@ -109,7 +109,7 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
     rows: dict[int, float] = {}
     row = -100.0
     for line in sorted(lines, key=lambda line: line.base):
-        if line.base - row > limits()["row_pt"]:
+        if line.base - row > limits().row_pt:
             row = line.base
         rows[id(line)] = row
     return rows
@@ -148,7 +148,7 @@ def find_walls(page: Page) -> list[float]:
     """Find the heights of lines drawn across the page, be it in several strokes."""
     strokes: dict[int, list[tuple[float, float]]] = {}
     for rule in page.rules:
-        if rule.is_horizontal and rule.x1 - rule.x0 >= limits()["stroke_pt"]:
+        if rule.is_horizontal and rule.x1 - rule.x0 >= limits().stroke_pt:
             strokes.setdefault(round(rule.y0), []).append((rule.x0, rule.x1))
     walls: list[float] = []
     for height, parts in strokes.items():
@@ -156,7 +156,7 @@ def find_walls(page: Page) -> list[float]:
         for x0, x1 in sorted(parts):
             covered += max(0.0, x1 - max(x0, reach))
             reach = max(reach, x1)
-        if covered >= limits()["wall_frac"] * page.width_pt:
+        if covered >= limits().wall_frac * page.width_pt:
             walls.append(float(height))
     return sorted(walls)
 
@@ -180,7 +180,7 @@ def _collect(
     number = ""
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
-        column = [other for other in starts if start.x0 - limits()["column_pt"] <= other.x0 < right]
+        column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
         below = [tops[id(other)] for other in column]
         others = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
         stops = [y for y in below if y > top + 2] + [y for y in (*walls, *heads) if y > start.piece.base - 2]
@@ -214,7 +214,7 @@ def _top(start: Start, braces: Sequence[Line]) -> float:
 
 def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     """Find where another column of numbers begins to the right of a number."""
-    left = start.x0 + limits()["repeat_pt"]
+    left = start.x0 + limits().repeat_pt
     columns = [
         other.x0
         for other in starts
@@ -224,7 +224,7 @@ def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
 
 
 def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
-    reach = limits()["column_pt"]
+    reach = limits().column_pt
     mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
     return min(mates) <= start.piece.base <= max(mates)
 
@@ -239,7 +239,7 @@ def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
         is_own_row = abs(piece.base - start.piece.base) < 3
         if not is_own_row and min(row) < start.text_x0 - 4 and piece.base > start.piece.base:
             break
-        if piece.base - last > limits()["row_gap_sizes"] * piece.size:
+        if piece.base - last > limits().row_gap_sizes * piece.size:
             break
         kept.append(piece)
         last = max(last, piece.base)
@@ -271,7 +271,7 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
     joined: list[list[Line]] = []
     for piece in pieces:
         last = joined[-1][-1] if joined else None
-        if last is not None and abs(piece.base - last.base) <= limits()["row_pt"] and piece.x0 >= last.x0:
+        if last is not None and abs(piece.base - last.base) <= limits().row_pt and piece.x0 >= last.x0:
             joined[-1].append(piece)
         else:
             joined.append([piece])

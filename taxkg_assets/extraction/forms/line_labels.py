@@ -17,16 +17,21 @@ _WORD = re.compile(r"\w+")
 def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
     """Find the words that label a unit.
 
-    Args:    text: all its words, joined. spoken: how its field is labeled to be heard; empty where nothing tells.
-             leaders: the rows of dots of its page: the label ends on the row that leads to the amount.
-    Returns: a beginning of the text after the number; empty where only the number is printed.
+    Args:
+        unit: Unit of the form.
+        text: All its words, joined.
+        spoken: How its field is labeled to be heard; empty where nothing tells.
+        leaders: The rows of dots of its page: the label ends on the row that leads to the amount.
+
+    Returns:
+        A beginning of the text after the number; empty where only the number is printed.
     """
     start = _end_of_number(unit, text)
     label = text[start:]
     if spoken:
         ends = _find_ends(unit, text, start)
         end, likeness = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
-        if likeness >= limits()["spoken_ratio"]:
+        if likeness >= limits().spoken_ratio:
             return _trimmed(text[start : start + end])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
@@ -83,7 +88,7 @@ def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
 def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
     """Count the rows up to the first that a leader goes on from; all where there is none."""
     for ix, line in enumerate(unit.lines):
-        if any(abs(dots.base - line.base) < limits()["row_pt"] and dots.x0 >= line.x0 for dots in leaders):
+        if any(abs(dots.base - line.base) < limits().row_pt and dots.x0 >= line.x0 for dots in leaders):
             return ix + 1
     return len(unit.lines)
 

@@ -84,7 +84,7 @@ def read_start(piece: Line) -> Start | None:
 def find_repeats(numbered: Sequence[Start]) -> list[Start]:
     """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them."""
     sure = [start for start in numbered if _is_repeat(start, numbered)]
-    reach = limits()["repeat_column_pt"]
+    reach = limits().repeat_column_pt
     return [
         start
         for start in numbered
@@ -101,7 +101,7 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
     def is_filled_in(start: Start) -> bool:
         if not (start.is_digit and _is_alone(start)):
             return False
-        row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits()["row_pt"]]
+        row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits().row_pt]
         before = max((piece for piece in row if piece.x0 < start.x0), key=lambda piece: piece.x0, default=None)
         after = min((piece for piece in row if piece.x0 > start.x0), key=lambda piece: piece.x0, default=None)
         is_last = after is None or id(after) in begun
@@ -112,7 +112,7 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
 
 def keep_columns(starts: Sequence[Start]) -> list[Start]:
     """Keep the numbers that stand in a column of numbers, letters a little to the right of them, in their order."""
-    reach = limits()["column_pt"]
+    reach = limits().column_pt
     kept: list[Start] = []
     column: list[Start] = []
     for start in sorted(starts, key=lambda start: (start.x0, start.piece.y0)):
@@ -152,9 +152,9 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     """Decide whether a number stands at an amount: it repeats that of a line to its left."""
     if not _is_alone(start):
         return False
-    own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits()["repeat_pt"]
+    own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
     # A letter by itself is one of many: it repeats that of its own line only, which may be wrapped.
-    reach = inf if start.is_digit else limits()["letter_repeat_pt"]
+    reach = inf if start.is_digit else limits().letter_repeat_pt
     before = [
         other
         for other in numbered
@@ -173,7 +173,7 @@ def _goes_on(start: Start, kept: Sequence[Start]) -> bool:
     row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
     if start.is_digit:
         return own.isdigit() and any(plain_number(other.number) == str(int(own) - 1) for other in row)
-    near = [other for other in kept if abs(other.piece.base - base) <= limits()["letter_repeat_pt"]]
+    near = [other for other in kept if abs(other.piece.base - base) <= limits().letter_repeat_pt]
     return bool(row) and len(own) == 1 and any(plain_number(other.number)[-1] == chr(ord(own) - 1) for other in near)
 
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 
 @dataclass(slots=True)
@@ -32,19 +33,18 @@ class SideLabel:
 
 
 @cache
-def limits() -> dict[str, float]:
+def limits() -> Limits:
     """Give the distances of `rules/form_lines.yaml`."""
-    loaded: dict[str, float] = load_family("form_lines")["limits"]
-    return loaded
+    return load_form_lines().limits
 
 
 def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
     """Find the labels in the margin left of all numbers."""
     edge = min(start.x0 for start in starts) + 3.0
     left = min(piece.x0 for piece in pieces)
-    if edge - left < limits()["margin_pt"]:
+    if edge - left < limits().margin_pt:
         return []
-    widest = left + limits()["label_frac"] * page.width_pt
+    widest = left + limits().label_frac * page.width_pt
     beside = sorted(
         (
             piece
@@ -59,7 +59,7 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     top = min(min(tops), min(start.y0 for start in starts)) - 10
     labels: list[SideLabel] = []
     for piece in beside:
-        if piece.y0 < top or piece.y0 > limits()["foot_frac"] * page.height_pt:
+        if piece.y0 < top or piece.y0 > limits().foot_frac * page.height_pt:
             continue
         label = labels[-1] if labels else None
         if label is None or _opens_label(page, piece, label):
@@ -78,9 +78,9 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
         ):
             continue
         is_alone = not any(
-            other is not piece and abs(other.base - piece.base) <= limits()["row_pt"] for other in (*pieces, *starts)
+            other is not piece and abs(other.base - piece.base) <= limits().row_pt for other in (*pieces, *starts)
         )
-        reach = limits()["row_gap_sizes"] * piece.size
+        reach = limits().row_gap_sizes * piece.size
         if is_alone and any(0 < start.base - piece.base <= reach and start.x0 <= piece.x0 + 3 for start in starts):
             heads.append(SideLabel([piece], is_inner=True))
     return heads
@@ -89,24 +89,24 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
 def _with_plain_head(label: SideLabel) -> SideLabel:
     """Take a few plain words between two rules for a head; a remark is a sentence or stands in parentheses."""
     text = " ".join(line.text for line in label.notes)
-    is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits()["name_chars"]
+    is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits().name_chars
     return SideLabel(label.notes) if is_name else label
 
 
 def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
     """Find labels without a number: large bold words in the margin right below a line drawn over it."""
-    heads = [piece for piece in beside if piece.is_bold and piece.size >= limits()["plain_label_pt"]]
+    heads = [piece for piece in beside if piece.is_bold and piece.size >= limits().plain_label_pt]
     left = min((piece.x0 for piece in heads), default=0.0)
     walls = {
         round(rule.y0)
         for rule in page.rules
-        if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits()["margin_pt"]
+        if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits().margin_pt
     }
     labels: list[SideLabel] = []
     for wall, end in pairwise([*sorted(walls), page.height_pt]):
         between = [piece for piece in heads if wall - 3 < piece.y0 < end - 3]
         # Two walls may lie so near that what is right below the first stands under the second.
-        first = [piece for piece in between if piece.y0 < wall + limits()["under_wall_pt"]]
+        first = [piece for piece in between if piece.y0 < wall + limits().under_wall_pt]
         if not first:
             continue
         own = [piece for piece in between if abs(piece.size - first[0].size) < 0.6]

@@ -24,9 +24,15 @@ def read_form_lines(
 ) -> FormLines:
     """Find the numbered lines, boxes and columns of a page, each with its label.
 
-    Args:    lines, braces: as `find_form_lines` takes them. leaders: the rows of dots to the amounts.
-             stated: what the page's fields say of themselves; none where that cannot be trusted.
-    Returns: units in their order; what the fields speak of and nobody printed is left out.
+    Args:
+        page: Page with its spans, rules and fields.
+        lines: As `find_form_lines` takes them.
+        braces: As `find_form_lines` takes them.
+        leaders: The rows of dots to the amounts.
+        stated: What the page's fields say of themselves; none where that cannot be trusted.
+
+    Returns:
+        Units in their order; what the fields speak of and nobody printed is left out.
     """
     heads, loose = find_column_heads(lines, stated)
     found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
@@ -62,7 +68,7 @@ def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
     """Order units from top to bottom, those that begin on one row from left to right."""
     rows: list[list[FormLine]] = []
     for unit in sorted(units, key=lambda unit: unit.lines[0].base):
-        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits()["row_pt"]:
+        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits().row_pt:
             rows[-1].append(unit)
         else:
             rows.append([unit])

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import load_rules, load_usable_rules
+from taxkg_assets.rules.loader import find_rule, load_rules, load_usable_rules
 
 _ROMAN = re.compile(r"^[ivx]{1,5}$")
 
@@ -40,9 +40,14 @@ class Spoken:
 def read_spoken(text: str) -> Spoken:
     """Read a spoken text.
 
-    Args:    text: what a field says, empty for nothing.
-    Returns: what it says; a text that follows no rule is all label.
-    Source:  rules/spoken.yaml.
+    Args:
+        text: What a field says, empty for nothing.
+
+    Returns:
+        What it says; a text that follows no rule is all label.
+
+    Source:
+        rules/spoken.yaml.
     """
     text = join_letters(" ".join(text.split()))
     said, rest = _read_fronts(text)
@@ -125,7 +130,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
 
 def _read_first_letter(said: dict[str, str], rest: str) -> str:
     """Read the letter after the words of a line that letters divide: from there on the field speaks of itself."""
-    match = load_rules("spoken", "first_letters")[0].pattern.search(rest)
+    match = find_rule("spoken", "first_letters", "first_letter").pattern.search(rest)
     if match is None:
         return rest
     said["key"] += match["letter"]
@@ -134,7 +139,7 @@ def _read_first_letter(said: dict[str, str], rest: str) -> str:
 
 def _read_item(said: dict[str, str], rest: str) -> str:
     """Take the place in a list out of a text."""
-    match = load_rules("spoken", "items")[0].pattern.search(rest)
+    match = find_rule("spoken", "items", "item").pattern.search(rest)
     if match is None:
         return rest
     said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
@@ -149,7 +154,7 @@ def _read_column(said: dict[str, str], rest: str) -> str:
         if match is None:
             continue
         head = match["head"]
-        letters = list(load_rules("spoken", "column_letters")[0].pattern.finditer(head))
+        letters = list(find_rule("spoken", "column_letters", "letter").pattern.finditer(head))
         said["column"] = letters[-1]["letter"].lower() if letters else ""
         said["head"] = _plain(head[letters[-1].end() :] if letters else head)
         # What heads several columns is spoken between the row and the column, as a line's own words are.

@@ -14,7 +14,7 @@ from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule
 
 
 @dataclass(slots=True)
@@ -29,8 +29,12 @@ class _Column:
 def find_column_heads(lines: Sequence[Line], stated: Sequence[StatedField]) -> tuple[list[FormLine], list[Line]]:
     """Find the printed heads of the columns that the fields of a page say they are in.
 
-    Args:    lines: the loose lines of the page. stated: its fields.
-    Returns: one unit per column of each table whose head is printed, and the lines that are left.
+    Args:
+        lines: The loose lines of the page.
+        stated: Its fields.
+
+    Returns:
+        One unit per column of each table whose head is printed, and the lines that are left.
     """
     columns = _find_columns(stated)
     if not columns:
@@ -52,7 +56,7 @@ def _find_columns(stated: Sequence[StatedField]) -> list[_Column]:
     table: list[_Column] = []
     low = 0.0
     for place in (one.field for one in stated if one.column):
-        if place.y0 - low > limits()["table_gap_pt"]:
+        if place.y0 - low > limits().table_gap_pt:
             table = []
         middle = (place.x0 + place.x1) / 2
         column = next((one for one in table if one.x0 <= middle <= one.x1), None)
@@ -86,7 +90,7 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
             piece
             for piece in pieces
             if column.x0 - 1 <= (piece.x0 + piece.x1) / 2 <= column.x1 + 1
-            and piece.x1 - piece.x0 <= column.x1 - column.x0 + limits()["head_room_pt"]
+            and piece.x1 - piece.x0 <= column.x1 - column.x0 + limits().head_room_pt
             and piece.y0 < column.y0
         ),
         key=lambda piece: (piece.base, piece.x0),
@@ -95,11 +99,11 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
     if not starts:
         return []
     first = starts[-1]
-    if column.y0 - above[first].base > limits()["head_height_pt"]:
+    if column.y0 - above[first].base > limits().head_height_pt:
         return []
     head = [above[first]]
     for piece in above[first + 1 :]:
-        if piece.base - head[-1].base > limits()["row_gap_sizes"] * piece.size:
+        if piece.base - head[-1].base > limits().row_gap_sizes * piece.size:
             break
         head.append(piece)
     return head
@@ -107,5 +111,5 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
 
 def _letter_of(text: str) -> str:
     """Read the letter in brackets that the head of a column begins with; empty for none."""
-    match = load_rules("form_lines", "column_numbers")[0].pattern.match(text)
+    match = find_rule("form_lines", "column_numbers", "column_number").pattern.match(text)
     return match["letter"].lower() if match is not None else ""

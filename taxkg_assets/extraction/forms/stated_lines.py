@@ -65,14 +65,13 @@ def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
     places: list[_Place] = []
     for unit, piece in pieces:
         rise = one.field.y1 - piece.base
-        if not -limits()["field_drop_pt"] <= rise <= limits()["field_rise_pt"]:
+        if not -limits().field_drop_pt <= rise <= limits().field_rise_pt:
             continue
         for name in names.finditer(piece.text):
             x = _x_of(piece, name.start("number"))
             reach = one.field.x0 - x
-            if reach >= -limits()["box_left_pt" if one.field.kind == "checkbox" else "field_drop_pt"] and _is_bold_at(
-                piece, name.start("number")
-            ):
+            least = -limits().box_left_pt if one.field.kind == "checkbox" else -limits().field_drop_pt
+            if reach >= least and _is_bold_at(piece, name.start("number")):
                 is_full = name["number"][0].isdigit()
                 places.append(_Place(unit, piece, name.start("number"), abs(rise) * 4 + abs(reach), is_full))
     return places
@@ -137,17 +136,13 @@ def _key_in(unit: FormLine, key: str) -> str:
 def _rest_of_row(found: FormLines, piece: Line) -> list[Line]:
     """Take the loose words that go on from a number on its row."""
     row = sorted(
-        (
-            other
-            for other in found.rest
-            if abs(other.base - piece.base) <= limits()["row_pt"] and other.x0 >= piece.x1 - 2
-        ),
+        (other for other in found.rest if abs(other.base - piece.base) <= limits().row_pt and other.x0 >= piece.x1 - 2),
         key=lambda other: other.x0,
     )
     taken: list[Line] = []
     end = piece.x1
     for other in row:
-        if other.x0 - end > limits()["number_gap_pt"] or (taken and read_start(other) is not None):
+        if other.x0 - end > limits().number_gap_pt or (taken and read_start(other) is not None):
             break
         taken.append(other)
         end = other.x1

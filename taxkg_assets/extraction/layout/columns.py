@@ -48,7 +48,15 @@ class Column:
 
 
 def find_columns(items: Sequence[Item], *, separators: Sequence[float] = ()) -> list[Column]:
-    """Order items into columns in reading order; no column goes on across a separator (a drawn line's height)."""
+    """Order items into columns in reading order; no column goes on across a separator (a drawn line's height).
+
+    Args:
+        items: Lines or other items with rectangles.
+        separators: Heights of drawn lines that end columns, in points.
+
+    Returns:
+        Columns in reading order.
+    """
     if not items:
         return []
     runs = [run for band in _parted(items, separators) for run in _cut(band, depth=0)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
 
 
 def find_entries(lines: Sequence[Line]) -> frozenset[int]:
@@ -14,26 +15,31 @@ def find_entries(lines: Sequence[Line]) -> frozenset[int]:
     Args: lines: from top to bottom. Text around a table of contents, and a few numbers in a text, are no entries.
     """
     ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
-    limits = load_family("roles")["entries"]
+    limits = load_roles().entries
     found: set[int] = set()
-    while len(ending) >= limits["least"]:
+    while len(ending) >= limits.least:
         run = [ending[0]]
         for ix in ending[1:]:
-            if ix - run[-1] > limits["most_lines"]:
+            if ix - run[-1] > limits.most_lines:
                 break
             run.append(ix)
         ending = ending[len(run) :]
-        if len(run) >= limits["least"] and len(run) >= limits["ending_frac"] * (run[-1] - run[0] + 1):
+        if len(run) >= limits.least and len(run) >= limits.ending_frac * (run[-1] - run[0] + 1):
             found |= set(range(run[0] + 1, run[-1] + 1))
     return frozenset(found)
 
 
 def begins_entry(line: Line, above: Sequence[Line]) -> bool:
-    """Decide whether a line begins a new entry: the one above is complete, or its next line would be indented."""
+    """Return whether a line begins a new entry: the one above is complete, or its next line would be indented.
+
+    Args:
+        line: Printed line.
+        above: Lines above it, from top to bottom.
+    """
     if _ends_with_page(above[-1].text) or _matches("entry_ends", above[-1].text):
         return True
-    limits = load_family("roles")["entries"]
-    return bool(line.x0 < above[0].x0 + limits["indent_sizes"] * line.size)
+    limits = load_roles().entries
+    return bool(line.x0 < above[0].x0 + limits.indent_sizes * line.size)
 
 
 def _ends_with_page(text: str) -> bool:

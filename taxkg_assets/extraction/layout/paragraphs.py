@@ -16,7 +16,8 @@ from taxkg_assets.extraction.layout.entries import begins_entry, find_entries
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import Search, find_search
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import Thresholds, load_roles
 
 LONE_MARKS = tuple("•●▪■")
 """Marks of lists that the PDF may store as lines of their own."""
@@ -24,10 +25,9 @@ _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
 @cache
-def thresholds() -> dict[str, float]:
-    """Give the thresholds of `rules/roles.yaml`."""
-    loaded: dict[str, float] = load_family("roles")["thresholds"]
-    return loaded
+def thresholds() -> Thresholds:
+    """Return the thresholds of `rules/roles.yaml`."""
+    return load_roles().thresholds
 
 
 @cache
@@ -38,7 +38,12 @@ def search_for(group: str) -> Search:
 
 
 def matches(group: str, text: str) -> bool:
-    """Decide whether any rule of a group of `rules/roles.yaml` matches."""
+    """Return whether any rule of a group of `rules/roles.yaml` matches.
+
+    Args:
+        group: Name of the list of rules.
+        text: Text to test.
+    """
     return search_for(group)(text) is not None
 
 
@@ -70,7 +75,14 @@ class Paragraph:
 
 
 def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
-    """Find the usual distance of baselines for each type size (rounded to points) over a document."""
+    """Find the usual distance of baselines for each type size (rounded to points) over a document.
+
+    Args:
+        pages_lines: Lines of each page, from top to bottom.
+
+    Returns:
+        Distance in points by type size in whole points.
+    """
     steps: dict[int, list[float]] = {}
     for lines in pages_lines:
         for above, below in pairwise(lines):
@@ -113,7 +125,14 @@ def find_paragraphs(
 
 
 def first_shown(line: Line) -> Span:
-    """Give the first span of a line that shows ink."""
+    """Give the first span of a line that shows ink.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The span.
+    """
     return line.first
 
 
@@ -127,7 +146,11 @@ def text_x0(line: Line) -> float:
 
 
 def is_list_start(line: Line) -> bool:
-    """Decide whether a line begins with a list mark that is set apart from its text."""
+    """Return whether a line begins with a list mark that is set apart from its text.
+
+    Args:
+        line: Printed line.
+    """
     mark = first_shown(line).text.strip()
     if len(mark) > 5:
         return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)
@@ -137,12 +160,12 @@ def is_list_start(line: Line) -> bool:
 def _is_flush_right(lines: Sequence[Line]) -> bool:
     """Decide whether a column's lines end at one edge and begin at many, as labels at a page's right side do."""
     limit = thresholds()
-    if len(lines) < limit["flush_lines"]:
+    if len(lines) < limit.flush_lines:
         return False
     right, left = max(line.x1 for line in lines), min(line.x0 for line in lines)
     ending = sum(right - line.x1 < 2.0 for line in lines)
     beginning = sum(line.x0 - left < 2.0 for line in lines)
-    return ending >= limit["flush_frac"] * len(lines) and beginning <= limit["flush_begin_frac"] * len(lines)
+    return ending >= limit.flush_frac * len(lines) and beginning <= limit.flush_begin_frac * len(lines)
 
 
 def _begins(
@@ -157,10 +180,10 @@ def _begins(
     """Decide whether a line begins a new paragraph after the current one."""
     limit = thresholds()
     last = current.lines[-1]
-    if _is_heading_line(line, current) and gap <= limit["heading_gap_sizes"] * line.size:
+    if _is_heading_line(line, current) and gap <= limit.heading_gap_sizes * line.size:
         return False
     usual = leading.get(round(last.size), 1.2 * last.size)
-    if gap > limit["paragraph_gap_frac"] * usual + limit["paragraph_gap_pt"] or is_item:
+    if gap > limit.paragraph_gap_frac * usual + limit.paragraph_gap_pt or is_item:
         return True
     if abs(line.size - last.size) > 0.6 and abs(first_shown(line).size_pt - last.size) > 0.6:
         return True
@@ -174,13 +197,13 @@ def _begins(
     if current.is_listed:
         # The second line may begin behind a blank to fill in.
         left = min(left, text_x0(current.first))
-    indent = limit["indent_sizes"] * line.size
+    indent = limit.indent_sizes * line.size
     if line.x0 > last.x0 + indent:
         return not (_is_centred(line, last) or _hangs(line, current) or _is_under_title(line, last))
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
             return not _is_centred(line, last) and line.x0 < left - indent and not _clears_icon(line, current)
-        far = last.x0 - line.x0 > limit["hanging_sizes"] * line.size
+        far = last.x0 - line.x0 > limit.hanging_sizes * line.size
         return far and not _is_centred(line, last) and not _clears_icon(line, current)
     return False
 
@@ -188,7 +211,7 @@ def _begins(
 def _is_heading_line(line: Line, current: Paragraph) -> bool:
     """Decide whether a line in large bold type is the next line of a heading in the same type."""
     last = current.lines[-1]
-    if line.size < thresholds()["heading_line_pt"] or abs(line.size - last.size) > 0.1:
+    if line.size < thresholds().heading_line_pt or abs(line.size - last.size) > 0.1:
         return False
     is_bold = line.is_bold and last.is_bold and all(other.is_bold for other in current.lines)
     return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centred(line, last))
@@ -214,7 +237,7 @@ def _leads_with_heading(line: Line) -> bool:
     return matches("heading_ends", bold.strip()) and bold.strip()[:1].isupper()
 
 
-def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str, float]) -> bool:
+def _continues_item(line: Line, last: Line, current: Paragraph, limit: Thresholds) -> bool:
     """Decide whether a line is the second one of a list item: under its text, its mark, or back at the margin."""
     if abs(line.x0 - text_x0(last)) <= 4.0 or abs(line.x0 - last.x0) <= 1.5:
         return True
@@ -222,7 +245,7 @@ def _continues_item(line: Line, last: Line, current: Paragraph, limit: dict[str,
         is_blank_before = not line.text[0].isupper() and not matches("sentence_ends", last.text)
         return line.x0 < text_x0(last) + 4.0 or is_blank_before
     is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
-    is_near = last.x0 - line.x0 <= limit["hanging_sizes"] * line.size
+    is_near = last.x0 - line.x0 <= limit.hanging_sizes * line.size
     return is_near and (is_numbered or _is_full(last, before=line, x1=current.column_x1))
 
 

@@ -31,7 +31,14 @@ class PrintedText:
 
 
 def read_printed_text(source: Source) -> PrintedText:
-    """Find the lines of every page and measure the document's type."""
+    """Find the lines of every page and measure the document's type.
+
+    Args:
+        source: Pages of the document.
+
+    Returns:
+        Lines by page, and the type sizes of the document.
+    """
     lines: list[list[Line]] = [find_lines(page) for page in source.pages]
     by_page: Sequence[tuple[Page, list[Line]]] = list(zip(source.pages, lines, strict=True))
     return PrintedText({page.page: found for page, found in by_page}, find_style(source, lines))

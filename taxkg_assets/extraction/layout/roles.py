@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.layout.lines import Line, cut_line, is_upright, make_line
+from taxkg_assets.extraction.layout.lines import Line, is_upright
 from taxkg_assets.extraction.layout.paragraphs import LONE_MARKS, Paragraph, first_shown, matches, thresholds
-from taxkg_assets.extraction.pdf.model import Page, Rule, Source, Span
+from taxkg_assets.extraction.pdf.model import Page, Rule, Source
 from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_rules
 
@@ -39,7 +39,15 @@ class Style:
 
 
 def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
-    """Measure a document's type: the most used size of plain text, per page and in all."""
+    """Measure a document's type: the most used size of plain text, per page and in all.
+
+    Args:
+        source: Pages of the document.
+        pages_lines: Lines of each page, from top to bottom.
+
+    Returns:
+        Sizes in points.
+    """
     in_all: Counter[float] = Counter()
     by_page: dict[int, float] = {}
     edges: dict[str, set[int]] = defaultdict(set)
@@ -70,7 +78,7 @@ def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
     kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
     first = [line for line in pages_lines[0] if len(_LETTERS.findall(line.text)) >= 5] if pages_lines else []
     limit = thresholds()
-    needed = limit["repeat_pages"] if len(source.pages) >= limit["repeat_pages"] else 99
+    needed = limit.repeat_pages if len(source.pages) >= limit.repeat_pages else 99
     return Style(
         body,
         kept,
@@ -91,11 +99,17 @@ def _pattern_of(text: str) -> str:
 def _edges_of(page: Page) -> tuple[float, float]:
     """Tell down to where a page's head reaches and where its foot begins."""
     limit = thresholds()
-    return limit["head_frac"] * page.height_pt, limit["foot_frac"] * page.height_pt
+    return limit.head_frac * page.height_pt, limit.foot_frac * page.height_pt
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
-    """Decide whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print."""
+    """Return whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+    """
     if not is_upright(line) or line.size > 60:
         return True
     head, foot = _edges_of(page)
@@ -107,7 +121,11 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Decide whether one of the named rules takes a line for furniture."""
+    """Return whether one of the named rules takes a line for furniture.
+
+    Args:
+        line: Printed line.
+    """
     return any(search(line.text) is not None for search in _artifact_searches(rule_ids))
 
 
@@ -120,10 +138,18 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     """Find lines (by `id`) where the publisher's name begins a mailing address: text, and no masthead.
 
     They stand away from the page's edges, in the type of the text or right above lines that go on in theirs.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        lines: Printed lines, from top to bottom.
+        style: Type sizes of the document, in points.
+
+    Returns:
+        Python ids of the lines.
     """
     head, foot = _edges_of(page)
     if page.page == 1:
-        head = thresholds()["masthead_frac"] * page.height_pt
+        head = thresholds().masthead_frac * page.height_pt
     names = [line for line in lines if head < line.y0 and line.y1 < foot and is_artifact_of(line, "publisher")]
     kept: set[int] = set()
     for line in sorted(names, key=lambda line: -line.base):
@@ -143,17 +169,34 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
-    """Decide whether a line stands so low that its place alone makes it furniture."""
-    return line.y0 > thresholds()["lone_foot_frac"] * page.height_pt
+    """Return whether a line stands so low that its place alone makes it furniture.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+    """
+    return line.y0 > thresholds().lone_foot_frac * page.height_pt
 
 
 def is_face_page(page: Page, *, box_count: int) -> bool:
-    """Decide whether a page is the face of a form, to be filled in."""
-    return box_count >= 2 or len(page.widgets) >= thresholds()["face_widgets"]
+    """Return whether a page is the face of a form, to be filled in.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        box_count: Boxes found on the page.
+    """
+    return box_count >= 2 or len(page.widgets) >= thresholds().face_widgets
 
 
 def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
-    """Decide whether a paragraph of the first page belongs to the document's title above the text."""
+    """Return whether a paragraph of the first page belongs to the document's title above the text.
+
+    Args:
+        paragraph: Paragraph with its lines.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+        title_floor: Height of the rule below the masthead, in points.
+    """
     line = paragraph.first
     if page.page != 1 or not _LETTERS.search(line.text):
         return False
@@ -162,17 +205,26 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
         return False
     limit = thresholds()
     if line.y1 <= title_floor:
-        return line.is_bold or line.size > limit["heading_size_frac"] * style.body_size
+        return line.is_bold or line.size > limit.heading_size_frac * style.body_size
     if line.size > style.body(page.page) and matches("titles", line.text):
         return True
     if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
         return False
-    big = line.size >= limit["title_size_frac"] * style.body(page.page)
-    return big and line.size >= limit["title_frac"] * style.title_size and line.y0 < 0.45 * page.height_pt
+    big = line.size >= limit.title_size_frac * style.body(page.page)
+    return big and line.size >= limit.title_frac * style.title_size and line.y0 < 0.45 * page.height_pt
 
 
 def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
-    """Find the rule below the masthead of a first page: large type above it, text below."""
+    """Find the rule below the masthead of a first page: large type above it, text below.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+        lines: Printed lines, from top to bottom.
+
+    Returns:
+        Height of the rule in points, from the top.
+    """
     large = [line for line in lines if line.size >= 0.9 * style.title_size and line.size >= 1.6 * style.body_size]
     if not large or page.page != 1:
         return 0.0
@@ -187,95 +239,24 @@ def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
     return min(wide, default=0.0) if top else 0.0
 
 
-def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
-    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty.
-
-    `is_continued`: the heading began before; then any bold words at the start are its rest.
-    """
-    if not is_continued and not _bold_prefix(paragraph.first.spans):
-        return [], paragraph.lines
-    lead: list[Line] = []
-    for ix, line in enumerate(paragraph.lines):
-        cut = _bold_prefix(line.spans)
-        if cut < len(line.spans):
-            head = make_line(line.page, line.spans[:cut])
-            tail = make_line(line.page, line.spans[cut:])
-            if head is not None:
-                lead.append(head)
-            rest = ([tail] if tail is not None else []) + paragraph.lines[ix + 1 :]
-            break
-        lead.append(line)
-    else:
-        rest = []
-    text = " ".join(line.text for line in lead)
-    if is_continued:
-        return lead, rest
-    if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
-        return lead + rest, []
-    # The dash after a heading may be set in plain type.
-    dash = "—" if rest and rest[0].text[0] == "—" else ""
-    if not lead or not is_run_in_text(text + dash):
-        return [], paragraph.lines
-    return _without_remark(lead, rest)
-
-
-def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
-    """Hand a remark in bold type that follows the heading's own sentence over to the text."""
-    text = " ".join(line.text for line in lead)
-    breaks = [match.start() for rule in load_rules("roles", "lead_breaks") for match in rule.pattern.finditer(text)]
-    if not breaks:
-        return lead, rest
-    room = min(breaks)
-    kept: list[Line] = []
-    for ix, line in enumerate(lead):
-        if len(line.text) <= room:
-            kept.append(line)
-            room -= len(line.text) + 1
-            if room <= 0:
-                return kept, lead[ix + 1 :] + rest
-            continue
-        head, tail = cut_line(line, room)
-        return kept + head, tail + lead[ix + 1 :] + rest
-    return lead, rest
-
-
-def is_run_in_text(text: str) -> bool:
-    """Decide whether bold words at a paragraph's start are a heading, not stressed words."""
-    if len(text) > thresholds()["heading_chars"] or not any(map(str.isalnum, text)):
-        return False
-    if find_key(text) is not None and find_key(text, is_whole=True) is not None:
-        return True
-    if matches("callouts", text) or matches("label_rows", text):
-        return False
-    return matches("heading_ends", text) and not text[0].islower()
-
-
-def _bold_prefix(spans: Sequence[Span]) -> int:
-    """Count the leading spans that are bold or blank; the blank ones at the end go to the text."""
-    count = 0
-    for ix, span in enumerate(spans):
-        if span.text.isspace() or not span.text:
-            continue
-        if not span.is_bold:
-            break
-        count = ix + 1
-    else:
-        return len(spans)
-    return count
-
-
 def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
-    """Decide whether a paragraph is a heading on its own line(s)."""
+    """Return whether a paragraph is a heading on its own line(s).
+
+    Args:
+        paragraph: Paragraph with its lines.
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+    """
     first = paragraph.first
     shown = first_shown(first)
     body, limit = style.body(page.page), thresholds()
     is_bold = shown.is_bold or first.is_bold
-    if paragraph.is_listed or not (is_bold or first.size >= limit["display_size_frac"] * body):
+    if paragraph.is_listed or not (is_bold or first.size >= limit.display_size_frac * body):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    if not 3 <= len(text) <= limit["heading_chars"] or not _LETTERS.search(text) or matches("leaders", text):
+    if not 3 <= len(text) <= limit.heading_chars or not _LETTERS.search(text) or matches("leaders", text):
         return False
-    is_large = shown.is_bold and first.size >= limit["heading_size_frac"] * body
+    is_large = shown.is_bold and first.size >= limit.heading_size_frac * body
     if is_large:
         # "Heading (continued)": bold words with a plain or italic addition on the same line.
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
@@ -296,14 +277,14 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
 def _is_display(paragraph: Paragraph, *, body: float) -> bool:
     """Decide whether plain words are set so much larger than the text that their size alone makes a heading."""
     lines = paragraph.lines
-    least = thresholds()["display_size_frac"] * body
+    least = thresholds().display_size_frac * body
     is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
     if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
         return False
     if matches("captions", lines[0].text) or matches("addresses", lines[-1].text):
         return False
     # In the upright type of a section, a question and what introduces a list stand as headings, too.
-    is_section = lines[0].size >= thresholds()["section_size_frac"] * body and not lines[0].is_italic
+    is_section = lines[0].size >= thresholds().section_size_frac * body and not lines[0].is_italic
     return not matches("sentence_ends", lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
 
 
@@ -313,7 +294,13 @@ def is_continued_page(text: str) -> bool:
 
 
 def is_centred(line: Line, page: Page, *, starts: Counter[int]) -> bool:
-    """Decide whether a line is set in the middle of the page, and no column begins where it begins."""
+    """Return whether a line is set in the middle of the page, and no column begins where it begins.
+
+    Args:
+        line: Printed line.
+        page: Page with its spans, rules and fields.
+        starts: Lines of the page by their left edge, in whole points.
+    """
     middle = abs((line.x0 + line.x1) / 2 - page.width_pt / 2) < 6.0
     return middle and sum(starts[round(line.x0) + shift] for shift in (-1, 0, 1)) < 4
 
@@ -340,7 +327,11 @@ def _is_at_margin(paragraph: Paragraph) -> bool:
 
 
 def is_prose(paragraph: Paragraph) -> bool:
-    """Decide whether a paragraph on a form's face is running text, not a field's label."""
+    """Return whether a paragraph on a form's face is running text, not a field's label.
+
+    Args:
+        paragraph: Paragraph with its lines.
+    """
     if len(paragraph.lines) < 2 or matches("leaders", paragraph.lines[-1].text):
         return False
     wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
@@ -348,13 +339,20 @@ def is_prose(paragraph: Paragraph) -> bool:
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
-    """Decide whether a rule of the column's width is drawn right above a line."""
+    """Return whether a rule of the column's width is drawn right above a line.
+
+    Args:
+        line: Printed line.
+        rules: Drawn lines of the page.
+        column_x0: Left edge of the column, in points.
+        column_x1: Right edge of the column, in points.
+    """
     limit = thresholds()
-    width = limit["rule_width_frac"] * (column_x1 - column_x0)
+    width = limit.rule_width_frac * (column_x1 - column_x0)
     return any(
         rule.is_horizontal
         and rule.x1 - rule.x0 >= width
-        and line.y0 - limit["rule_reach_pt"] <= rule.y0 <= line.y0 + 0.35 * line.size
+        and line.y0 - limit.rule_reach_pt <= rule.y0 <= line.y0 + 0.35 * line.size
         and rule.x0 <= line.x0 + 4
         and rule.x1 > line.x0
         for rule in rules

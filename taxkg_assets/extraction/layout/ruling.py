@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 
 from taxkg_assets.extraction.pdf.model import Rule
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 _AT = attrgetter("at")
 
@@ -69,7 +69,14 @@ class Ruling:
 
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
-    """Join strokes that continue each other into whole lines and drop the frames of check boxes."""
+    """Join strokes that continue each other into whole lines and drop the frames of check boxes.
+
+    Args:
+        rules: Drawn strokes of a page.
+
+    Returns:
+        Lines that run across and down, without check boxes.
+    """
     return _merge_all(tuple(rules))
 
 
@@ -87,8 +94,8 @@ def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
 
 def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
     """Cluster strokes by their common coordinate, then join those that touch or overlap."""
-    settings = load_family("tables")["ruling"]
-    beside, gap = settings["beside_pt"], settings["gap_pt"]
+    settings = load_tables().ruling
+    beside, gap = settings.stroke_gap_pt, settings.gap_pt
     strokes.sort()
     merged: list[Line] = []
     first = 0
@@ -112,7 +119,7 @@ def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
 
 def _without_check_boxes(ruling: Ruling) -> Ruling:
     """Drop small squares: their sides would pass for cell borders."""
-    side = load_family("tables")["ruling"]["check_box_pt"]
+    side = load_tables().ruling.check_box_pt
     tops = [line for line in ruling.horizontals if line.length <= side]
     sides = [line for line in ruling.verticals if line.length <= side]
     if not tops or not sides:

@@ -13,7 +13,8 @@ from taxkg_assets.extraction.layout.lines import touch
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.tables import load_tables
 
 
 # Not frozen for the same reason as spans; changed only while it is being joined.
@@ -39,9 +40,16 @@ class Run:
 
 
 def split_leaders(spans: Iterable[Span]) -> list[Span]:
-    """Cut dotted leaders off the text that they are set with, taking characters as equally wide."""
+    """Cut dotted leaders off the text that they are set with, taking characters as equally wide.
+
+    Args:
+        spans: Spans of the page.
+
+    Returns:
+        Spans without leaders, in the same order.
+    """
     parts: list[Span] = []
-    pattern = load_rules("tables", "inner_leaders")[0].pattern
+    pattern = find_rule("tables", "inner_leaders", "leader_inside_text").pattern
     for span in spans:
         if ".." not in span.text and ". ." not in span.text:
             parts.append(span)
@@ -57,8 +65,15 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
 
     A drawn vertical between two spans parts them as well.
+
+    Args:
+        spans: Spans of the page.
+        ruling: Drawn lines of the page.
+
+    Returns:
+        Runs in the order of the PDF.
     """
-    join_em = load_family("tables")["runs"]["join_em"]
+    join_em = load_tables().runs.join_em
     runs: list[Run] = []
     line, is_open = (-1, -1), False
     parts = (part for span in spans for part in _split_at_walls(span, ruling)) if ruling.verticals else spans
@@ -90,44 +105,79 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
 
 
 def is_amount(text: str) -> bool:
-    """Decide whether a cell's text is a number, an amount, a rate or a printed blank."""
+    """Return whether a cell's text is a number, an amount, a rate or a printed blank.
+
+    Args:
+        text: Text to test.
+    """
     # None begins with a letter, as nearly all texts do.
     return not text[:1].isalpha() and matches_any("tables", "amounts", text)
 
 
 def is_numbered(text: str) -> bool:
-    """Decide whether a line begins with the number of a worksheet line."""
+    """Return whether a line begins with the number of a worksheet line.
+
+    Args:
+        text: Text to test.
+    """
     return matches_any("tables", "worksheet_lines", text)
 
 
 def is_line_number(text: str) -> bool:
-    """Decide whether a text is the number or letter of a worksheet line and nothing else."""
+    """Return whether a text is the number or letter of a worksheet line and nothing else.
+
+    Args:
+        text: Text to test.
+    """
     return matches_any("tables", "line_numbers", text)
 
 
 def is_year(text: str) -> bool:
-    """Decide whether a text is a year and nothing else."""
+    """Return whether a text is a year and nothing else.
+
+    Args:
+        text: Text to test.
+    """
     return matches_any("tables", "years", text)
 
 
 def is_note(text: str) -> bool:
-    """Decide whether a line begins like a footnote or a note."""
+    """Return whether a line begins like a footnote or a note.
+
+    Args:
+        text: Text to test.
+    """
     return matches_any("tables", "notes", text)
 
 
 def is_filing_note(text: str) -> bool:
-    """Decide whether a line is the note beside a worksheet's caption."""
+    """Return whether a line is the note beside a worksheet's caption.
+
+    Args:
+        text: Text to test.
+    """
     return matches_any("tables", "filing_notes", text)
 
 
 def is_caption(text: str) -> bool:
-    """Decide whether a line begins like the numbered caption of a table or worksheet."""
-    return load_rules("tables", "captions")[0].pattern.search(text) is not None
+    """Return whether a line begins like the numbered caption of a table or worksheet.
+
+    Args:
+        text: Text to test.
+    """
+    return find_rule("tables", "captions", "numbered_table").pattern.search(text) is not None
 
 
 def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
-    """Group runs into printed lines, top to bottom, each from left to right."""
-    slack = load_family("tables")["runs"]["same_line_pt"]
+    """Group runs into printed lines, top to bottom, each from left to right.
+
+    Args:
+        runs: Runs of text.
+
+    Returns:
+        Lines of runs.
+    """
+    slack = load_tables().runs.same_line_pt
     lines: list[list[Run]] = []
     top = 0.0
     for middle, _, _, run in sorted((run.middle, run.x0, ix, run) for ix, run in enumerate(runs)):
@@ -140,7 +190,14 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
 
 
 def join_text(runs: Iterable[Run]) -> str:
-    """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone."""
+    """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone.
+
+    Args:
+        runs: Runs of text.
+
+    Returns:
+        Text of the cell.
+    """
     held = list(runs)
     if len(held) == 1:
         # Most cells hold one run.

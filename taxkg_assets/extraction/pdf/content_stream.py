@@ -49,14 +49,28 @@ def written_as(page: Any, content: bytes) -> Iterator[bytes]:
 
 
 def find_unnumbered(content: bytes) -> bytes:
-    """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one."""
+    """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one.
+
+    Args:
+        content: The page's content stream, decoded.
+
+    Returns:
+        The instructions without numbers.
+    """
     if _NUMBER_IN_STRING.search(content):
         return content
     return content.replace(_NUMBER, _NO_NUMBER)
 
 
 def find_wordless(content: bytes) -> bytes | None:
-    """Empty the text objects among a page's instructions; None where text may be left or may be none."""
+    """Empty the text objects among a page's instructions; None where text may be left or may be none.
+
+    Args:
+        content: The page's content stream, decoded.
+
+    Returns:
+        The instructions without text, or None.
+    """
     # On lines of their own, so that what stands before and after stays apart.
     emptied = _TEXT.sub(_EMPTY, content)
     if any(sign in emptied for sign in _LEFT) or PICTURE.search(emptied):

@@ -14,7 +14,8 @@ from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Rule
 from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
 from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Cover
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.hidden_text import load_hidden_text
+from taxkg_assets.rules.models.tables import load_tables
 
 # Paints something by its name: a shading, a pattern, a picture or a part of the page.
 _PAINTERS = re.compile(rf"/\S+\s+(sh|scn|SCN|{NAMED_PART})\b".encode())
@@ -40,8 +41,8 @@ def read_drawings(
     rules: list[Rule] = []
     fills: list[Fill] = []
     covers: list[Cover] = []
-    least_pt = load_family("tables")["drawings"]["thin_pt"]
-    broad_pt = load_family("hidden_text")["limits"]["broad_pt"]
+    least_pt = load_tables().drawings.thin_pt
+    broad_pt = load_hidden_text().limits.broad_pt
     for path in page.get_cdrawings():
         kind = path["type"]
         x0, y0, x1, y1 = path["rect"]
@@ -69,7 +70,7 @@ def read_painters(page: Any, content: bytes) -> frozenset[str]:
     found = _find_painters(content)
     if NAMED_PART in found and not _may_shade_parts(page):
         found.remove(NAMED_PART)
-    least_pt = load_family("hidden_text")["limits"]["slit_pt"]
+    least_pt = load_hidden_text().limits.slit_pt
     for clip in _CLIPS.finditer(content):
         sides = _NUMBERS.findall(content[max(0, clip.start() - 40) : clip.start()])[-2:]
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
@@ -114,7 +115,7 @@ def _may_shade_parts(page: Any) -> bool:
 
 def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
     """Decide whether a colour can be seen on white paper."""
-    white = load_family("tables")["drawings"]["white"]
+    white = load_tables().drawings.white
     return color is not None and bool(min(color) < white) and (opacity is None or opacity > 0)
 
 
@@ -134,8 +135,8 @@ def _corners(item: tuple[Any, ...]) -> tuple[float, float, float, float]:
 
 def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, float]) -> None:
     width, height = abs(end[0] - start[0]), abs(end[1] - start[1])
-    limits = load_family("tables")["drawings"]
-    if min(width, height) > limits["slant_pt"] or max(width, height) < limits["short_pt"]:
+    limits = load_tables().drawings
+    if min(width, height) > limits.slant_pt or max(width, height) < limits.short_pt:
         return
     x0, y0, x1, y1 = min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
     if width >= height:
@@ -151,7 +152,7 @@ def _add_rectangle(
 ) -> None:
     """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
     x0, y0, x1, y1 = box
-    if min(x1 - x0, y1 - y0) <= load_family("tables")["drawings"]["thin_pt"]:
+    if min(x1 - x0, y1 - y0) <= load_tables().drawings.thin_pt:
         if strokes or color is not None:
             if x1 - x0 >= y1 - y0:
                 _add_line(rules, (x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2))

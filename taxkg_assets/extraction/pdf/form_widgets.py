@@ -36,6 +36,12 @@ def read_widgets(page: Any) -> tuple[Widget, ...]:
     """Read the form fields on a page, in the order of the annotations; rectangles are those of the page as shown.
 
     A field that is damaged, such as one that is its own parent, is left out: the printed page is read all the same.
+
+    Args:
+        page: Open page of PyMuPDF.
+
+    Returns:
+        Form fields, in the order of the annotations.
     """
     found: list[Widget] = []
     most = load_spoken().limits.widgets_per_page
@@ -73,6 +79,12 @@ def read_template(document: Any) -> bytes:
     """Read the template of a form as it is stored: one of many packets, or all in one; empty where there is none.
 
     A template that cannot be read is none: the page is then all that is known of the form.
+
+    Args:
+        document: Open PDF.
+
+    Returns:
+        Bytes of the template; empty where there is none.
     """
     try:
         return _read_template(document)

@@ -18,7 +18,14 @@ CELLS = 200_000
 
 
 def find_area(box: Sequence[float]) -> float:
-    """Area of a rectangle; none if it is turned inside out."""
+    """Area of a rectangle; none if it is turned inside out.
+
+    Args:
+        box: Rectangle x0, y0, x1, y1, in points.
+
+    Returns:
+        Square points; 0 for a rectangle that is turned inside out.
+    """
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 
@@ -34,7 +41,12 @@ def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]
 
 
 def are_held(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
-    """Whether the middle of each rectangle lies in one of others."""
+    """Return whether the middle of each rectangle lies in one of others.
+
+    Args:
+        boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
+        outer: Rectangles, in points.
+    """
     is_held = np.zeros(len(boxes), dtype=bool)
     if not outer:
         return is_held
@@ -54,14 +66,29 @@ def cut_in_parts(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any
 
 
 def find_areas(boxes: Floats) -> Floats:
-    """Area of each rectangle."""
+    """Area of each rectangle.
+
+    Args:
+        boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
+
+    Returns:
+        Square points, n.
+    """
     x0, y0, x1, y1 = boxes.T
     areas: Floats = np.maximum(0.0, x1 - x0) * np.maximum(0.0, y1 - y0)
     return areas
 
 
 def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
-    """Area that each of the others (a row) shares with each rectangle (a column)."""
+    """Area that each of the others (a row) shares with each rectangle (a column).
+
+    Args:
+        boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
+        others: Rectangles, m × 4, in points.
+
+    Returns:
+        Square points, n × m.
+    """
     x0, y0, x1, y1 = boxes.T
     left, top, right, bottom = others.T[:, :, None]
     width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
@@ -71,6 +98,11 @@ def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
 
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Whether the middle of a rectangle lies in another."""
+    """Return whether the middle of a rectangle lies in another.
+
+    Args:
+        outer: Rectangle x0, y0, x1, y1, in points.
+        inner: Rectangle, in points.
+    """
     x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]

@@ -22,7 +22,14 @@ _UNMEASURED: Box = (0.0, 0.0, 0.0, 0.0)
 
 
 def read_paint_log(display_list: Any) -> list[tuple[str, Box]]:
-    """Read what is painted, in order: kinds as `Page.get_bboxlog` names them, rectangles of text and pictures."""
+    """Read what is painted, in order: kinds as `Page.get_bboxlog` names them, rectangles of text and pictures.
+
+    Args:
+        display_list: Display list of MuPDF.
+
+    Returns:
+        Kind and rectangle of each painted item.
+    """
     device = _LogDevice()
     everywhere = _MUPDF.FzRect(_MUPDF.FzRect.Fixed_INFINITE)
     _MUPDF.fz_run_display_list(display_list.this, device, _MUPDF.FzMatrix(), everywhere, _MUPDF.FzCookie())
@@ -31,7 +38,15 @@ def read_paint_log(display_list: Any) -> list[tuple[str, Box]]:
 
 
 def read_printed_text(display_list: Any, *, flags: int) -> str:
-    """Read the text of a display list as plain text."""
+    """Read the text of a display list as plain text.
+
+    Args:
+        display_list: Display list of MuPDF.
+        flags: Flags of MuPDF for reading text.
+
+    Returns:
+        Plain text.
+    """
     text: str = _TEXT_PAGE(display_list.get_textpage(flags)).extractText()
     return text
 

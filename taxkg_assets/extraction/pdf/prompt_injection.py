@@ -18,7 +18,8 @@ import polars as pl
 from taxkg_assets.extraction.pdf.geometry import Box
 from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
 from taxkg_assets.extraction.regex_prefilter import open_screen
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.hidden_text import load_hidden_text
 
 # Letters that no font shows, made to carry plain ones unseen.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
@@ -33,19 +34,19 @@ _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 
 def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
     """Join what stands together, leave out marks of the typesetter and a few stray letters, put orders first."""
-    rules = load_family("hidden_text")
+    rules = load_hidden_text()
     marks = load_rules("hidden_text", "proof_marks")
     kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
     rows: list[HiddenText] = []
     for _, group in groupby(kept, key=lambda row: (row.page, row.kind)):
         parts = list(group)
         text = " ".join(" ".join(part.text for part in parts).split())
-        if parts[0].kind != PRINTED and sum(letter.isalpha() for letter in text) < rules["least_letters"]:
+        if parts[0].kind != PRINTED and sum(letter.isalpha() for letter in text) < rules.least_letters:
             continue
         is_order = reads_as_order(text)
         rows.append(replace(parts[0], text=_excerpt(text), box=_around(parts), is_order=is_order))
     rows.sort(key=lambda row: not row.is_order)
-    return sorted(rows[: rules["most_rows"]], key=lambda row: (row.page, row.kind, row.box))
+    return sorted(rows[: rules.most_rows], key=lambda row: (row.page, row.kind, row.box))
 
 
 def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
@@ -120,13 +121,13 @@ def _is_itself(letter: str) -> bool:
 
 @cache
 def _lookalikes() -> dict[int, str]:
-    pairs: dict[str, str] = load_family("hidden_text")["lookalikes"]
+    pairs: dict[str, str] = load_hidden_text().lookalikes
     return {ord(foreign): latin for latin, letters in pairs.items() for foreign in letters}
 
 
 def _excerpt(text: str) -> str:
     """The words around the order, or the first ones."""
-    most = load_family("hidden_text")["most_characters"]
+    most = load_hidden_text().most_characters
     found = (rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
     start = max(0, min((match.start() for match in found if match), default=0) - most // 6)
     return text[start : start + most]

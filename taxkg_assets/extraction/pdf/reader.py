@@ -60,10 +60,18 @@ def read_source(
 ) -> Source:
     """Read a document's bytes into pages of spans, rules, fills and form fields.
 
-    Args:     data: the file. document_id: the document's name. is_text: the file is plain text, not a PDF.
-              policy: decides which pages are read by their structure tags; None reads no tags.
-    Returns:  the document as plain data; `warnings` says what was repaired, hidden or left without text.
-    Raises:   StageError('open', …) for a file that is no PDF, is encrypted, has lost pages, or holds only images.
+    Args:
+        data: The file.
+        document_id: The document's name.
+        is_text: The file is plain text, not a PDF.
+        max_pages: Most pages that are accepted.
+        policy: Decides which pages are read by their structure tags; None reads no tags.
+
+    Returns:
+        The document as plain data; `warnings` says what was repaired, hidden or left without text.
+
+    Raises:
+        StageError: For a file that is no PDF, is encrypted, has lost pages, or holds only images.
     """
     hidden: list[HiddenText] = []
     template, navigation = b"", Navigation()

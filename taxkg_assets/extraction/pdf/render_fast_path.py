@@ -36,12 +36,14 @@ _MODE_BYTES = 8
 
 
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Decide whether a page surely prints the letters that it says, if the document has no other words for it.
+    """Return whether a page surely prints the letters that it says, if the document has no other words for it.
 
     What its form XObjects print is another question.
 
-    Args: content: the page's instructions, its text objects emptied or not.
-          blocks: its text as parsed, upright as the page is stored.
+    Args:
+        page: Open page of PyMuPDF.
+        content: The page's instructions, its text objects emptied or not.
+        blocks: Its text as parsed, upright as the page is stored.
     """
     return (
         _keeps_off_edges(page, blocks)
@@ -100,7 +102,11 @@ def _has_plain_parts(page: Any) -> bool:
 
 
 def has_form_xobjects(page: Any) -> bool:
-    """Decide whether a page has at hand, under a name, instructions that may print text."""
+    """Return whether a page has at hand, under a name, instructions that may print text.
+
+    Args:
+        page: Open page of PyMuPDF.
+    """
     return bool(_kinds_of_parts(_resources_of(inside_of(page))) - {"Image"})
 
 
@@ -111,12 +117,20 @@ def _kinds_of_parts(resources: Any) -> set[str]:
 
 
 def has_named_parts(page: Any) -> bool:
-    """Decide whether pictures or other parts are at hand for a page under a name."""
+    """Return whether pictures or other parts are at hand for a page under a name.
+
+    Args:
+        page: Open page of PyMuPDF.
+    """
     return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "XObject")))
 
 
 def has_drawn_letters(page: Any) -> bool:
-    """Decide whether a font is at hand whose letters are drawings of the page's own."""
+    """Return whether a font is at hand whose letters are drawings of the page's own.
+
+    Args:
+        page: Open page of PyMuPDF.
+    """
     fonts = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "Font")
     # Asked without an object of Python for each: a page has many fonts.
     inside, font_of, value_of, name_of = (
@@ -129,7 +143,11 @@ def has_drawn_letters(page: Any) -> bool:
 
 
 def has_soft_mask(page: Any) -> bool:
-    """Decide whether a page has at hand a mask to paint through, which can make anything vanish."""
+    """Return whether a page has at hand a mask to paint through, which can make anything vanish.
+
+    Args:
+        page: Open page of PyMuPDF.
+    """
     states = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "ExtGState")
     masks = (
         _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(states, ix), "SMask") for ix in range(_MUPDF.pdf_dict_len(states))
@@ -153,7 +171,11 @@ def _keys(dictionary: Any) -> set[str]:
 
 
 def has_other_words(page: Any) -> bool:
-    """Decide whether the structure of the document tells a text in the place of a part of the page."""
+    """Return whether the structure of the document tells a text in the place of a part of the page.
+
+    Args:
+        page: Open page of PyMuPDF.
+    """
     described = inside_of(page).obj()
     document = _MUPDF.pdf_get_bound_document(described)
     parents = _MUPDF.pdf_dict_getp(_MUPDF.pdf_trailer(document), "Root/StructTreeRoot/ParentTree")

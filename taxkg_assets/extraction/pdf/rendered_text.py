@@ -58,10 +58,13 @@ class _Letters:
 
 
 def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen: str) -> bool:
-    """Decide whether the letters that are seen on a page are those of its spans, wherever each stands.
+    """Return whether the letters that are seen on a page are those of its spans, wherever each stands.
 
-    Args: on_page: whether each span lies on the page; what lies beside it is never printed, though both readings of
-          some files have it.
+    Args:
+        raws: Spans of the page as parsed.
+        on_page: Whether each span lies on the page; what lies beside it is never printed, though both readings of some
+            files have it.
+        seen: Letters that are seen on the page.
     """
     told, beside = (
         "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
@@ -110,7 +113,12 @@ def _compare(
 
 
 def are_same_letters(one: str, other: str) -> bool:
-    """Decide whether two texts are the same but for blanks."""
+    """Return whether two texts are the same but for blanks.
+
+    Args:
+        one: One text.
+        other: The other text.
+    """
     return _squeeze(one) == _squeeze(other)
 
 

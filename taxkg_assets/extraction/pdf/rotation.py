@@ -20,7 +20,14 @@ Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 
 
 def turn_upright(source: Source) -> Source:
-    """Turn each page whose text runs upwards or downwards so that it runs from left to right."""
+    """Turn each page whose text runs upwards or downwards so that it runs from left to right.
+
+    Args:
+        source: Pages of the document.
+
+    Returns:
+        The document with upright pages.
+    """
     if not any(page.sideways for page in source.pages):
         return source
     turned = {page.page: page for page in source.pages if page.sideways}

@@ -8,6 +8,13 @@ _PLAIN: dict[int, str | None] = {**dict.fromkeys(_SPACES, " "), **dict.fromkeys(
 
 
 def find_plain_text(text: str) -> str:
-    """Blanks for control characters (escape sequences begin with one), nothing for marks that turn text around."""
+    """Blanks for control characters (escape sequences begin with one), nothing for marks that turn text around.
+
+    Args:
+        text: Text to test.
+
+    Returns:
+        The text without them.
+    """
     # Nearly all text is printable as it is, and that is told much faster than it is mended.
     return text if text.isprintable() else text.translate(_PLAIN)

@@ -33,7 +33,14 @@ class Ref:
 
 
 def read_value(text: str) -> Value:
-    """Read one object; None where the text is none, ends early, is nested too deeply or far too long."""
+    """Read one object; None where the text is none, ends early, is nested too deeply or far too long.
+
+    Args:
+        text: Text to test.
+
+    Returns:
+        The object, or None.
+    """
     if len(text) > MOST_CHARS:
         return None
     holder: list[Value] = []
@@ -106,6 +113,13 @@ def find_words(value: Value, *, most: int) -> str:
     """Decode a string of a PDF (UTF-16 or UTF-8 with its mark, else the PDF's own encoding), or a name; cut at `most`.
 
     Anything else is the empty string.
+
+    Args:
+        value: Object of a PDF.
+        most: Largest number of characters.
+
+    Returns:
+        The text.
     """
     if isinstance(value, str):
         return value[1 : most + 1]

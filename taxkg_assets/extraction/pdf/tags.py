@@ -49,9 +49,12 @@ class TagPolicy(Protocol):
 def flatten_tags(blocks: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int], tuple[Tag, ...]] | None:
     """Flatten nested blocks of a page into text blocks in tag order.
 
-    Args:     blocks: `blocks` of a text page's dictionary, read with TEXT_COLLECT_STRUCTURE.
-    Returns:  the text blocks, the innermost tag of each (−1 for none), and the tags; None for a tree that is too deep
-              or too large to be real.
+    Args:
+        blocks: `blocks` of a text page's dictionary, read with TEXT_COLLECT_STRUCTURE.
+
+    Returns:
+        The text blocks, the innermost tag of each (−1 for none), and the tags; None for a tree that is too deep or too
+        large to be real.
     """
     flat: list[dict[str, Any]] = []
     owners: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.roles import load_roles
 
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
@@ -22,5 +22,5 @@ def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
             x0, y0, x1, y1 = line["bbox"]
             lengths[0 if abs(across) >= abs(down) else 1 if down < 0 else -1] += max(x1 - x0, y1 - y0)
     side = max((-1, 1), key=lambda way: lengths[way])
-    least: float = load_family("roles")["thresholds"]["sideways_frac"]
+    least: float = load_roles().thresholds.sideways_frac
     return side if lengths[side] > least * sum(lengths.values()) else 0

@@ -32,7 +32,7 @@ from taxkg_assets.extraction.pdf.geometry import (
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.hidden_text import load_hidden_text
 
 if TYPE_CHECKING:
     from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
@@ -103,7 +103,7 @@ class Sight:
         self._page, self._ground = page, ground
         self._fills, self._covers, self._has_images = ground.fills, ground.covers, ground.has_pictures
         self._width, self._height = width, height
-        self._limits: dict[str, Any] = load_family("hidden_text")["limits"]
+        self._limits = load_hidden_text().limits
         self._grounds: dict[int, list[Box]] = {}
         self._boxes: Sequence[Box] = ()
         self._drawn = 0
@@ -155,12 +155,12 @@ class Sight:
         limits = self._limits
         x0, y0, x1, y1 = shown.T
         width, height = x1 - x0, y1 - y0
-        least = limits["narrow_pt"] * np.array([len(raw["text"]) for raw in raws])
-        is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits["heaped_pt"])
+        least = limits.narrow_pt * np.array([len(raw["text"]) for raw in raws])
+        is_doubtful = (np.maximum(width, height) < least) | (np.minimum(width, height) < limits.heaped_pt)
         is_doubtful |= (x1 <= 0) | (y1 <= 0) | (x0 >= self._width) | (y0 >= self._height)
         manners = [*map(_MANNER, raws)]
         kinds = set(manners)
-        lost = {kind for kind in kinds if kind[0] < limits["tiny_pt"] or self._is_unpainted(*kind[2:])}
+        lost = {kind for kind in kinds if kind[0] < limits.tiny_pt or self._is_unpainted(*kind[2:])}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
         is_doubtful |= are_held(boxes, self._pictures)
@@ -172,10 +172,10 @@ class Sight:
 
     def _find_reason(self, raw: dict[str, Any], shown: Box) -> str:
         x0, y0, x1, y1 = shown
-        text, narrow = raw["text"], self._limits["narrow_pt"]
+        text, narrow = raw["text"], self._limits.narrow_pt
         across = min(x1 - x0, y1 - y0)
-        is_heaped = across <= 0 or (across < self._limits["heaped_pt"] and len(text.strip()) > 1)
-        is_tiny = raw["size"] < self._limits["tiny_pt"] or (is_heaped and not text.isspace())
+        is_heaped = across <= 0 or (across < self._limits.heaped_pt and len(text.strip()) > 1)
+        is_tiny = raw["size"] < self._limits.tiny_pt or (is_heaped and not text.isspace())
         if max(x1 - x0, y1 - y0) < narrow * len(text):
             # Blanks around the words count for nothing.
             is_tiny = is_tiny or max(x1 - x0, y1 - y0) < narrow * len(text.strip())
@@ -191,15 +191,15 @@ class Sight:
         return COVERED if is_lost else ""
 
     def _is_unpainted(self, flags: int, alpha: int) -> bool:
-        return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits["clear_alpha"])
+        return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
         """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
-        least = self._limits["scan_share"] * self._width * self._height
+        least = self._limits.scan_share * self._width * self._height
         if not any(find_area(picture) >= least for picture in self._pictures):
             return False
         painted, hidden = (sum(len(span.text.strip()) for span in spans) for spans in (seen, unseen))
-        return bool(painted <= self._limits["scan_seen"] * hidden)
+        return bool(painted <= self._limits.scan_seen * hidden)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
         return any(holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
@@ -214,24 +214,24 @@ class Sight:
 
     def _find_grounds(self, light: float) -> list[Box]:
         """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
-        if light >= self._limits["light"]:
+        if light >= self._limits.light:
             return [_EVERYWHERE]
-        near = self._limits["like_ground"]
+        near = self._limits.like_ground
         fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
         covers = [cover.box for cover in self._covers if abs(_brightness(cover.color) - light) < near]
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *covers]
 
     def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
-        own, least = _brightness(raw["color"]), self._limits["contrast"]
+        own, least = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         differing = sum(abs(pixel - own) > least for pixel in pixels)
-        return bool(pixels) and differing >= float(self._limits["ground_share"]) * len(pixels)
+        return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_colour(self, raw: dict[str, Any], shown: Box) -> bool:
-        own, most = _brightness(raw["color"]), self._limits["contrast"]
+        own, most = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         same = sum(abs(pixel - own) <= most for pixel in pixels)
-        return bool(same >= self._limits["own_share"] * len(pixels))
+        return bool(same >= self._limits.own_share * len(pixels))
 
     @cached_property
     def _is_patterned(self) -> bool:
@@ -261,12 +261,12 @@ class Sight:
 
     def _is_most(self, shared: Floats, boxes: Floats) -> npt.NDArray[np.bool_]:
         """Whether a shared area is most of a rectangle."""
-        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits["covered_share"] * find_areas(boxes))
+        mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits.covered_share * find_areas(boxes))
         return mostly
 
     def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
         """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
-        share = self._limits["covered_share"]
+        share = self._limits.covered_share
         found: list[bool | None] = [False] * len(boxes)
         is_open = np.ones(len(boxes), dtype=bool)
         if self._ground.xobjects is not None:
@@ -284,9 +284,9 @@ class Sight:
         pixels = self._draw(shown)
         if not pixels:
             return False
-        ground, least = Counter(pixels).most_common(1)[0][0], self._limits["contrast"]
+        ground, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
         differing = sum(abs(pixel - ground) > least for pixel in pixels)
-        return bool(differing >= self._limits["ink_share"] * len(pixels))
+        return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property
     def _log(self) -> list[tuple[str, Box]]:
@@ -337,8 +337,8 @@ class Sight:
         if x1 <= x0 or y1 <= y0:
             return b""
         self._drawn += 1
-        if self._drawn <= self._limits["drawn_alone"]:
-            zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
+        if self._drawn <= self._limits.drawn_alone:
+            zoom = min(2.0, (self._limits.most_pixels / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
             return _grey(self._find_drawing(shown), zoom=zoom, clip=(x0, y0, x1, y1))[0]
         samples, width, zoom = self._whole
         left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
@@ -347,7 +347,7 @@ class Sight:
 
     @cached_property
     def _whole(self) -> tuple[bytes, int, float]:
-        zoom = min(2.0, (self._limits["most_pixels"] / max(1.0, self._width * self._height)) ** 0.5)
+        zoom = min(2.0, (self._limits.most_pixels / max(1.0, self._width * self._height)) ** 0.5)
         samples, width = _grey(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
 

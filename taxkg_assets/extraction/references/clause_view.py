@@ -9,7 +9,7 @@ from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predica
 from taxkg_assets.extraction.regex_prefilter import open_screen
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.relations import load_relations
 
 AMOUNT_KINDS = ("box", "line", "form", "irc_section", "statute_section", "section")
 LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
@@ -31,7 +31,7 @@ class Relation:
     @property
     def rank(self) -> int:
         """The place of the relation in the guide's order; where a sentence names a target twice, the first counts."""
-        order: list[str] = load_family("relations")["order"]
+        order = load_relations().order
         return order.index(self.relation)
 
 
@@ -79,7 +79,7 @@ class View:
     @property
     def near(self) -> str:
         """The last words before the mention: patterns that end at it need no more."""
-        return self.before[-load_family("relations")["near_characters"] :]
+        return self.before[-load_relations().near_characters :]
 
     @property
     def governing(self) -> Predicate | None:
@@ -109,12 +109,21 @@ def match_cue(group: str, view: View) -> Relation | None:
 
 
 def matches(group: str, text: str) -> bool:
-    """Decide whether a text contains a match of any pattern in a group of the relation rules."""
+    """Return whether a text contains a match of any pattern in a group of the relation rules.
+
+    Args:
+        group: Name of the list of rules.
+        text: Text to test.
+    """
     return matches_any("relations", group, text)
 
 
 def is_label(view: View) -> bool:
-    """Decide whether the words are a printed label or an item of a list: a noun without a statement."""
+    """Return whether the words are a printed label or an item of a list: a noun without a statement.
+
+    Args:
+        view: The mention with the sentence around it.
+    """
     verbs = read_predicates(f"{view.before}X{view.after}")
     follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
     return not follows and not matches("statements", view.clause)

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.regex_prefilter import open_screen
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.polarity import load_polarity
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
 _BRACKET = re.compile(r"[()]")
@@ -160,7 +161,7 @@ def _match_all(group: str, sentence: str, *, held: int) -> Iterator[tuple[Rule, 
 
 def _has_verb(said: str) -> bool:
     """Decide whether a clause, as far as it goes, has its verb; so many words hold one that is not in the list."""
-    if len(said.split()) >= load_family("polarity")["surely_with_verb_words"]:
+    if len(said.split()) >= load_polarity().surely_with_verb_words:
         return True
     orders = next(rule for rule in load_rules("polarity", "main_clause_starts") if rule.id == "order")
     return _finite().search(said) is not None or orders.pattern.match(", " + said.strip()) is not None
@@ -168,19 +169,22 @@ def _has_verb(said: str) -> bool:
 
 @cache
 def _finite() -> re.Pattern[str]:
-    return re.compile(load_family("polarity")["finite_verbs"])
+    return re.compile(load_polarity().finite_verbs)
 
 
 @cache
 def _left_behind() -> re.Pattern[str]:
-    return re.compile(load_family("polarity")["denials_left_behind"])
+    return re.compile(load_polarity().denials_left_behind)
 
 
 def is_negated(clause: str) -> bool:
-    """Decide whether a clause denies what stands at its end.
+    """Return whether a clause denies what stands at its end.
 
     Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
     who is not resident shall file`.
+
+    Args:
+        clause: Clause to test.
     """
     small = clause.lower()
     negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.mentions import Mention
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.loader import find_rule, load_rules
 
 _HELD = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
@@ -28,8 +28,13 @@ class Place:
 def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
     """Give each mention, in the text's order, the place of its cluster.
 
-    Returns:  one place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`:
-              the form stands for a box); such a mention `is_container`.
+    Args:
+        text: Text to test.
+        mentions: Mentions, in the order of the text.
+
+    Returns:
+        One place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`: the
+        form stands for a box); such a mention `is_container`.
     """
     groups: list[list[Mention]] = []
     links: list[str] = []
@@ -94,7 +99,7 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
         is_held = before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
         return is_held or after.kind == "url"
     if link == "holds":
-        if load_rules("relations", "new_statements")[0].pattern.match(text, after.group[1]):
+        if find_rule("relations", "new_statements", "verb_follows").pattern.match(text, after.group[1]):
             return False
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))

@@ -16,7 +16,8 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
+from taxkg_assets.rules.models.references import load_references
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
@@ -98,7 +99,7 @@ def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[tuple[str, ...], ..
 
 
 def _telling_groups(rule: Rule) -> list[tuple[str, ...]]:
-    least = load_family("references")["telling_letters"]
+    least = load_references().telling_letters
     return [words for words in rule.word_groups if min(map(len, words)) >= least]
 
 
@@ -126,7 +127,7 @@ class Headings:
 
     def __init__(self, headings: dict[str, tuple[str, str]]) -> None:
         """Take heading as printed → (kind, target)."""
-        least = load_family("references")["min_heading_chars"]
+        least = load_references().min_heading_chars
         self._by_word: dict[str, list[tuple[str, str, str]]] = {}
         for heading, (kind, target) in headings.items():
             words = normalise_heading(heading)
@@ -140,7 +141,8 @@ class Headings:
         """Find headings that the text points at with a cue before or after them; `held` are the words that it holds."""
         if held.isdisjoint(_cue_words()):
             return
-        before, after = load_rules("references", "section_cues")
+        before = find_rule("references", "section_cues", "see_before")
+        after = find_rule("references", "section_cues", "place_after")
         last_end = -9
         flat = ""
         for word in _CAPITALISED.finditer(text):
@@ -222,7 +224,7 @@ def context(rule_id: str) -> re.Pattern[str]:
 
 @cache
 def _continuation(pattern: str) -> re.Pattern[str]:
-    return re.compile(load_family("references")["separators"] + pattern)
+    return re.compile(load_references().separators + pattern)
 
 
 def _complete(item: str, *, first: str) -> str:
@@ -232,7 +234,7 @@ def _complete(item: str, *, first: str) -> str:
 
 def _expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
     """Name the items after `first` up to `last`: all of them in a range, else `last` alone."""
-    words: str = load_family("references")["range_words"]
+    words: str = load_references().range_words
     low, high = _LETTERED.match(first), _LETTERED.match(last)
     is_range = re.search(rf"(?:^|\s){words}(?:\s|$)", re.sub(r"\([^()]*\)", "", between)) is not None
     if not is_range or low is None or high is None:
@@ -247,7 +249,7 @@ def _expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -
 
 def read_number(words: str) -> str:
     """Read a section number written in words: `twelve hundred twenty-one` is 1221, `four hundred two-a` is 402a."""
-    values: dict[str, int] = load_family("references")["number_words"]
+    values: dict[str, int] = load_references().number_words
     total = part = 0
     rest = ""
     for word in re.findall(r"\([^()]*\)|[a-z]+", words):

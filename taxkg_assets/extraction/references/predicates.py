@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.predicates import load_predicates
 
 DUTY, BAN, RELIEF, PERMISSION, FACT = "duty", "ban", "relief", "permission", "fact"
 PURPOSE, MODIFIER = "purpose", "modifier"
@@ -63,10 +64,10 @@ def read_predicates(text: str) -> tuple[Predicate, ...]:
 @cache
 def _verb_forms() -> dict[str, tuple[str, str]]:
     """Give the sense and form of every word that may be one of the verbs."""
-    family = load_family("predicates")
-    irregular: dict[str, list[str]] = family["irregular"]
+    family = load_predicates()
+    irregular: dict[str, tuple[str, ...]] = family.irregular
     forms: dict[str, tuple[str, str]] = {}
-    for sense, verbs in family["verbs"].items():
+    for sense, verbs in family.verbs.items():
         for verb in verbs:
             third, past, gerund = irregular.get(verb) or _inflect(verb)
             forms[gerund] = (sense, "gerund")
@@ -95,7 +96,7 @@ def _read_predicate(
         if predicate is not None or form == "past":
             return predicate
     if form == "third":
-        is_label_verb = match[0].lower() in load_family("predicates")["label_verbs"]
+        is_label_verb = match[0].lower() in load_predicates().label_verbs
         found = _read_third(head, is_label_verb=is_label_verb)
     else:
         found = _read_gerund(head, before) if form == "gerund" else _read_base(head, before)
@@ -107,7 +108,7 @@ def _read_predicate(
 
 def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
     """Find the first rule of a group that the words before a verb end with."""
-    near = head[-load_family("predicates")["reach_characters"] :]
+    near = head[-load_predicates().reach_characters :]
     small = near.lower()
     for rule in load_rules("predicates", group):
         match = rule.pattern.search(near) if rule.may_match(small) else None

@@ -68,12 +68,21 @@ def build_references(
 ) -> dy.DataFrame[References]:
     """Point at every target that a document's text names: one row per sentence and target.
 
-    Args:     sections: content elements of one document. anchors: its headings. identity: what the document is.
-              links: its links; what one covers leads where the link leads.
-    Returns:  rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own
-              form or of the box that owns the text is kept and marked `is_self`.
-    Units:    start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
-    Source:   rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
+    Args:
+        sections: Content elements of one document.
+        anchors: Its headings.
+        identity: What the document is.
+        links: Its links; what one covers leads where the link leads.
+
+    Returns:
+        Rows whose `start`, `end` slice the sentence out of the element's text; a mention of the document's own form or
+        of the box that owns the text is kept and marked `is_self`.
+
+    Units:
+        start, end, mention_start, mention_end: characters, half-open, 0-based in `sections.text`.
+
+    Source:
+        rules/references.yaml, rules/relations.yaml, rules/polarity.yaml.
     """
     tree = {row["anchor_id"]: row for row in anchors.to_dicts()}
     headings = Headings(_collect_headings(tree))

@@ -52,7 +52,8 @@ from taxkg_assets.extraction.references.predicates import (
     read_predicates,
 )
 from taxkg_assets.extraction.regex_prefilter import ALL_WORDS, open_screen
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.polarity import load_polarity
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
@@ -168,7 +169,7 @@ def _read_condition(view: View) -> Relation | None:
         return Relation("references", "positive", "aside")
     if view.sort != CONDITION:
         return match_cue("leading_conditions", view)
-    near = " ".join(view.before.split()[-load_family("polarity")["denial_reach_words"] :])
+    near = " ".join(view.before.split()[-load_polarity().denial_reach_words :])
     denials = load_rules("polarity", "denials_after")
     is_denied = is_negated(near) or any(rule.pattern.match(view.after) for rule in denials)
     return Relation("applies_if", "negative" if is_denied else "positive", "condition_on_target")

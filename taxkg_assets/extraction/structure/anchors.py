@@ -17,8 +17,13 @@ from taxkg_assets.schemas import Anchors, dtypes, validated
 def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
     """Build one row per heading of a document, in reading order.
 
-    Args:     blocks: all blocks of the document (find_blocks). identity: what the document says it is.
-    Returns:  the outline as a tree: `parent_anchor_id` is null at the top.
+    Args:
+        blocks: All blocks of the document (find_blocks).
+        identity: What the document says it is.
+        document_id: Id of the document.
+
+    Returns:
+        The outline as a tree: `parent_anchor_id` is null at the top.
     """
     headings = find_outline(blocks, identity=identity)
     ids = [heading.anchor_id for heading in headings]

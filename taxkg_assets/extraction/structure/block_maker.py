@@ -22,14 +22,8 @@ from taxkg_assets.extraction.layout.paragraphs import (
     thresholds,
 )
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.roles import (
-    Style,
-    is_below_rule,
-    is_centred,
-    is_heading,
-    is_title,
-    split_lead,
-)
+from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centred, is_heading, is_title
+from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
 
@@ -145,7 +139,7 @@ class BlockMaker:
             last = paragraphs[-1]
             middle = (last.first.x0 + last.first.x1) / 2
             # What is centred over a table heads it; nothing else follows it in the column.
-            last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds()["table_head_pt"]
+            last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
             last.is_last = not last.heads_table
             last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
         for paragraph in paragraphs:
@@ -156,7 +150,7 @@ class BlockMaker:
         first = paragraph.first
         place: dict[str, Any] = {
             "column_ix": paragraph.column_ix,
-            "is_indented": first.x0 > paragraph.column_x0 + thresholds()["indent_sizes"] * first.size,
+            "is_indented": first.x0 > paragraph.column_x0 + thresholds().indent_sizes * first.size,
             "is_listed": paragraph.is_listed,
         }
         if self._take_number(paragraph):
@@ -191,7 +185,7 @@ class BlockMaker:
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.
-        return not lead or sum(len(line.text) for line in rest) < thresholds()["heading_rest_chars"]
+        return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
         """Append the text of one structure tag, a paragraph for each column that it stands in."""
@@ -242,7 +236,7 @@ class BlockMaker:
             self.number = []
             return False
         line = paragraph.first
-        large = line.is_bold and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(line.page)
+        large = line.is_bold and line.size >= thresholds().section_size_frac * self.flow.style.body(line.page)
         if not large or paragraph.is_last or len(paragraph.lines) > 1 or not matches("ordinals", line.text):
             return False
         self.number = paragraph.lines
@@ -251,7 +245,7 @@ class BlockMaker:
     def _is_late_title(self, paragraph: Paragraph) -> bool:
         """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
         line = paragraph.first
-        is_largest = line.size >= thresholds()["late_title_frac"] * self.flow.style.title_size
+        is_largest = line.size >= thresholds().late_title_frac * self.flow.style.title_size
         return bool(paragraph.path) and (is_largest or matches("titles", line.text))
 
     def _ends_title(self, paragraph: Paragraph) -> bool:
@@ -264,7 +258,7 @@ class BlockMaker:
         is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
         if is_near and matches("titles", line.text):
             return True
-        return is_near and line.size >= thresholds()["section_size_frac"] * self.flow.style.body(1) + 2
+        return is_near and line.size >= thresholds().section_size_frac * self.flow.style.body(1) + 2
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""
@@ -272,7 +266,7 @@ class BlockMaker:
         if first.spans[0].is_bold and matches("callouts", first.text):
             return True
         low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
-        reach = thresholds()["icon_reach_pt"]
+        reach = thresholds().icon_reach_pt
         return any(
             icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
             for icon in self.icons
@@ -302,7 +296,7 @@ class BlockMaker:
         else:
             ratio = first.size / flow.style.body(page.page)
             place["is_centred"] = is_centred(first, page, starts=self.starts)
-            large = ratio >= thresholds()["section_size_frac"]
+            large = ratio >= thresholds().section_size_frac
             role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""

@@ -60,10 +60,16 @@ def find_blocks(
 ) -> list[Block]:
     """Find every block of a document in reading order, with its role.
 
-    Args:     regions, face_boxes: what tables and faces claim, by page; an empty mapping claims nothing.
-              text: the printed lines, where they are read already.
-              stated: what the fields of each page say of themselves, where that can be trusted.
-    Returns:  blocks by page and reading order; page furniture comes last on its page.
+    Args:
+        source: Pages of the document.
+        identity: What the document is.
+        regions: What tables and faces claim, by page; an empty mapping claims nothing.
+        face_boxes: What tables and faces claim, by page; an empty mapping claims nothing.
+        text: The printed lines, where they are read already.
+        stated: What the fields of each page say of themselves, where that can be trusted.
+
+    Returns:
+        Blocks by page and reading order; page furniture comes last on its page.
     """
     text = text if text is not None else read_printed_text(source)
     pages_lines = [text.lines[page.page] for page in source.pages]

@@ -9,7 +9,8 @@ from taxkg_assets.extraction.forms.margin_labels import SideLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
-from taxkg_assets.extraction.layout.roles import is_centred, is_heading, is_prose, split_lead
+from taxkg_assets.extraction.layout.roles import is_centred, is_heading, is_prose
+from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, Flow
 from taxkg_assets.extraction.structure.outline import matches_grammar
@@ -108,7 +109,7 @@ class FaceBlockMaker(BlockMaker):
         return True
 
     def _is_large(self, line: Line) -> bool:
-        return line.size >= thresholds()["face_title_frac"] * self.flow.style.body(self.page.page)
+        return line.size >= thresholds().face_title_frac * self.flow.style.body(self.page.page)
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from statistics import median
-from typing import Any
 
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
-from taxkg_assets.rules.loader import Rule, load_family, load_rules
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules
+from taxkg_assets.rules.models.identity import Limits, load_identity
 
 _PLACE = attrgetter("y1", "x0")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -63,15 +63,20 @@ class _Designation:
 def read_identity(source: Source) -> Identity:
     """Decide which product a document is, by vote of its mastheads and footers.
 
-    Args:     source: the document's pages as read.
-    Returns:  empty strings and None where neither page, metadata nor file name says anything.
-    Source:   rules/identity.yaml.
+    Args:
+        source: The document's pages as read.
+
+    Returns:
+        Empty strings and None where neither page, metadata nor file name says anything.
+
+    Source:
+        rules/identity.yaml.
     """
-    limits = load_family("identity")["limits"]
-    pages = source.pages[: limits["footer_pages"]]
+    limits = load_identity().limits
+    pages = source.pages[: limits.footer_pages]
     lines = [line for page in pages for line in _find_lines(page, is_whole=_is_head(page, source, limits=limits))]
-    stored = [_squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits["head_pages"]]]
-    heads = [text[: limits["head_chars"]] for text in stored]
+    stored = [_squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
+    heads = [text[: limits.head_chars] for text in stored]
     named = _find_designation(heads, lines, source=source, limits=limits)
     is_statute = named is None and _is_statute(source, limits=limits)
     revision, tax_year = _find_revision(heads, lines, named=named, source=source, limits=limits)
@@ -107,9 +112,9 @@ def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
-def _is_head(page: Page, source: Source, *, limits: dict[str, Any]) -> bool:
+def _is_head(page: Page, source: Source, *, limits: Limits) -> bool:
     """Decide whether a page may name its document anywhere: later ones do in their edges, or begin with a form."""
-    return source.is_text_file or page.page <= limits["head_pages"]
+    return source.is_text_file or page.page <= limits.head_pages
 
 
 def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
@@ -125,7 +130,7 @@ def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
         else:
             rows.append([span])
     if not is_whole:
-        edge = load_family("identity")["limits"]["edge_frac"] * page.height_pt + 1.0
+        edge = load_identity().limits.edge_frac * page.height_pt + 1.0
         low = page.height_pt - edge
         rows = [
             row for row in rows if any(not edge < span.y0 < low or span.text.lstrip().startswith("F") for span in row)
@@ -159,21 +164,18 @@ def _find_runs(lines: list[_Line]) -> list[_Line]:
     return [run for line in lines for run in (line.runs or (line,))]
 
 
-def _find_designation(
-    heads: list[str], lines: list[_Line], *, source: Source, limits: dict[str, Any]
-) -> _Designation | None:
+def _find_designation(heads: list[str], lines: list[_Line], *, source: Source, limits: Limits) -> _Designation | None:
     """Let mastheads, large type and running headers and footers vote, and so does the metadata's title."""
     votes: Counter[tuple[str, str]] = Counter()
     printed: dict[tuple[str, str], str] = {}
-    edge = limits["edge_frac"]
+    edge = limits.edge_frac
     places = [(head, 3) for head in heads] + [
         (line.text, 2)
         for line in lines
-        if not edge < line.y_frac < 1 - edge
-        or (line.page <= limits["head_pages"] and line.size_pt >= limits["large_pt"])
+        if not edge < line.y_frac < 1 - edge or (line.page <= limits.head_pages and line.size_pt >= limits.large_pt)
     ]
     title = re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))
-    places.append((_squeeze(title), limits["title_share"]))
+    places.append((_squeeze(title), limits.title_share))
     first_pages = " ".join(heads)
     for text, share in places:
         found = _read_designation(text, heads=first_pages)
@@ -212,11 +214,11 @@ def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
 
 
 def _find_revision(
-    heads: list[str], lines: list[_Line], *, named: _Designation | None, source: Source, limits: dict[str, Any]
+    heads: list[str], lines: list[_Line], *, named: _Designation | None, source: Source, limits: Limits
 ) -> tuple[str, int | None]:
     """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
     rules = load_rules("identity", "revisions")
-    edge = limits["edge_frac"]
+    edge = limits.edge_frac
     own = [line.text for line in lines if named and named.form in line.text and not edge < line.y_frac < 1 - edge]
     own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
     for text in [*heads, *own]:
@@ -236,15 +238,16 @@ def _find_revision(
     return hint["revision"], int(hint["revision"]) if len(hint["revision"]) == 4 else None
 
 
-def _find_year(own: list[str], lines: list[_Line], *, limits: dict[str, Any]) -> int | None:
-    *by_designation, by_masthead = load_rules("identity", "years")
+def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | None:
+    by_designation = [find_rule("identity", "years", name) for name in ("designation_year", "title_year")]
+    by_masthead = find_rule("identity", "years", "masthead_year")
     votes: Counter[int] = Counter()
     for text in own:
         match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
         if match:
             votes[int(match[match.lastgroup or 0])] += 1
     for line in _find_runs(lines):
-        match = by_masthead.pattern.search(line.text) if line.page <= 3 and line.size_pt >= limits["year_pt"] else None
+        match = by_masthead.pattern.search(line.text) if line.page <= 3 and line.size_pt >= limits.year_pt else None
         if match:
             votes[int(match["a"].replace(" ", ""))] += 2
     return min(votes.items(), key=lambda item: (-item[1], -item[0]))[0] if votes else None
@@ -254,13 +257,13 @@ def _month(text: str) -> int:
     return int(text) if text.isdigit() else _MONTHS.index(text[:3].casefold()) + 1
 
 
-def _is_statute(source: Source, *, limits: dict[str, Any]) -> bool:
+def _is_statute(source: Source, *, limits: Limits) -> bool:
     found = sum(
         any(rule.pattern.search("".join(span.text for span in spans)) for rule in load_rules("identity", "statutes"))
-        for page in source.pages[: limits["statute_pages"]]
+        for page in source.pages[: limits.statute_pages]
         for spans in _stored_lines(page)
     )
-    return bool(found >= min(limits["statute_headings"], max(1, len(source.pages))))
+    return bool(found >= min(limits.statute_headings, max(1, len(source.pages))))
 
 
 def _stored_lines(page: Page) -> list[list[Span]]:
@@ -268,7 +271,7 @@ def _stored_lines(page: Page) -> list[list[Span]]:
 
 
 def _addresses_recipient(lines: list[_Line]) -> bool:
-    (rule,) = load_rules("identity", "recipients")
+    rule = find_rule("identity", "recipients", "instructions_for_recipient")
     return any(rule.pattern.search(line.text) is not None for line in lines if line.page == 1 and line.y_frac < 0.2)
 
 
@@ -284,7 +287,7 @@ def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
     schedule = re.match(r"Schedule (\S+) \(Form (\S+)\)", form)
     if schedule:
         return f"{letter}{_letters(schedule[2])}s{_letters(schedule[1])}"
-    stems: dict[str, str] = load_family("identity")["irs_stems"]
+    stems: dict[str, str] = load_identity().irs_stems
     names = [stems.get(code, _letters(code)) for code in form.split(" and ")]
     shared = re.match(r"\d{4}", names[0])
     if shared and all(name.startswith(shared[0]) for name in names):
@@ -309,13 +312,17 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
 def _revision_words(revision: str) -> str:
     if len(revision) == 4:
         return revision
-    names = load_rules("identity", "revisions")[0].written
+    names = find_rule("identity", "revisions", "revised_month_name").written
     month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
     return f"Rev. {month} {revision[:4]}"
 
 
 def is_law_name(text: str) -> bool:
-    """Decide whether words alone are the name of a law: type says nothing in a text file."""
+    """Return whether words alone are the name of a law: type says nothing in a text file.
+
+    Args:
+        text: Text to test.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("identity", "law_names"))
 
 
@@ -342,7 +349,7 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
 
 def _find_code_title(lines: list[_Line]) -> str:
     """Read the title of a code in plain text: it stands above the first section."""
-    (title,) = load_rules("identity", "code_titles")
+    title = find_rule("identity", "code_titles", "numbered_title")
     if lines and is_law_name(lines[0].text):
         return _squeeze(lines[0].text)
     for line in lines:
@@ -355,13 +362,13 @@ def _find_code_title(lines: list[_Line]) -> str:
 
 def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:
     """Read the largest type at the head of a page, furniture and designation apart."""
-    limits = load_family("identity")["limits"]
+    limits = load_identity().limits
     body = median(line.size_pt for line in lines) if lines else 0.0
     found = [
         line
         for line in lines
-        if line.y_frac < limits["masthead_frac"]
-        and line.size_pt >= limits["name_ratio"] * body
+        if line.y_frac < limits.masthead_frac
+        and line.size_pt >= limits.name_ratio * body
         and re.search(r"[A-Za-z]{3}", line.text)
         and not _is_furniture(line.text, named=named)
     ]

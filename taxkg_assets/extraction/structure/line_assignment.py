@@ -61,7 +61,7 @@ def sort_lines(
 ) -> Parts:
     """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
     claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
-    if len(boxes) >= thresholds()["face_boxes"]:
+    if len(boxes) >= thresholds().face_boxes:
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     parts = Parts()
     lines = _without_braces(lines, parts)
@@ -164,7 +164,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         loose.append(words)
         leaders += [dots] if dots is not None else []
     found = read_form_lines(page, loose, braces=parts.braces, leaders=leaders, stated=stated)
-    if not found.lines or (not is_face and len(found.repeats) < limits()["repeats_alone"]):
+    if not found.lines or (not is_face and len(found.repeats) < limits().repeats_alone):
         return False
     parts.furniture += found.repeats
     parts.leaders += leaders
@@ -179,7 +179,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         top = row = row if abs(top - row) < _ROW_PT else top
         if isinstance(unit, SideLabel):
             # It is read before the lines beside it, though it may be set a little lower.
-            top -= limits()["side_lift_sizes"] * lines[0].size
+            top -= limits().side_lift_sizes * lines[0].size
         # It has its place by where it begins, as rules beside it may part the lines.
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
@@ -190,14 +190,14 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
 
 def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
     """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
-    reach = thresholds()["separator_frac"] * page.width_pt
+    reach = thresholds().separator_frac * page.width_pt
     heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
     return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
 
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
     """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
-    height = thresholds()["masthead_frac"] * page.height_pt
+    height = thresholds().masthead_frac * page.height_pt
     names = [
         line.y1 for line in lines if walls and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
     ]
@@ -206,7 +206,7 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float
 
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
-    height = thresholds()["masthead_frac"] * page.height_pt
+    height = thresholds().masthead_frac * page.height_pt
     words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
     numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
     below = [line.x0 for line in lines if words and line.y1 < height and is_artifact_of(line, "attachment_number")]

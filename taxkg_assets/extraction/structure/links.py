@@ -54,10 +54,16 @@ def build_links(
 ) -> dy.DataFrame[Links]:
     """Build one row per link of a document.
 
-    Args:    links: as read from the authored layer. pages: its pages, upright. places: its named places.
-             finder: what its points name, and where its words are.
-    Returns: rows by page and order; a link that runs over a page's end is one row. A target is null where nothing
-             begins at its point or several things do and no words tell which.
+    Args:
+        links: As read from the authored layer.
+        pages: Its pages, upright.
+        places: Its named places.
+        finder: What its points name, and where its words are.
+        document_id: Id of the document.
+
+    Returns:
+        Rows by page and order; a link that runs over a page's end is one row. A target is null where nothing begins at
+        its point or several things do and no words tell which.
     """
     if not links:
         return empty(Links)

@@ -52,7 +52,12 @@ class Heading:
 
 
 def matches_grammar(group: str, text: str) -> bool:
-    """Decide whether any rule of a group of `rules/section_grammar.yaml` matches."""
+    """Return whether any rule of a group of `rules/section_grammar.yaml` matches.
+
+    Args:
+        group: Name of the list of rules.
+        text: Text to test.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("section_grammar", group))
 
 

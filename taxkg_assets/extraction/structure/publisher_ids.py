@@ -37,8 +37,16 @@ def add_publisher_ids(
 ) -> Numbered:
     """Fill `publisher_id` of headings, paragraphs and tables, and `official_url` of headings.
 
-    Args:    places: the document's named places. finder: what its points name. page_url: its official web page.
-    Returns: the same rows; where several numbers name one element, the one whose title it has, else the nearest.
+    Args:
+        anchors: Headings of the document.
+        sections: Content elements of the document.
+        tables: Tables of the document.
+        places: The document's named places.
+        finder: What its points name.
+        page_url: Its official web page.
+
+    Returns:
+        The same rows; where several numbers name one element, the one whose title it has, else the nearest.
     """
     named: dict[str, dict[str, NamedPlace]] = {"anchors": {}, "sections": {}, "tables": {}}
     ranks: dict[tuple[str, str], tuple[bool, float, str]] = {}

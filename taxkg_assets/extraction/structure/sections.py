@@ -98,10 +98,15 @@ def build_sections(
 ) -> dy.DataFrame[Sections]:
     """Build one row per content element of a document.
 
-    Args:     blocks: all blocks of the document. anchors: its outline. tables: its tables; a region without a row
-              there is kept as plain text.
-    Returns:  rows with owner, text and the rectangle of each printed line; the anchor is null before the first
-              heading and on the face of a form.
+    Args:
+        blocks: All blocks of the document.
+        anchors: Its outline.
+        tables: Its tables; a region without a row there is kept as plain text.
+        document_id: Id of the document.
+
+    Returns:
+        Rows with owner, text and the rectangle of each printed line; the anchor is null before the first heading and on
+        the face of a form.
     """
     owners = _Owners(
         {

@@ -86,7 +86,7 @@ def _find_repeated(pages: Sequence[Page], pages_lines: Sequence[Sequence[Line]])
         for page, lines in zip(pages, pages_lines, strict=True)
         for key in {(_folded(line), round(line.base)) for line in lines if _is_at_edge(line, page.height_pt)}
     )
-    least = min(thresholds()["repeat_pages"], max(2, len(pages)))
+    least = min(thresholds().repeat_pages, max(2, len(pages)))
     return {key for key, count in counts.items() if count >= least}
 
 
@@ -163,7 +163,7 @@ def _hangs_under(line: Line, before: PlacedLine) -> bool:
         return False
     if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
         return True
-    reach = thresholds()["hanging_sizes"] * line.size
+    reach = thresholds().hanging_sizes * line.size
     return matches("lists", up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
 
 
@@ -178,7 +178,11 @@ def _first_word_pt(line: Line) -> float:
 
 
 def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
-    """Decide whether this code sets its list marks at the margin: most of them stand there."""
+    """Return whether this code sets its list marks at the margin: most of them stand there.
+
+    Args:
+        placed: Lines of the page with their places.
+    """
     flush = indented = 0
     for ix, row in enumerate(placed):
         if ix and matches("lists", row.line.text):

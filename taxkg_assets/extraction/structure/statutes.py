@@ -27,7 +27,13 @@ _DIVISION_LINES = 3
 
 
 def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequence[Line]]) -> bool:
-    """Decide whether a document is a code of numbered sections."""
+    """Return whether a document is a code of numbered sections.
+
+    Args:
+        source: Pages of the document.
+        identity: What the document is.
+        pages_lines: Lines of each page, from top to bottom.
+    """
     if identity.doc_type == "statute":
         return True
     if identity.doc_type != "other" and not source.is_text_file:

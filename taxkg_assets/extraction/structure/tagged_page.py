@@ -48,9 +48,13 @@ class TagUnit:
 def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) -> list[TagUnit]:
     """Group lines by the tags that hold them.
 
-    Args:    lines: of the page, in tag order, without furniture. tables: tags of the tables that are read as such; the
-             cells of others are text like any other.
-    Returns: units in tag order; a table comes where its first line comes.
+    Args:
+        page: Page with its spans, rules and fields.
+        lines: Of the page, in tag order, without furniture.
+        tables: Tags of the tables that are read as such; the cells of others are text like any other.
+
+    Returns:
+        Units in tag order; a table comes where its first line comes.
     """
     places = find_places(page.tags)
     units: list[TagUnit] = []
@@ -183,9 +187,9 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
         # Some makers tag the number of a table inside it, or behind its title.
         number = next((line for line in unit.lines[:_LABEL_LINES] if matches("table_captions", line.text)), None)
         above: list[int] = []
-        for before in range(ix - 1, max(-1, ix - 1 - int(limit["caption_units"])), -1):
+        for before in range(ix - 1, max(-1, ix - 1 - int(limit.caption_units)), -1):
             other = units[before]
-            if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit["heading_chars"]:
+            if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit.heading_chars:
                 break
             above.append(before)
             if matches("table_captions", other.lines[0].text):
@@ -202,7 +206,7 @@ def _find_titles(units: Sequence[TagUnit]) -> set[int]:
     for ix, unit in enumerate(units):
         if unit.table_ix < 0:
             continue
-        for before in range(ix - 1, max(-1, ix - 1 - int(thresholds()["caption_units"])), -1):
+        for before in range(ix - 1, max(-1, ix - 1 - int(thresholds().caption_units)), -1):
             one, below = units[before], units[before + 1]
             is_one_title = before == ix - 1 or (
                 one.place.caption_ix >= 0 and one.place.caption_ix == below.place.caption_ix
@@ -228,9 +232,9 @@ def _has_tagged_headings(units: Sequence[TagUnit], *, body: float) -> bool:
 def _is_large(unit: TagUnit, *, body: float) -> bool:
     """Decide whether a unit of running text is short and set in clearly larger type than the text."""
     limit = thresholds()
-    if unit.table_ix >= 0 or unit.place.figure_ix >= 0 or unit.lines[0].size < limit["display_size_frac"] * body:
+    if unit.table_ix >= 0 or unit.place.figure_ix >= 0 or unit.lines[0].size < limit.display_size_frac * body:
         return False
-    return sum(len(line.text) for line in unit.lines) <= limit["heading_chars"]
+    return sum(len(line.text) for line in unit.lines) <= limit.heading_chars
 
 
 def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:

@@ -23,7 +23,7 @@ from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import find_tables, find_title, find_unread_boxes
 from taxkg_assets.extraction.tables.tagged import read_tagged_page
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 DOCLING_REMEDY = "Install it with `pip install taxkg[docling]`, or set TAXKG_TABLE_ENGINE=own."
 MODELS_REMEDY = "Fetch its models with `docling-tools models download`, or set TAXKG_TABLE_ENGINE=own."
@@ -210,15 +210,13 @@ def _docling_box(bbox: Any, page: Page) -> Box:
 def read_pymupdf_tables(drawn: Any, page: Page, box: Box) -> list[FoundTable]:
     """What PyMuPDF's finder makes of one region."""
     found = []
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     _, runs = find_drawings(page, is_face=False)
     for table in drawn.find_tables(clip=(box.x0, box.y0, box.x1, box.y1)).tables:
         cells = _pymupdf_cells(table, runs)
         words = [len(cell.text.split()) for cell in cells if cell.text]
-        is_full = len(words) >= limits["min_fill_frac"] * table.row_count * table.col_count
-        is_prose = (
-            not words or sum(words) / len(words) > limits["max_mean_words"] or max(words) > limits["max_cell_words"]
-        )
+        is_full = len(words) >= limits.min_fill_frac * table.row_count * table.col_count
+        is_prose = not words or sum(words) / len(words) > limits.max_mean_words or max(words) > limits.max_cell_words
         built = build_found_table(page, Box(*table.bbox), cells) if is_full and not is_prose else None
         if built is not None and table.row_count > 1:
             found.append(built)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.ruling import Line, Ruling
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_numbered, is_year
 from taxkg_assets.extraction.pdf.model import Fill
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def find_grid(drawing: Drawing) -> Grid:
     columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
     rows: list[Row] = []
     borders = _find_row_borders(drawing)
-    is_spaced = len(borders) - 1 <= load_family("tables")["grid"]["spaced_bands"]
+    is_spaced = len(borders) - 1 <= load_tables().grid.spaced_bands
     for top, bottom in pairwise(borders):
         band = [run for run in drawing.runs if top <= run.middle < bottom]
         if band:
@@ -98,7 +98,7 @@ def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
     """Decide whether hardly any row of a table of two columns has a bold name, its header aside."""
     pairs = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
     bold = sum(all(run.is_bold for run in name) for name in pairs)
-    return len(pairs) > 2 and bold <= max(1, load_family("tables")["grid"]["bold_names_frac"] * len(pairs))
+    return len(pairs) > 2 and bold <= max(1, load_tables().grid.bold_names_frac * len(pairs))
 
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
@@ -112,7 +112,7 @@ def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
 
 def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
     """Divide a region by the verticals that run along enough of its height."""
-    box, least = drawing.box, load_family("tables")["grid"]["vertical_frac"]
+    box, least = drawing.box, load_tables().grid.vertical_frac
     edges = [box.x0]
     for at, length in _sum_lengths(drawing.ruling.verticals, low=box.y0, high=box.y1):
         if length >= least * box.height and edges[-1] + 6 < at < box.x1 - 6:
@@ -145,12 +145,12 @@ def _covered(group: list[tuple[float, float, float]]) -> float:
 
 def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[float, float]]:
     """Divide a slab at the gutters that nearly all of its full lines leave free."""
-    rules = load_family("tables")["grid"]
+    rules = load_tables().grid
     x0, x1 = slab
     mine = [run for run in runs if run.x0 >= x0 - 3 and run.x1 <= x1 + 3]
     lines = find_lines(mine)
     most = max((len(line) for line in lines), default=0)
-    full = [line for line in lines if len(line) >= max(2, rules["full_row_frac"] * most)]
+    full = [line for line in lines if len(line) >= max(2, rules.full_row_frac * most)]
     if most < 2 or len(full) < 2 or (len(full) < 3 and len(full) < 0.3 * len(lines)):
         return [slab]
     pieces = _inked_pieces(slab, full)
@@ -164,7 +164,7 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
 
 def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> list[tuple[float, float]]:
     """List the stretches of a slab that more than a few full lines print on."""
-    rules = load_family("tables")["grid"]
+    rules = load_tables().grid
     x0, x1 = slab
     width = int(x1 - x0) + 2
     counts = [0] * width
@@ -172,10 +172,10 @@ def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> l
         for run in line:
             for x in range(max(0, round(run.x0 - x0)), min(width, round(run.x1 - x0) + 1)):
                 counts[x] += 1
-    allowed = rules["crossing_frac"] * len(full)
+    allowed = rules.crossing_frac * len(full)
     pieces: list[tuple[float, float]] = []
     for x in (x for x in range(width) if counts[x] > allowed):
-        if pieces and x0 + x - pieces[-1][1] <= rules["gutter_pt"]:
+        if pieces and x0 + x - pieces[-1][1] <= rules.gutter_pt:
             pieces[-1] = (pieces[-1][0], x0 + x)
         else:
             pieces.append((x0 + x, x0 + x))
@@ -184,7 +184,7 @@ def _inked_pieces(slab: tuple[float, float], full: Sequence[Sequence[Run]]) -> l
 
 def _find_row_borders(drawing: Drawing) -> list[float]:
     """List the tops and bottoms of bands: wide horizontals and the edges of wide shading."""
-    box, least = drawing.box, load_family("tables")["grid"]["row_line_frac"]
+    box, least = drawing.box, load_tables().grid.row_line_frac
     found = [
         at
         for at, length in _sum_lengths(drawing.ruling.horizontals, low=box.x0, high=box.x1)
@@ -208,7 +208,7 @@ def _split_band(
     lines = find_lines(band)
     cells = _by_column(band, columns)
     numbered = _numbered_lines(lines)
-    if len(numbered) >= load_family("tables")["grid"]["numbered_lines"]:
+    if len(numbered) >= load_tables().grid.numbered_lines:
         return _rows_of([lines[i:k] for i, k in pairwise([*_heads(numbered), len(lines)])], columns, edges)
     stacked = {
         column
@@ -223,7 +223,7 @@ def _split_band(
 def _spaced_groups(lines: list[list[Run]], columns: Sequence[tuple[float, float]]) -> list[list[list[Run]]]:
     """Part the lines of wrapped rows that no border parts: a row begins in the first column after a wider gap."""
     gaps = [below[0].middle - above[0].middle for above, below in pairwise(lines)]
-    widest = load_family("tables")["grid"]["row_gap_frac"] * min(gaps, default=0.0)
+    widest = load_tables().grid.row_gap_frac * min(gaps, default=0.0)
     groups = [[lines[0]]]
     for line, gap in zip(lines[1:], gaps, strict=True):
         if gap > widest and column_of(line[0], columns) == 0:

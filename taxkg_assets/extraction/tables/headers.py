@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.tables.grid import Box, Grid, Row, column_of
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def count_header_rows(grid: Grid) -> int:
     if is_worksheet(grid):
         return 0
     body = rows[len(rows) // 3 :]
-    is_numeric = amount_frac([text for row in body for text in _beside_stub(row)]) >= _limit("amount_frac")
+    is_numeric = amount_frac([text for row in body for text in _beside_stub(row)]) >= load_tables().header.amount_frac
     has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
     has_bold_cells = _share([_is_bold_beside(row) for row in body]) > 0.3
     has_filled_body = _share([_is_filled(grid, row) for row in body]) > 0.6
@@ -102,10 +102,14 @@ def is_worded(row: Row) -> bool:
 
 
 def is_worksheet(grid: Grid) -> bool:
-    """Decide whether the rows are numbered lines to fill in: such a table has no header row."""
+    """Return whether the rows are numbered lines to fill in: such a table has no header row.
+
+    Args:
+        grid: Cells of the table, by row and column.
+    """
     firsts = [next(iter(row.cells.values()))[0].text for row in grid.rows if row.cells]
     numbered = sum(is_numbered(text) for text in firsts)
-    least = load_family("tables")["grid"]["numbered_lines"]
+    least = load_tables().grid.numbered_lines
     return bool(numbered >= least and numbered >= 0.5 * len(firsts))
 
 
@@ -139,7 +143,10 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
     found: dict[int, list[str]] = {}
     rows = grid.rows
     body = [text for row in rows[header_count:] for text in _beside_stub(row)]
-    if amount_frac(body) < _limit("amount_frac") or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4:
+    if (
+        amount_frac(body) < load_tables().header.amount_frac
+        or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4
+    ):
         return found
     for i in range(header_count, len(rows) - 1):
         row = rows[i]
@@ -237,7 +244,7 @@ def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box:
         for run in other
     )
     off_centre = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
-    if beside or off_centre > max(6.0, _limit("centred_frac") * (right - left)):
+    if beside or off_centre > max(6.0, load_tables().header.centered_frac * (right - left)):
         return None
     return span
 
@@ -272,7 +279,9 @@ def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
 def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
     """Give the columns of the slab that a run is centred in, if it stands alone over several columns."""
     for a, b in grid.slabs:
-        if a <= run.centre <= b and abs(run.centre - (a + b) / 2) <= max(6.0, _limit("centred_frac") * (b - a)):
+        if a <= run.centre <= b and abs(run.centre - (a + b) / 2) <= max(
+            6.0, load_tables().header.centered_frac * (b - a)
+        ):
             inside = [i for i, (c, d) in enumerate(grid.columns) if a - 2 <= (c + d) / 2 <= b + 2]
             return (inside[0], inside[-1]) if len(inside) > 1 else None
     return None
@@ -341,7 +350,3 @@ def _share(holds: Sequence[bool]) -> float:
 
 def _middle(grid: Grid) -> float:
     return (grid.drawing.box.x0 + grid.drawing.box.x1) / 2
-
-
-def _limit(name: str) -> float:
-    return float(load_family("tables")["header"][name])

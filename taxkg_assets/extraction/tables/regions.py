@@ -20,7 +20,7 @@ from taxkg_assets.extraction.pdf.model import Fill, Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, find_slabs
 from taxkg_assets.extraction.tables.unruled import find_leaders, find_open_boxes
 from taxkg_assets.extraction.tables.worksheets import find_worksheet_boxes
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 
 def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run]]:
@@ -33,7 +33,7 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
     spans = split_leaders(page.spans)
     leaders = find_leaders(spans)
     shapes = len(page.rules) + len(page.fills)
-    if shapes > load_family("tables")["drawings"]["max_rules"]:
+    if shapes > load_tables().drawings.max_rules:
         return [], []
     if not shapes and not leaders and not _has_amounts(page):
         return [], []
@@ -60,7 +60,7 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
 
 def _has_amounts(page: Page) -> bool:
     """Decide whether a page prints enough amounts by themselves for a table without any line."""
-    least = int(load_family("tables")["regions"]["open_amounts"])
+    least = int(load_tables().regions.open_amounts)
     return sum(span.text[-1:].isdigit() and is_amount(span.text) for span in page.spans) >= least
 
 
@@ -99,7 +99,7 @@ def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Box]:
 
 def _touching_groups(shapes: Sequence[Box]) -> list[list[Box]]:
     """Group shapes, sorted by their tops, that touch directly or through others."""
-    touch = load_family("tables")["regions"]["touch_pt"]
+    touch = load_tables().regions.touch_pt
     parent = list(range(len(shapes)))
 
     def root(i: int) -> int:
@@ -140,7 +140,7 @@ def _hull(group: Sequence[Box]) -> Box:
 
 def _claims(inner: Box, run: Run) -> bool:
     """Decide whether a grid inside a frame holds a run or has it as a caption to its left."""
-    gap = load_family("tables")["regions"]["beside_pt"]
+    gap = load_tables().regions.left_caption_pt
     is_beside = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
     return inner.holds(run) or (is_beside and is_caption(run.text))
 
@@ -153,20 +153,20 @@ def _contains(outer: Box, inner: Box) -> bool:
 
 def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
     """Join pieces of equal width that follow each other with rows of several cells between them."""
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     stacked: list[Box] = []
     for box in sorted(boxes, key=lambda box: (box.y0, box.x0)):
-        if box.width < limits["min_width_pt"]:
+        if box.width < limits.min_width_pt:
             continue
         above = next(
             (
                 other
                 for other in reversed(stacked)
-                if abs(other.x0 - box.x0) <= limits["stack_slack_pt"]
-                and abs(other.x1 - box.x1) <= limits["stack_slack_pt"]
+                if abs(other.x0 - box.x0) <= limits.stack_slack_pt
+                and abs(other.x1 - box.x1) <= limits.stack_slack_pt
                 and box.y0 >= other.y1
                 and _is_tabular(strip := Box(box.x0, other.y1, box.x1, box.y0), runs)
-                and (strip.height <= limits["stack_gap_pt"] or _is_ledger(strip, runs))
+                and (strip.height <= limits.stack_gap_pt or _is_ledger(strip, runs))
             ),
             None,
         )
@@ -174,7 +174,7 @@ def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
             stacked.append(box)
         else:
             stacked[stacked.index(above)] = _union(above, box)
-    return [box for box in stacked if box.height >= limits["min_height_pt"]]
+    return [box for box in stacked if box.height >= limits.min_height_pt]
 
 
 def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling) -> list[Box]:
@@ -200,7 +200,7 @@ def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
     """
     lines = find_lines(run for run in runs if strip.holds(run))
     several = sum(len(line) >= 2 and (len(line) >= 3 or any(is_amount(run.text) for run in line)) for line in lines)
-    is_wide = strip.width >= load_family("tables")["regions"]["wide_pt"]
+    is_wide = strip.width >= load_tables().regions.wide_pt
     short = sum(is_wide and len(line) == 1 and line[0].x1 - line[0].x0 < 0.5 * strip.width for line in lines)
     return several > 0 and several >= 0.7 * (len(lines) - short) and several >= 0.4 * len(lines)
 

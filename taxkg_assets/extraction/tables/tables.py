@@ -26,14 +26,18 @@ from taxkg_assets.extraction.tables.parts import find_parts
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, find_worksheet_rows, read_worksheet
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
     """Give each table of a document its cells, paths and Markdown.
 
-    Args:     source: the document's pages. found: what `find_tables` gave for them, where it is at hand already.
-    Returns:  one row per table; a table that goes on without headers takes those of the page before.
+    Args:
+        source: The document's pages.
+        found: What `find_tables` gave for them, where it is at hand already.
+
+    Returns:
+        One row per table; a table that goes on without headers takes those of the page before.
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
     if not tables:
@@ -113,7 +117,7 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
     table = _read_grid(page, grid, count_header_rows(grid))
-    most = load_family("tables")["regions"]["max_header_words"]
+    most = load_tables().regions.max_header_words
     return None if table is None or any(len(header.split()) > most for header in table.headers) else table
 
 
@@ -153,16 +157,16 @@ def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
 
 def _is_plausible(grid: Grid) -> bool:
     """Decide whether a grid's texts are cells rather than columns of prose between separator lines."""
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     words = [sum(len(run.text.split()) for run in cell) for row in grid.rows for cell in row.cells.values()]
     filled = len(words) / (len(grid.rows) * len(grid.columns))
-    is_prose = max(words) > limits["max_cell_words"] or sum(words) / len(words) > limits["max_mean_words"]
-    return bool(filled >= limits["min_fill_frac"] and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
+    is_prose = max(words) > limits.max_cell_words or sum(words) / len(words) > limits.max_mean_words
+    return bool(filled >= limits.min_fill_frac and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
 
 
 def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:
     """Read the bold lines or the numbered caption right above a table."""
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     above = [
         run
         for run in runs
@@ -171,7 +175,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
     ]
     beside = [
-        run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits["beside_pt"]
+        run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits.left_caption_pt
     ]
     if len(beside) == 1 and beside[0].is_bold and is_caption(beside[0].text):
         return beside[0].text
@@ -179,7 +183,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if gap > (limits["caption_gap_pt"] if not picked else line[0].size_pt):
+        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt):
             break
         picked.append(" ".join(run.text for run in line))
         edge = min(run.y0 for run in line)
@@ -189,14 +193,14 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         if titled == len(picked) - 1 and (not titled or line[0].is_bold):
             titled += 1
             has_head = has_head or any(run.is_bold for run in line)
-        if len(picked) >= limits["caption_lines"]:
+        if len(picked) >= limits.caption_lines:
             break
-    return " ".join(reversed(picked[: min(titled, limits["title_lines"])])) if has_head else ""
+    return " ".join(reversed(picked[: min(titled, limits.title_lines)])) if has_head else ""
 
 
 def _follows(above: Box, below: Box) -> bool:
     """Decide whether a box stands right under another of the same width, so that one caption covers both."""
-    gap = load_family("tables")["regions"]["caption_gap_pt"]
+    gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
 
 

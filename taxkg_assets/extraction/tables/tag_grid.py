@@ -16,7 +16,7 @@ from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs, has_plain_names
 from taxkg_assets.extraction.tables.worksheets import CellRow, hull_of
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | None:
@@ -28,7 +28,7 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
     extents = _find_extents(full, column_count)
     if extents is None:
         full, extents = [], _cluster(rows)
-    if not 2 <= len(extents) <= load_family("tables")["tagged"]["max_columns"]:
+    if not 2 <= len(extents) <= load_tables().tagged.max_columns:
         return None
     runs = tuple(run for row in rows for cell in row for run in cell.runs)
     box = hull_of(runs)

@@ -21,7 +21,7 @@ from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheets import CellRow, RowCell, are_worksheet_rows, hull_of, read_worksheet
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
 
@@ -46,10 +46,10 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     own = Counter(cell.text for cell in table.cells)
     theirs = Counter(cell.text for other in others for cell in other.cells)
     agreed = (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
-    limits = load_family("tables")["tagged"]
-    is_smaller = theirs.total() < limits["size_frac"] * own.total()
-    needed = score_headers([table]) - (0.0 if table.has_header_tags else limits["header_slack"])
-    if is_smaller or agreed < limits["agreement_frac"] or score_headers(others) < needed:
+    limits = load_tables().tagged
+    is_smaller = theirs.total() < limits.size_frac * own.total()
+    needed = score_headers([table]) - (0.0 if table.has_header_tags else limits.header_slack)
+    if is_smaller or agreed < limits.agreement_frac or score_headers(others) < needed:
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
@@ -139,9 +139,9 @@ def _complete(
     """Give a table its title, and its leading notes as cells of no column."""
     titles: list[RowCell] = []
     notes: list[RowCell] = []
-    limits = load_family("tables")["tagged"]
+    limits = load_tables().tagged
     for row in lead:
-        is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits["title_chars"]
+        is_title = (row[0].is_bold or row[0].is_header) and len(row[0].text) <= limits.title_chars
         (titles if is_title else notes).append(row[0])
     cells = [Cell(ix, NOTE_COLUMN, cell.text, "", cell.text, hull_of(cell.runs)) for ix, cell in enumerate(notes)]
     cells += [replace(cell, row_ix=cell.row_ix + len(notes)) for cell in table.cells]

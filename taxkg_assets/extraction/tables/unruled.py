@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.grid import Box
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.tables import load_tables
 
 # Left end, right end and height of a dotted leader.
 Leader = tuple[float, float, float]
@@ -45,10 +45,10 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
 
 def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
     """Find rectangles of rows that print two or more amounts each, in the same places, below each other."""
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
     # Too few amounts for the rows of a table: most pages of text are spared the search.
-    if sum(is_amount(run.text) for run in free) < 2 * limits["open_min_rows"]:
+    if sum(is_amount(run.text) for run in free) < 2 * limits.open_min_rows:
         return []
     chains: list[list[list[Run]]] = []
     for line in find_lines(free):
@@ -56,27 +56,27 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box
         is_counting = all(run.text.strip().isdigit() for run in amounts)
         label = next((run for run in reversed(line) if run.x1 < amounts[0].x0), None) if amounts else None
         is_whole_line = len(line) == len(amounts) + (label is not None) >= 3
-        if len(amounts) < 2 or (amounts[-1].x1 - amounts[0].x0 > limits["open_width_pt"] and not is_whole_line):
+        if len(amounts) < 2 or (amounts[-1].x1 - amounts[0].x0 > limits.open_width_pt and not is_whole_line):
             continue
-        is_near = label is not None and amounts[0].x0 - label.x1 < limits["open_label_pt"]
+        is_near = label is not None and amounts[0].x0 - label.x1 < limits.open_label_pt
         row = ([label] if label and (is_near or is_whole_line) else []) + amounts
         home = next((chain for chain in chains if _is_next_row(chain[-1], row)), None)
         if home is not None:
             home.append(row)
         elif not is_counting:
             chains.append([row])
-    return [_with_headers(chain, free) for chain in chains if len(chain) >= limits["open_min_rows"]]
+    return [_with_headers(chain, free) for chain in chains if len(chain) >= limits.open_min_rows]
 
 
 def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
     gap = row[-1].middle - last[-1].middle
-    is_near = 0 < gap <= load_family("tables")["regions"]["open_gap_pt"]
+    is_near = 0 < gap <= load_tables().regions.open_gap_pt
     return is_near and all(abs(a.centre - b.centre) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
 
 
 def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
     """Give the rectangle of rows of amounts with the short lines above that head them."""
-    limits = load_family("tables")["regions"]
+    limits = load_tables().regions
     rows = _hull([Box(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
     x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
     for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.centre < x1)):
@@ -84,7 +84,7 @@ def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
         is_strong = len(line) > 1 and all(run.is_bold and not is_caption(run.text) for run in line)
         right = rows.x1 + 14 + (0.5 * max(run.x1 - run.x0 for run in line) if is_strong else 3)
         is_head = all(run.x0 >= x0 - 3 and run.x1 <= right and run.x1 - run.x0 < 0.6 * (x1 - x0) for run in line)
-        reach = limits["strong_head_sizes" if is_strong else "head_sizes"] * line[0].size_pt
+        reach = (limits.strong_head_sizes if is_strong else limits.head_sizes) * line[0].size_pt
         if not is_head or y0 - max(run.y1 for run in line) > reach:
             break
         y0, x1 = min(run.y0 for run in line), max(x1, *(run.x1 for run in line))
@@ -130,7 +130,7 @@ def find_leaders(spans: Iterable[Span]) -> list[Leader]:
         count = _count_dots(span.text) if span else 0
         is_blank = span is not None and not span.text.strip()
         if here != line or not (count or is_blank):
-            if dots >= load_family("tables")["regions"]["leader_dots"]:
+            if dots >= load_tables().regions.leader_dots:
                 found.append((x0, x1, middle))
             line, dots = here, 0
         if span is not None and count:
@@ -149,11 +149,7 @@ def _count_dots(text: str) -> int:
 def _continues(last: _LeaderRow, row: _LeaderRow) -> bool:
     gap = row.amount.middle - last.amount.middle
     is_aligned = abs(row.amount.x1 - last.amount.x1) <= 4
-    return bool(
-        is_aligned
-        and 0 < gap <= load_family("tables")["regions"]["open_gap_pt"]
-        and abs(row.label.x0 - last.label.x0) <= 40
-    )
+    return bool(is_aligned and 0 < gap <= load_tables().regions.open_gap_pt and abs(row.label.x0 - last.label.x0) <= 40)
 
 
 def _is_table(chain: Sequence[_LeaderRow]) -> bool:
@@ -161,7 +157,7 @@ def _is_table(chain: Sequence[_LeaderRow]) -> bool:
     numbers = [row.amount.text for row in chain]
     if all(number.strip().isdigit() for number in numbers):
         return False
-    return len(chain) >= int(load_family("tables")["regions"]["open_min_rows"])
+    return len(chain) >= int(load_tables().regions.open_min_rows)
 
 
 def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Box:

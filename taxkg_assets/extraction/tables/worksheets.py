@@ -16,7 +16,8 @@ from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box, Drawing
 from taxkg_assets.extraction.tables.parts import Part
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.tables import load_tables
 
 
 @dataclass(slots=True)
@@ -56,11 +57,15 @@ def hull_of(runs: Sequence[Run]) -> Box:
 
 
 def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
-    """Decide whether the rows are lines to fill in: several begin with a number, and words follow it."""
-    limits = load_family("tables")["tagged"]
+    """Return whether the rows are lines to fill in: several begin with a number, and words follow it.
+
+    Args:
+        rows: Rows of the table, from top to bottom.
+    """
+    limits = load_tables().tagged
     numbered = [row for row in rows if row[0].is_numbered]
     worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
-    return bool(len(numbered) >= limits["worksheet_lines"] and worded >= limits["worksheet_frac"] * len(numbered))
+    return bool(len(numbered) >= limits.worksheet_lines and worded >= limits.worksheet_frac * len(numbered))
 
 
 @dataclass(slots=True)
@@ -173,7 +178,7 @@ MAX_CANDIDATES = 200
 
 def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
     """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers."""
-    limits = load_family("tables")["worksheets"]
+    limits = load_tables().worksheets
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
     chains: list[list[_NumberedRow]] = []
     for row in _find_numbered_rows(free):
@@ -181,8 +186,8 @@ def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[B
             (
                 chain
                 for chain in chains
-                if abs(chain[-1].first.x0 - row.first.x0) <= limits["number_pt"]
-                and row.first.y0 - chain[-1].repeat.y1 <= limits["gap_pt"]
+                if abs(chain[-1].first.x0 - row.first.x0) <= limits.number_pt
+                and row.first.y0 - chain[-1].repeat.y1 <= limits.gap_pt
             ),
             None,
         )
@@ -190,27 +195,25 @@ def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[B
             chains.append([row])
         else:
             home.append(row)
-    found = [chain for chain in chains if len(chain) >= limits["least_rows"]]
+    found = [chain for chain in chains if len(chain) >= limits.least_rows]
     return [hull_of([run for row in chain for run in (row.first, row.repeat)]) for chain in found]
 
 
 def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
     """Find the rows that repeat their number, from top to bottom."""
-    limits = load_family("tables")["worksheets"]
+    limits = load_tables().worksheets
     repeats = [run for run in runs if run.text[:1].isdigit() and is_line_number(run.text)]
-    if len(repeats) < limits["least_rows"]:
+    if len(repeats) < limits.least_rows:
         return []
     firsts = sorted(((run.middle, number, run) for run in runs if (number := _number_of(run))), key=lambda one: one[0])
     middles = [middle for middle, _, _ in firsts]
     rows = []
     for repeat in repeats:
-        beside = slice(
-            bisect_left(middles, repeat.middle - limits["row_pt"]), bisect_right(middles, repeat.middle + 1.0)
-        )
+        beside = slice(bisect_left(middles, repeat.middle - limits.row_pt), bisect_right(middles, repeat.middle + 1.0))
         begun = [
             run
             for _, number, run in firsts[beside][:MAX_CANDIDATES]
-            if repeat.x0 - run.x0 >= limits["width_pt"] and _repeats(repeat.text, number)
+            if repeat.x0 - run.x0 >= limits.width_pt and _repeats(repeat.text, number)
         ]
         if begun:
             rows.append(_NumberedRow(max(begun, key=lambda run: run.y0), repeat))
@@ -235,21 +238,21 @@ def _number_of(run: Run) -> str:
 
 def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
     """Find the rows of a printed worksheet; none where too few of them repeat their number at the amount."""
-    limits = load_family("tables")["worksheets"]
+    limits = load_tables().worksheets
     numbered = _find_numbered_rows(drawing.runs)
-    if len(numbered) < limits["least_rows"]:
+    if len(numbered) < limits.least_rows:
         return []
     left = min(row.first.x0 for row in numbered)
     words_x0 = min(
         (run.x0 for row in numbered for run in _split_number(row.first, drawing.runs)[1:]),
-        default=left + limits["number_pt"],
+        default=left + limits.number_pt,
     )
     ends = {id(row.repeat) for row in numbered}
     rows: list[CellRow] = [[]]
     is_note, is_ended = True, False
     for line in find_lines(drawing.runs):
         first, words = line[0], line
-        if first.x0 <= left + limits["number_pt"] and _number_of(first):
+        if first.x0 <= left + limits.number_pt and _number_of(first):
             parts = [*_split_number(first, ()), *line[1:]]
             rows.append([RowCell(0, False, runs=parts[:1])])
             words, is_note = parts[1:], False

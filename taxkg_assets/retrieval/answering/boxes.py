@@ -13,7 +13,8 @@ from taxkg_assets.retrieval.router import covers_key
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
     fits = [(_score_label(wanted, row["label"]), form, key, row["label"]) for (form, key), row in newest.items()]
     best = max((fit[0] for fit in fits), default=0.0)
     found = [fit for fit in fits if fit[0] == best]
-    if best < load_family("answers")["label_share"] or len(found) != 1:
+    if best < load_answers().label_share or len(found) != 1:
         return None
     _, form, key, label = found[0]
     return NamedBox(form, key, label)

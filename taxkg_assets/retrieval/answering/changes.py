@@ -17,7 +17,8 @@ from taxkg_assets.retrieval.router import Route, covers_key
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 Row = Mapping[str, Any]
@@ -53,7 +54,7 @@ def answer_changes(
     frame = _frame_words(question, ranking.route)
     wanted = {term: weight for term, weight in ranking.wanted.items() if term not in frame}
     rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
-    shown = rows[: load_family("answers")["most_changes"]]
+    shown = rows[: load_answers().most_changes]
     places = [_find_rows(searcher, row) for row in shown]
     ordered = list(dict.fromkeys(found for pair in places for found in reversed(pair) if found is not None))
     if not ordered:
@@ -100,8 +101,8 @@ def find_changes(
         found = [row for row in found if any(covers_key(row[name], route.keys) for name in ("key", "from_key"))]
     scored = [(score_overlap(dict(wanted), _terms_of(row)), row) for row in found if not _is_printed_everywhere(row)]
     best = max((score for score, _ in scored), default=0.0)
-    kept = [(score, row) for score, row in scored if not best or score >= load_family("answers")["change_share"] * best]
-    weighty = load_family("answers")["weighty_changes"]
+    kept = [(score, row) for score, row in scored if not best or score >= load_answers().change_share * best]
+    weighty = load_answers().weighty_changes
     kept.sort(key=lambda pair: (-pair[0], not pair[1]["key"], pair[1]["nature"] not in weighty, pair[1]["change_ix"]))
     return [row for _, row in kept]
 
@@ -165,7 +166,7 @@ def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapp
 def _quote_changed(row: Row, side: str) -> str:
     """Return the sentences of one side that differ; all of a short text."""
     text = row[side]
-    if len(text.split()) <= load_family("answers")["whole_change_words"]:
+    if len(text.split()) <= load_answers().whole_change_words:
         return " ".join(text.split())
     spans = [(own[f"{side}_start"], own[f"{side}_end"]) for own in row["words"] or ()]
     sentences = find_sentences(text)

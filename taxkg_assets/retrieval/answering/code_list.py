@@ -11,7 +11,8 @@ from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.router import Route, covers_key, find_kind
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 _CODE = "code"
@@ -33,19 +34,19 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
     boxes = [key for key in route.keys if find_kind(key) == "box"]
     if len(boxes) != 1 or not matches_any("answers", "code_questions", question):
         return []
-    limits = load_family("answers")["codes"]
+    limits = load_answers().codes
     for result in results:
         path = _find_box_path(result, boxes[0])
         if path is None:
             continue
-        rows = list(_walk(facts.row_of_chunk[result.chunk_id], path, facts=facts, most=limits["rows"]))
+        rows = list(_walk(facts.row_of_chunk[result.chunk_id], path, facts=facts, most=limits.rows))
         headings = {facts.columns["heading_path"][row].rpartition(" > ")[2] for row in rows}
-        if sum(find_mark(heading) == _CODE for heading in headings) < limits["least"]:
+        if sum(find_mark(heading) == _CODE for heading in headings) < limits.least:
             continue
         codes: dict[str, Piece] = {}
         for piece in (piece for row in rows for piece in _read_codes(row, facts)):
             codes.setdefault(_DASH.split(piece.text)[0].strip(), piece)
-        label, note = path.rpartition(" > ")[2], load_family("answers")["codes"]["note"]
+        label, note = path.rpartition(" > ")[2], load_answers().codes.note
         pieces = [Piece(role="label", text=label), *codes.values(), Piece(role="note", text=note)]
         return [Unit(rank=result.rank, label=label, pieces=pieces)]
     return []

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from taxkg_assets.retrieval.answering.lines import Line, Stretch
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]
 """A line of a stretch and a sentence of it."""
@@ -118,7 +118,7 @@ def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
     if after is None:
         return set()
     text = stretch.lines[after[0]].read(after[1])
-    is_short = len(text.split()) <= load_family("answers")["exception_words"]
+    is_short = len(text.split()) <= load_answers().exception_words
     return {after} if is_short and matches_any("answers", "exceptions", text) else set()
 
 
@@ -130,7 +130,7 @@ def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
         spot: The sentence.
     """
     line = stretch.lines[spot[0]]
-    if len(line.text.split()) > load_family("answers")["paragraph_words"]:
+    if len(line.text.split()) > load_answers().paragraph_words:
         return set()
     return {(line.place, sentence) for sentence in range(len(line.sentences))}
 
@@ -142,7 +142,7 @@ def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
         stretch: Lines of adjacent rows.
         spot: The sentence.
     """
-    own, left = stretch.lines[spot[0]], load_family("answers")["section_words"]
+    own, left = stretch.lines[spot[0]], load_answers().section_words
     found: set[Spot] = set()
     for line in stretch.lines[spot[0] :]:
         left -= len(line.text.split())
@@ -162,7 +162,7 @@ def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
     Returns:
         The sentences with those between them.
     """
-    most, found = load_family("answers")["gap_words"], set(spots)
+    most, found = load_answers().gap_words, set(spots)
     for (place, one), (other_place, other) in pairwise(sorted(spots)):
         between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
         if sum(len(stretch.lines[place].read(sentence).split()) for _, sentence in between) <= most:
@@ -204,10 +204,10 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     if sum(own.text.strip(" $").isdigit() for own in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
     siblings = stretch.items_of(line) if line.is_item and line.leads else []
-    limits, found = load_family("answers")["lists"], set[Spot]()
+    limits, found = load_answers().lists, set[Spot]()
     for group, is_led in ((items, True), (siblings, False)):
-        most = limits["whole_words"] if is_led or _is_one_statement(stretch, group) else limits["beside_words"]
-        most = limits["code_words"] if group and group[0].mark == "code" and is_led else most
+        most = limits.whole_words if is_led or _is_one_statement(stretch, group) else limits.item_context_words
+        most = limits.code_words if group and group[0].mark == "code" and is_led else most
         words = 0
         for own in group:
             words += len(own.text.split())

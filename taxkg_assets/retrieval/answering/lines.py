@@ -13,7 +13,8 @@ from functools import cached_property
 
 from taxkg_assets.retrieval.facts import PassageFacts
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 READ = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
@@ -229,8 +230,8 @@ class Stretch:
 
     def _mark_plain(self, text: str, last: Line | None, *, own_start: bool) -> str:
         """Return the mark of an item without a printed one: a short line after a colon, until the list closes."""
-        limits = load_family("answers")["lists"]
-        if last is None or last.is_table or own_start or len(text.split()) > limits["plain_words"]:
+        limits = load_answers().lists
+        if last is None or last.is_table or own_start or len(text.split()) > limits.plain_words:
             return ""
         if last.opens_list:
             return _PLAIN
@@ -248,11 +249,11 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
     Returns:
         Stretch by row, including the rows around the given ones.
     """
-    limits = load_family("answers")["lists"]
+    limits = load_answers().lists
     documents = facts.document_number
     wanted: set[int] = set()
     for row in rows:
-        for other in range(_find_list_start(row, facts), min(len(documents), row + limits["rows_after"] + 1)):
+        for other in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
             if documents[other] == documents[row]:
                 wanted.add(other)
     facts.prefetch(sorted(wanted), READ)
@@ -269,9 +270,9 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
 
 def _find_list_start(row: int, facts: PassageFacts) -> int:
     """Return the first row to read: some rows back, or as far as a long list around it continues."""
-    limits, anchors, texts = load_family("answers")["lists"], facts.anchor_number, facts.columns["text"]
-    first: int = max(0, row - limits["rows_before"])
-    furthest: int = max(0, row - limits["rows_of_list"])
+    limits, anchors, texts = load_answers().lists, facts.anchor_number, facts.columns["text"]
+    first: int = max(0, row - limits.rows_before)
+    furthest: int = max(0, row - limits.rows_of_list)
     while first > furthest and anchors[first] == anchors[row] and not facts.is_table[first]:
         if not continues_element(first, facts) and not find_mark(texts[first]):
             break
@@ -326,7 +327,7 @@ def is_short_item(text: str) -> bool:
     Args:
         text: Text of the item.
     """
-    return bool(len(text.split()) <= load_family("answers")["lists"]["item_words"])
+    return bool(len(text.split()) <= load_answers().lists.item_words)
 
 
 def starts_list(text: str) -> bool:
@@ -368,7 +369,7 @@ def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
     Yields:
         Half-open ranges of characters, 0-based.
     """
-    least = load_family("answers")["least_words"]
+    least = load_answers().least_words
     if CELLS in text:
         yield 0, len(text)
         return

@@ -19,7 +19,8 @@ from taxkg_assets.retrieval.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.router import Route, covers_key, find_kind, find_listed_codes
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _ENDS = (".", "?", "!", ":")
@@ -202,20 +203,20 @@ def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
 
 def _is_readable(line: Line, sentence: int) -> bool:
     """Return whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor too long."""
-    limits = load_family("answers")
+    limits = load_answers()
     text = line.read(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):
         return False
     if matches_any("answers", "furniture", line.text):
         return False
-    least = 2 if line.leads or line.is_table else limits["least_words"]
-    return bool(least <= len(text.split()) <= limits["most_words"])
+    least = 2 if line.leads or line.is_table else limits.least_words
+    return bool(least <= len(text.split()) <= limits.most_words)
 
 
 def _is_of_figures(text: str) -> bool:
     words = text.split()
     figures = sum(_NO_LETTERS.fullmatch(word) is not None for word in words)
-    return bool(figures > load_family("answers")["most_figures"] * len(words))
+    return bool(figures > load_answers().most_figures * len(words))
 
 
 def _is_example(text: str, heading: str) -> bool:
@@ -230,14 +231,14 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
             if rule.pattern.search(heading) and not (rule.extra.get("is_bare") and headings[number + 1 :]):
                 named = frozenset(find_terms(heading))
                 below = frozenset(find_terms(" ".join(headings[number + 1 :])))
-                least = load_family("answers")["unasked_share"]
+                least = load_answers().unasked_share
                 return len(named & wanted) < least * len(named) and not len(below & wanted) >= least * len(below) > 0
     return False
 
 
 def _is_of_other_side(row: int, route: Route, facts: PassageFacts) -> bool:
     """Return whether a row addresses the recipient where the filer is meant, or the reverse."""
-    limit, side = load_family("answers")["certain_side"], facts.sides[int(facts.side_number[row])]
+    limit, side = load_answers().certain_side, facts.sides[int(facts.side_number[row])]
     if not facts.has_both_sides[facts.form_number[row]]:  # the filer of such a form is the taxpayer
         return False
     return route.certainty >= limit and {side, route.perspective} == {"filer", "recipient"}

@@ -29,7 +29,7 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.lexical import find_terms
 from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.asking import matches_any
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.answers import load_answers
 
 Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
 
@@ -76,7 +76,7 @@ class Unit(BaseModel):
     @property
     def lines(self) -> list[str]:
         """Return its words, line by line."""
-        most = load_family("answers")["lists"]["inline_items"]
+        most = load_answers().lists.inline_items
         is_long = sum(piece.role == "item" for piece in self.pieces) > most
         lines: list[str] = [""]
         for piece in self.pieces:
@@ -148,7 +148,7 @@ def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> 
     if statement.opens:
         spots |= fill_section(stretch, own)
     spots |= {other for spot in spots for other in carry_on(stretch, spot)}
-    depth = load_family("answers")["look_back"]
+    depth = load_answers().look_back
     spots |= {other for spot in spots for other in look_back(stretch, spot, depth=depth)}
     spots |= {other for spot in spots - leads for other in fill_list(stretch, spot)}
     return Draft(stretch, statement.passage, drop_rests(stretch, fill_gaps(stretch, spots)), worth)

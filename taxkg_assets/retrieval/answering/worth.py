@@ -11,7 +11,7 @@ from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.facts import Floats
 from taxkg_assets.retrieval.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.answers import load_answers
 
 
 def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking) -> dict[int, float]:
@@ -25,19 +25,19 @@ def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranki
     Returns:
         Score by place in the list.
     """
-    limits = load_family("answers")
+    limits = load_answers()
     flags = find_signals(statements, ranking=ranking)
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
     flags["cosine"][order] = encoder.scale.read(vectors @ ranking.meaning)
-    value = np.sum([weight * flags[name] for name, weight in limits["worth"].items()], axis=0)
+    value = np.sum([weight * flags[name] for name, weight in limits.worth.items()], axis=0)
     return {place: float(value[place]) for place in order}
 
 
 def _shorten(text: str) -> str:
     """Return the first words of a statement: they name its subject, and encoding all of a long one is slow."""
-    return " ".join(text.split()[: load_family("answers")["full_words"]])
+    return " ".join(text.split()[: load_answers().full_words])
 
 
 def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
@@ -49,9 +49,9 @@ def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
     Returns:
         Places of statements, best first.
     """
-    limits = load_family("answers")
-    early = np.sum([weight * flags[name] for name, weight in limits["early"].items()], axis=0)
-    order: list[int] = np.argsort(-early, kind="stable")[: limits["candidates"]].tolist()
+    limits = load_answers()
+    early = np.sum([weight * flags[name] for name, weight in limits.early.items()], axis=0)
+    order: list[int] = np.argsort(-early, kind="stable")[: limits.candidates].tolist()
     return order
 
 
@@ -65,9 +65,9 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
     Returns:
         Signals by name, each of shape (statements,) and from 0 to 1.
     """
-    wanted, limits = ranking.wanted, load_family("answers")
+    wanted, limits = ranking.wanted, load_answers()
     scores = {candidate.row: candidate.score for candidate in ranking.candidates}
-    top, reach = max(scores.values(), default=0.0), limits["liked_reach"]
+    top, reach = max(scores.values(), default=0.0), limits.liked_reach
 
     def each(read: Callable[[Statement], float]) -> Floats:
         return np.array([float(read(own)) for own in statements])
@@ -121,7 +121,7 @@ def rank_statements(
         Places of statements in the order of choice.
     """
     chosen = list(openings)
-    least = load_family("answers")["least_share"] * max(worth.values())
+    least = load_answers().least_share * max(worth.values())
     left = {place: own for place, own in worth.items() if place not in chosen}
     while left:
         before = [statements[place] for place in chosen]
@@ -138,8 +138,8 @@ def rank_statements(
 
 def _score_addition(own: Statement, chosen: Sequence[Statement], worth: float, wanted: Mapping[str, float]) -> float:
     """Score what a statement adds to chosen ones: words, words of the question, a passage; less its length."""
-    gains = load_family("answers")["gains"]
-    length = gains["length"] * len(own.text.split()) / 100
+    gains = load_answers().gains
+    length = gains.length * len(own.text.split()) / 100
     if not chosen:
         return -float(length)
     said = frozenset[str]().union(*(other.terms for other in chosen))
@@ -147,13 +147,13 @@ def _score_addition(own: Statement, chosen: Sequence[Statement], worth: float, w
     repeated = 1 - len(own.terms - said) / max(1, len(own.terms))
     new_terms = score_overlap(dict(wanted), (own.terms | own.around) - named)
     is_new_passage = all(other.passage != own.passage for other in chosen)
-    added = gains["terms"] * new_terms + gains["passage"] * is_new_passage
-    return float(added - gains["repeated"] * worth * repeated - length)
+    added = gains.terms * new_terms + gains.passage * is_new_passage
+    return float(added - gains.repeated * worth * repeated - length)
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
     """Return whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
-    least = load_family("answers")["same_share"]
+    least = load_answers().same_share
     terms = own.terms - own.around
     return (
         own.is_fragment

@@ -1,15 +1,13 @@
-"""Limits and thresholds of the draft checker, typed (verification.yaml)."""
+"""Rule family `verification`: how the draft checker reads a statement and compares it with a passage."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import Family, Section, load_model
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Section):
     """What the checker takes in at most.
 
     Attributes:
@@ -29,8 +27,7 @@ class Limits:
     quotation_words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(Section):
     """Bounds between the verdicts.
 
     Attributes:
@@ -72,13 +69,21 @@ class Thresholds:
     shortlist: int
 
 
-@cache
-def read_limits() -> Limits:
-    """Return the limits on drafts."""
-    return Limits(**load_family("verification")["limits"])
+class Verification(Family):
+    """Content of `rules/verification.yaml`, without its lists of rules."""
+
+    limits: Limits
+    thresholds: Thresholds
+    scaffold_words: tuple[str, ...]
+    addressees: tuple[str, ...]
+    light_weight: float
+    light_words: tuple[str, ...]
+    opposites: tuple[tuple[str, ...], ...]
+    senses: tuple[str, ...]
+    alike: tuple[tuple[str, ...], ...]
 
 
 @cache
-def read_thresholds() -> Thresholds:
-    """Return the bounds between the verdicts."""
-    return Thresholds(**load_family("verification")["thresholds"])
+def load_verification() -> Verification:
+    """Return the rules of verification, read once per process."""
+    return load_model("verification", Verification)

@@ -85,6 +85,22 @@ def asset_arguments(
     }
 
 
+def _digest_code(
+    schema: type[dy.Schema],
+    functions: Sequence[Callable[..., Any]],
+    home: Home,
+    *,
+    has_settings: bool,
+    handles: Callable[[Home], str] | None,
+) -> str:
+    """Digest what decides the rows of a table besides its upstream: code, settings, and what its handles open."""
+    return digest(
+        code_fingerprint(*functions, schema=schema.__name__),
+        home.settings.shaping() if has_settings else "",
+        handles(home) if handles else "",
+    )
+
+
 # arguments: options of a declaration, nearly all with a default
 def table(
     schema: type[dy.Schema],
@@ -131,13 +147,7 @@ def table(
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
 
-    def read_code(home: Home) -> str:
-        return digest(
-            code_fingerprint(*functions, schema=schema.__name__),
-            home.settings.shaping() if has_settings else "",
-            fingerprint(home) if fingerprint else "",
-        )
-
+    read_code = partial(_digest_code, schema, functions, has_settings=has_settings, handles=fingerprint)
     maker = Maker(build, read, opened, has_settings)
     step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep)
     record = TableRecord(

@@ -1,0 +1,19 @@
+"""Commits that are tried again: another writer was first, or the bucket did not answer."""
+
+from __future__ import annotations
+
+from deltalake.exceptions import CommitFailedError
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+
+def _may_succeed_later(failed: BaseException) -> bool:
+    """Return whether a failed commit is worth another try."""
+    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and "Generic S3 error" in str(failed))
+
+
+COMMIT_RETRY = Retrying(
+    retry=retry_if_exception(_may_succeed_later),
+    stop=stop_after_attempt(12),
+    wait=wait_random_exponential(multiplier=0.05, max=2.0),
+    reraise=True,
+)

@@ -1,0 +1,42 @@
+"""Places of nodes: their order in a document and their rectangles on its pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def number_nodes(rows: list[dict[str, Any]]) -> None:
+    """Set `ordinal` of each node: its place, from 0, in the reading order of its document.
+
+    Args:
+        rows: Nodes with `document_id`, `order`, `level` and `node_id`; changed in place. Orders are compared as text:
+            element ids sort by page and place.
+    """
+    counts: dict[str, int] = defaultdict(int)
+    for row in sorted(rows, key=lambda row: (row["document_id"], row["order"], row["level"], row["node_id"])):
+        row["ordinal"] = counts[row["document_id"]]
+        counts[row["document_id"]] += 1
+
+
+def merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Merge the rectangles of printed lines into one per run of lines on a page and column.
+
+    Args:
+        pieces: Rectangles in reading order, with `page`, `x0_pt`, `y0_pt`, `x1_pt` and `y1_pt` in points.
+
+    Returns:
+        Rectangles with the same keys, in the same order.
+    """
+    boxes: list[dict[str, Any]] = []
+    for piece in pieces:
+        last = boxes[-1] if boxes else None
+        is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
+        if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
+            boxes.append({name: piece[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")})
+            continue
+        last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
+        last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])
+        last["y1_pt"] = max(last["y1_pt"], piece["y1_pt"])
+    return boxes

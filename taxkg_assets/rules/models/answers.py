@@ -1,0 +1,94 @@
+"""Rule family `answers`.
+
+Which statements of the first passages make an answer in the documents' own words, and what each needs to be
+understood.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Codes(Section):
+    """Values of `codes`."""
+
+    rows: int
+    least: int
+    note: str
+
+
+class Gains(Section):
+    """What a statement gains after others.
+
+    `terms` for all words of the question, as far as none before it has them; `passage` where none before it is of
+    its passage. What it loses: `repeated` of its worth if all its words were said before, and `length` for each
+    hundred words.
+    """
+
+    terms: float
+    passage: float
+    repeated: float
+    length: float
+
+
+class Lists(Section):
+    """A list is quoted whole up to `whole_words` where it follows its lead-in or says something only as a whole, up to
+    `item_context_words` around one item; in a line up to `inline_items`. Where a list begins is looked for in
+    `rows_before` passages, in up to `rows_of_list` of a list that is under way there. A list of codes is whole
+    up to `code_words`. An item up to `item_words` is one statement; one without a mark has at most
+    `plain_words`.
+    """
+
+    whole_words: int
+    item_context_words: int
+    inline_items: int
+    rows_before: int
+    rows_of_list: int
+    rows_after: int
+    item_words: int
+    plain_words: int
+    code_words: int
+
+
+class Answers(Family):
+    """Content of `rules/answers.yaml`, without its lists of rules."""
+
+    passages: int
+    most_changes: int
+    weighty_changes: tuple[str, ...]
+    cell_share: float
+    codes: Codes
+    label_share: float
+    change_share: float
+    units: int
+    words: int
+    candidates: int
+    least_words: int
+    most_words: int
+    most_figures: float
+    least_share: float
+    early: dict[str, float]
+    worth: dict[str, float]
+    liked_reach: float
+    full_words: int
+    whole_change_words: int
+    same_unit_share: float
+    same_share: float
+    gains: Gains
+    least_coverage: float
+    look_back: int
+    paragraph_words: int
+    section_words: int
+    certain_side: float
+    gap_words: int
+    exception_words: int
+    unasked_share: float
+    lists: Lists
+
+
+@cache
+def load_answers() -> Answers:
+    """Return the rules of `answers`, read once per process."""
+    return load_model("answers", Answers)

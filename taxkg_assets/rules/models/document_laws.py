@@ -1,0 +1,38 @@
+"""Rule family `document_laws`: limits of the laws about how pages were read; read by extraction/page_laws.py."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class StructureTagsAreTrusted(Section):
+    """Values of `structure_tags_are_trusted`."""
+
+    distrusted_frac: float
+    least_pages: int
+
+
+class TagsAndLayoutAgree(Section):
+    """Agreed_frac.
+
+    Least share of the headings on lines of their own, on pages read by tags, that the layout sees as well.
+    least_headings: a document with fewer of them is not judged.
+    """
+
+    agreed_frac: float
+    least_headings: int
+
+
+class DocumentLaws(Family):
+    """Content of `rules/document_laws.yaml`, without its lists of rules."""
+
+    structure_tags_are_trusted: StructureTagsAreTrusted
+    tags_and_layout_agree: TagsAndLayoutAgree
+
+
+@cache
+def load_document_laws() -> DocumentLaws:
+    """Return the rules of `document_laws`, read once per process."""
+    return load_model("document_laws", DocumentLaws)

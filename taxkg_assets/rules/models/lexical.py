@@ -1,0 +1,32 @@
+"""Rule family `lexical`: how text becomes search terms."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Bm25(Section):
+    """Values of `bm25`."""
+
+    k1: float
+    b: float
+    heading_repeats: int
+    context_repeats: int
+
+
+class Lexical(Family):
+    """Content of `rules/lexical.yaml`, without its lists of rules."""
+
+    stopwords: tuple[str, ...]
+    contractions: tuple[str, ...]
+    suffixes: tuple[dict[str, Any], ...]
+    bm25: Bm25
+
+
+@cache
+def load_lexical() -> Lexical:
+    """Return the rules of `lexical`, read once per process."""
+    return load_model("lexical", Lexical)

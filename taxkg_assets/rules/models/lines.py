@@ -1,0 +1,26 @@
+"""Rule family `lines`: numbered fields of forms and how they are distinguished from revision to revision."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Limits(Section):
+    """Values of `limits`."""
+
+    similar_words: float
+    fewest_words: int
+
+
+class Lines(Family):
+    """Content of `rules/lines.yaml`, without its lists of rules."""
+
+    limits: Limits
+
+
+@cache
+def load_lines() -> Lines:
+    """Return the rules of `lines`, read once per process."""
+    return load_model("lines", Lines)

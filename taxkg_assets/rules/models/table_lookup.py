@@ -1,0 +1,90 @@
+"""Rule family `table_lookup`: how a question is matched with the headers of a table."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.loader import Family, Section, load_model
+
+
+class Weights(Section):
+    """Values of `weights`.
+
+    Attributes:
+        form_named: The document is about another form, the table or its headings name this one.
+        unknown_word: A word that no table, title or heading prints.
+        row: Where a word of the question is found.
+        mention: In a sentence that mentions the table.
+        same_row: In another cell of the row.
+        lay: Share of a word that only its everyday equivalent matches.
+        prior: Of the search's own ranking of tables.
+        other_place: A federal document, requested about a state or city.
+        unmet_number: A number of the question that is nowhere.
+        other_count: A header that counts the same thing and comes to another number.
+        alike: For each other value of the table that fits as well ….
+        continuation: A column that continues with the rule of the one before.
+        unasked_number: A row or column chosen by number that the question does not give.
+        noun_missing: A number whose noun is another than the header's.
+        count_as_money: A small bare number and a bracket of dollars.
+        noun_share: … or counts only in part what the header counts.
+        least_words: Below this share of its words a question is not about the cell, whatever its numbers.
+    """
+
+    number: float
+    facet: float
+    year: float
+    form: float
+    form_named: float
+    unknown_word: float
+    row: float
+    title: float
+    heading: float
+    mention: float
+    same_row: float
+    lay: float
+    prior: float
+    contradiction: float
+    other_place: float
+    unmet_number: float
+    other_count: float
+    alike: float
+    alike_within: float
+    alike_most: int
+    continuation: float
+    unasked_number: float
+    unasked_word: float
+    noun_missing: float
+    noun_unknown: float
+    count_as_money: float
+    noun_share: float
+    least_words: float
+
+
+class Limits(Section):
+    """Values of `limits`.
+
+    Attributes:
+        least_score: Below, nothing matches.
+        near: Share of the best table's words that a table must reach to be read.
+    """
+
+    least_score: float
+    tables: int
+    near: float
+    noun_window: int
+
+
+class TableLookup(Family):
+    """Content of `rules/table_lookup.yaml`, without its lists of rules."""
+
+    number_words: dict[str, int]
+    families: tuple[tuple[str, ...], ...]
+    noise: tuple[str, ...]
+    weights: Weights
+    limits: Limits
+
+
+@cache
+def load_table_lookup() -> TableLookup:
+    """Return the rules of `table_lookup`, read once per process."""
+    return load_model("table_lookup", TableLookup)
