@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,9 @@ import polars as pl
 
 from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.retrieval.encoder import (
+    MAX_TOKENS,
     ROWS,
+    TOKENIZED_AT_ONCE,
     UNSCALED,
     CosineScale,
     SentenceEncoder,
@@ -231,7 +234,43 @@ def _open(home: AnyHome, name: str) -> SentenceEncoder:
 
 def _defer(home: AnyHome, name: str) -> DeferredEncoder:
     hashed = _stored_hash(name, home.settings.model_runtime)
-    return DeferredEncoder(_shown_name(name), hashed, _read_scale(_folder(name)), lambda: _open(home, name))
+    folder = _folder(name)
+    return DeferredEncoder(
+        _shown_name(name),
+        hashed,
+        _read_scale(folder),
+        load=lambda: _open(home, name),
+        tokenize=open_tokenizer(folder) if folder is not None else None,
+    )
+
+
+@cache
+def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] | None:
+    """Open the tokenizer of a model without its weights: torch takes seconds to load.
+
+    Args:
+        folder: Folder of a sentence-transformers model.
+
+    Returns:
+        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the length of its texts.
+    """
+    rules, lengths = folder / "tokenizer.json", folder / "sentence_bert_config.json"
+    if not (rules.is_file() and lengths.is_file()):
+        return None
+    longest = json.loads(lengths.read_text(encoding="utf8")).get("max_seq_length")
+    if longest is None:
+        return None
+    from tokenizers import Tokenizer  # loaded here: a build that encodes nothing needs no tokenizer
+
+    tokenizer = Tokenizer.from_file(str(rules))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(min(longest, MAX_TOKENS))
+
+    def find_tokens(texts: Sequence[str]) -> list[list[int]]:
+        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
+        return [found.ids[1:-1] for part in parts for found in tokenizer.encode_batch(list(part))]
+
+    return find_tokens
 
 
 @cache
