@@ -16,6 +16,7 @@ import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
 from taxkg_assets.defs.early_gates import begin_gates
+from taxkg_assets.defs.early_tables import begin_tables, take_table
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.io_manager import Rows, Unchanged
 from taxkg_assets.defs.parts import Parts
@@ -185,6 +186,7 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
+        begin_tables(home, context.instance, current=record.name)
         states = {n: inputs[n] for n in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
         return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
@@ -211,6 +213,8 @@ def _make_stale(
         made_from: Digest of all that the rows depend on.
         is_alone: Whether it is made in this process in any case, as training is.
     """
+    if early := take_table(step.name, made_from=made_from):
+        return early
     state = home.store.state(step.name)
     if state is not None and state.inputs == made_from:
         return Unchanged()

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
-from taxkg_assets.defs import early_gates
+from taxkg_assets.defs import early_gates, early_tables
 from taxkg_assets.defs.early_gates import EarlyGates, evaluate_gates
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -89,9 +89,18 @@ def test_a_build_with_processes_beside_it_is_the_build(
         begun.append(title)
         return own(title, *arguments)  # type: ignore[arg-type]
 
+    making: list[str] = []
+    make = early_tables.make_in_process
+
+    def make_noted(home: Home, name: str, *arguments: Any, **named: Any) -> Any:
+        making.append(name)
+        return make(home, name, *arguments, **named)
+
+    monkeypatch.setattr(early_tables, "make_in_process", make_noted)
     monkeypatch.setattr(early_gates, "run_in_process", run)
     beside = build(str(sample_home), roots=[added])
     assert {"the gates of elements", "the gates of edges", "the gates of index"} <= set(begun)
+    assert {"nodes", "edges"} <= set(making), "made next to other tables"
     assert (beside.is_done, sorted(beside.built)) == (alone.is_done, sorted(alone.built))
     said = [{(g.table, g.check): (g.word, g.figures) for g in one.gates} for one in (beside, alone)]
     assert said[0].keys() == said[1].keys()
