@@ -14,7 +14,9 @@ from taxkg_assets.defs import early_gates, early_tables
 from taxkg_assets.defs.early_gates import EarlyGates, evaluate_gates
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.step_process import run_in_process
 from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.table_step import make_in_process
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.serving.build import build
 
@@ -83,18 +85,16 @@ def test_a_build_with_processes_beside_it_is_the_build(
     alone = build(str(other), roots=[added])
     monkeypatch.setenv("TAXKG_STEP_PROCESS_ROWS", "0")
     begun: list[str] = []
-    own = early_gates.run_in_process
 
     def run(title: str, *arguments: Any) -> Any:
         begun.append(title)
-        return own(title, *arguments)  # type: ignore[arg-type]
+        return run_in_process(title, *arguments)
 
     making: list[str] = []
-    make = early_tables.make_in_process
 
     def make_noted(home: Home, name: str, *arguments: Any, **named: Any) -> Any:
         making.append(name)
-        return make(home, name, *arguments, **named)
+        return make_in_process(home, name, *arguments, **named)
 
     monkeypatch.setattr(early_tables, "make_in_process", make_noted)
     monkeypatch.setattr(early_gates, "run_in_process", run)
