@@ -66,7 +66,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             reason = "was due in a run that has not come to it"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
-        elif stored is not None and _looked_at(record) < stored.storage_id:
+        elif stored is not None and _evaluated_at(record) < stored.storage_id:
             reason = "is older than the table"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
             reason = f"checked another version of {', '.join(others)}"
@@ -101,7 +101,7 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
     return [record.evaluation for record in records if record.evaluation is not None]
 
 
-def _looked_at(record: AssetCheckExecutionRecord) -> int:
+def _evaluated_at(record: AssetCheckExecutionRecord) -> int:
     """The materialization that a gate checked, by its number: clocks jump, numbers only grow."""
     target = record.evaluation.target_materialization_data if record.evaluation is not None else None
     return target.storage_id if target is not None else -1
@@ -252,8 +252,8 @@ def _make_checks(
 
 def _is_measured(metadata: Mapping[str, Any]) -> bool:
     """Whether a gate had something to measure; its metadata come from the law, or from an earlier evaluation."""
-    told = metadata.get(MEASURED, True)
-    return bool(told.value if isinstance(told, dg.MetadataValue) else told)
+    found = metadata.get(MEASURED, True)
+    return bool(found.value if isinstance(found, dg.MetadataValue) else found)
 
 
 def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:

@@ -109,7 +109,7 @@ def is_tuned(home: AnyHome) -> bool:
 def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     """The encoder that an index was made with, chosen today or not; None where it is not here."""
     place = home.store.place
-    # A kept model is named by the beginning of its hash, so that no other is fetched out of a bucket to look at it.
+    # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
     kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
     runtime = home.settings.model_runtime
@@ -210,7 +210,7 @@ def _read(name: str, hashed: str) -> SentenceEncoder:
 
 
 def _shown_name(name: str) -> str:
-    """What readers are told of a model: a kept one by its folder's name, which does not tell where the home lies."""
+    """Name of a model that readers see: for a kept one the name of its folder, without the path of the home."""
     folder = _folder(name) if name else None
     return folder.name if folder is not None and folder.name.startswith("encoder-") else name or PACKAGED_NAME
 
@@ -224,7 +224,7 @@ def _read_scale(folder: Path | None) -> CosineScale:
 
 
 def _open(home: AnyHome, name: str) -> SentenceEncoder:
-    """The model by the home's runtime; an exported one lies in the home's cache, made when it is first asked for."""
+    """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         return _load(name, _stored_hash(name, TORCH))

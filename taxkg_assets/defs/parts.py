@@ -29,8 +29,8 @@ class Parts:
     """The parts of a library, from `documents`."""
     argument: str = ""
     """The builder's parameter that is given the parts to make; without one, it makes what its rows belong to."""
-    told: Callable[..., Mapping[str, str]] | None = None
-    """Digests of what the part of each document is made from, for a table whose parts look at other documents, too: a
+    digest_each: Callable[..., Mapping[str, str]] | None = None
+    """Digests of what the part of each document is made from, for a table whose parts read other documents, too: a
     function of tables by their names. The builder is then given those tables whole, and the parts to make."""
 
 
@@ -57,17 +57,17 @@ def digest_parts(
     return {part: digest(shared, *map(read, part)) for part in parts}
 
 
-def digest_told(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
+def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
     """Digest what each part is made from, where the table says it itself."""
-    assert parts.told is not None
-    told = parts.told(**{name: frames[name] for name in inspect.signature(parts.told).parameters})
-    return {(document_id,): digest(code, made_from) for document_id, made_from in told.items()}
+    assert parts.digest_each is not None
+    found = parts.digest_each(**{name: frames[name] for name in inspect.signature(parts.digest_each).parameters})
+    return {(document_id,): digest(code, made_from) for document_id, made_from in found.items()}
 
 
 def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
     """Find the parts whose rows stand in the table as they would be made now."""
-    held = state.documents if state is not None else {}
-    return {part for part, made_from in digests.items() if held.get(_name(part), {}).get("inputs") == made_from}
+    known = state.documents if state is not None else {}
+    return {part for part, made_from in digests.items() if known.get(_name(part), {}).get("inputs") == made_from}
 
 
 def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:

@@ -39,8 +39,8 @@ def describe_proposer(home: AnyHome) -> dict[str, Any]:
     settings, store = home.settings, home.store
     journal = Journal(store).read()
     recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
-    asked = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
-    return {"provider": settings.llm_provider, **asked, **summarize_calls(recorded)}
+    models = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
+    return {"provider": settings.llm_provider, **models, **summarize_calls(recorded)}
 
 
 def prune_journal(store: Store) -> None:
@@ -74,9 +74,9 @@ def open_trainer(home: AnyHome) -> Proposer:
 
 
 def open_reader(home: AnyHome) -> Proposer | None:
-    """Whom readers ask: the model, asked once and for a short time, or nobody where rules propose.
+    """What answers readers: the model, called once and for a short time, or None where rules propose.
 
-    Where it cannot be asked, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
+    Where it cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
     are recorded like those of a build.
     """
     settings = home.settings
@@ -143,9 +143,9 @@ def proposer_fingerprint(home: AnyHome) -> str:
     if settings.llm_provider == "rules":
         return digest("rules", code_fingerprint(RuleProposer))
     code = code_fingerprint(RuleProposer, ModelProposer)
-    # A replay must find what the provider's build has made: it is the same proposer, asked again.
-    asked = json.loads(settings.proposing()) | {"llm_provider": "models"}
-    return digest(json.dumps(asked, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
+    # A replay must find what the provider's build has made: it is the same proposer.
+    proposing = json.loads(settings.proposing()) | {"llm_provider": "models"}
+    return digest(json.dumps(proposing, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
@@ -155,7 +155,7 @@ def models_of(settings: Settings) -> dict[str, list[str]]:
 
 
 def _checked(settings: Settings) -> Settings:
-    """The settings, if they name models and an address; an error that tells the remedy otherwise."""
+    """The settings, if they name models and an address; an error with the remedy otherwise."""
     if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
         raise ProposerSettingError(
             f"llm_models names no such task: {', '.join(unknown)}. There are: {', '.join(TASKS)}."

@@ -25,7 +25,9 @@ def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | No
     """
     row = read_reranker(home, version=version)
     return (
-        None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+        None
+        if row is None
+        else _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
     )
 
 
@@ -39,12 +41,12 @@ def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranke
         return None
     scorer = open_exported_scorer(home, reranker_export(row))
     if scorer is not None:
-        return _weighed(row, scorer)
+        return _with_weight(row, scorer)
     _log.warning("the reranker runs on torch: %s", why_not_exported(home.store, reranker_export(row)))
-    return _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
 
 
-def _weighed(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
+def _with_weight(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
     return Reranker(name=row["name"], scorer=scorer, weight=row["weight"], depth=row["depth"])
 
 

@@ -38,7 +38,7 @@ def open_settler(home: Home, name: str) -> Settle:
 
 
 def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
-    """The references of one reading after the second look."""
+    """The references of one reading after the second reading."""
     return settle_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),

@@ -54,7 +54,7 @@ LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
 _counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
-_held: set[str] = set()
+_locked: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
 
@@ -131,8 +131,8 @@ class Store:
 
         Args: work: training holds the home for itself: it writes no table that a build writes.
         """
-        held = f"{self.home}:{work}"
-        if held in _held:
+        key = f"{self.home}:{work}"
+        if key in _locked:
             yield
             return
         with (self.folder() / (".lock" if work == BUILD else f".{work}.lock")).open("w") as lock:
@@ -148,11 +148,11 @@ class Store:
                     time.sleep(POLL_SECONDS)
             left_s = max(0.0, deadline - time.monotonic())
             with self.place.lease(wait_s=left_s) if work == BUILD else nullcontext():
-                _held.add(held)
+                _locked.add(key)
                 try:
                     yield
                 finally:
-                    _held.discard(held)
+                    _locked.discard(key)
 
     def note_run(self, run_id: str, *, work: str = BUILD) -> None:
         """Write down which run works on the home; what is still there when the home is free died in the middle."""
@@ -385,7 +385,7 @@ class Store:
         return empty if found is None else json.loads(found)
 
     @contextmanager
-    def ledger_held(self) -> Iterator[None]:
+    def lock_ledger(self) -> Iterator[None]:
         """Hold the ledger from reading to writing, among all processes of this machine; a matter of moments."""
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

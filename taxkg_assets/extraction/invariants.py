@@ -94,7 +94,7 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     return anchors.filter(pl.col("anchor_id").is_in(broken)).select("document_id", "anchor_id", "parent_anchor_id")
 
 
-def find_twin_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
+def find_duplicate_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     """Return the anchors that share form, key, parent, heading, page and number of repetition.
 
     Args:
@@ -180,7 +180,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         "headings_form_a_tree", CORRUPT, "anchors", "headings have no place in the tree", _REPORT, find_orphan_anchors
     ),
     DocumentLaw(
-        "headings_are_distinct", CORRUPT, "anchors", "headings cannot be told apart", _REPORT, find_twin_anchors
+        "headings_are_distinct", CORRUPT, "anchors", "headings cannot be told apart", _REPORT, find_duplicate_anchors
     ),
     DocumentLaw(
         "elements_have_one_owner",

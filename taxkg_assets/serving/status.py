@@ -9,7 +9,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.gates import find_ungated
-from taxkg_assets.defs.intake import PER_DOCUMENT, look_at_sources, tier_of
+from taxkg_assets.defs.intake import PER_DOCUMENT, inspect_sources, tier_of
 from taxkg_assets.defs.reading import reading_version
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -131,7 +131,7 @@ def _documents_changed(home: Home) -> bool:
     seen: set[str] = set()
     rows = {name: home.store.read_or_empty(name).to_dicts() for name in ("documents", "quarantine")}
     known = {row["document_id"]: row for row in rows["documents"]}
-    looks = look_at_sources(home, files.keys(), files=files, known=known)
+    looks = inspect_sources(home, files.keys(), files=files, known=known)
     for name in rows:
         for row in rows[name]:
             look = looks.get(row["document_id"])

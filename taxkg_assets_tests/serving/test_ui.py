@@ -229,7 +229,7 @@ def test_runs_of_the_command_line_stand_with_those_of_the_ui(server: Server) -> 
 
 
 def test_the_gates_of_the_command_line_stand_in_the_ui_with_their_history(server: Server) -> None:
-    history = server.ask(HISTORY, table=["elements"], check="roles_on_labelled_documents")["assetCheckExecutions"]
+    history = server.ask(HISTORY, table=["elements"], check="roles_on_labeled_documents")["assetCheckExecutions"]
     assert [execution["status"] for execution in history] == ["FAILED", "SUCCEEDED"]
     found = entries(history[0]["evaluation"]["metadataEntries"])["first offending rows"]["table"]["records"]
     assert json.loads(found[0]).keys() >= {"document_id", "page", "text", "wanted", "found"}
@@ -242,7 +242,7 @@ def test_materialize_on_one_table_below_a_failed_gate_is_refused(server: Server,
     assert launched["__typename"] == "LaunchRunSuccess", launched
     status, errors = server.await_run(launched["run"]["runId"])
     assert status == "FAILURE"
-    assert "elements:roles_on_labelled_documents has failed" in errors
+    assert "elements:roles_on_labeled_documents has failed" in errors
     assert {name: store.version(name) for name in PIPELINE} == before
 
 
