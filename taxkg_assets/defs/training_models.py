@@ -241,7 +241,7 @@ def the_chosen_encoder_beats_its_base(
     home: Home,
 ) -> Verdict:
     """An encoder is in use only if its gain is above 0 with its interval, its folder holds what was measured, and what
-    lies there, asked some development questions once more, answers them no worse than the home's own base does."""
+    lies there, with some development questions once more, answers them no worse than the home's own base does."""
     verdict = _judge(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
@@ -254,7 +254,7 @@ def the_chosen_encoder_beats_its_base(
     return replace(
         verdict,
         offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < MIN_KIND_GAIN),
-        figures={**verdict.figures, f"{len(sampled)} asked again: base": base, "the chosen encoder": own},
+        figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": own},
         note=f"tuned from another base than the home has: run `taxkg train`. {verdict.note}"
         if is_another
         else verdict.note,

@@ -37,7 +37,7 @@ class DocumentLaw:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tables that the law looks at."""
+        """The tables that the law reads."""
         return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
 
     @property

@@ -108,7 +108,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
             or any(u in stale or states[u] is None for u in upstream)
             or (
                 name in PER_DOCUMENT
-                and _rows_held(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
+                and _stored_rows(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
             )
         ):
             stale.add(name)
@@ -119,7 +119,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     return stale
 
 
-def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
+def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
     """The reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 

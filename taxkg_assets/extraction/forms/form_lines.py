@@ -2,7 +2,7 @@
 
 The face of an information return has boxes (faces.py); the face of a return has lines. The PDF stores a line's
 number, its words, the dots that lead to the amount and the number repeated at the amount apart; here they are put
-together. Labels in the left margin (Part I, Step 2) head the lines beside them.
+together. Labels in the left margin (Part I, Step 2) head the lines next to them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def find_form_lines(
     """Find the numbered lines of a page; none where too few numbers stand in a column.
 
     Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
-            braces: the tall braces of the page (split_brace). stated: the keys that its fields speak of: where there
+            braces: the tall braces of the page (split_brace). stated: the keys that its fields mention: where there
             are any, one column of them is enough, and a line of those may be a number without words.
     """
     pieces = join_letters(split_at_numbers(lines))
@@ -90,7 +90,7 @@ def find_form_lines(
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Decide whether each row of a rectangle begins with a line number, or goes on under the words of one."""
+    """Decide whether each row of a rectangle begins with a line number, or continues under the words of one."""
     inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
     rows = _find_rows(inside)
     firsts = [
@@ -105,7 +105,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
 
 
 def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
-    """Give each piece, by its identity, the lowest base of its row: type of several sizes stands on one row."""
+    """Give each piece, by its identity, the lowest base of its row: type of several sizes is on one row."""
     rows: dict[int, float] = {}
     row = -100.0
     for line in sorted(lines, key=lambda line: line.base):
@@ -207,9 +207,9 @@ def _collect(
 
 
 def _top(start: Start, braces: Sequence[Line]) -> float:
-    """Find where a line begins: a brace beside its number may reach above it."""
-    beside = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
-    return min([start.piece.y0, *beside])
+    """Find where a line begins: a brace next to its number may reach above it."""
+    adjacent = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
+    return min([start.piece.y0, *adjacent])
 
 
 def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
@@ -218,19 +218,20 @@ def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     columns = [
         other.x0
         for other in starts
-        if other.x0 > left and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
+        if other.x0 > left
+        and (abs(other.piece.base - start.piece.base) < 5 or _is_adjacent_column(other, start, starts))
     ]
     return min(columns, default=page.width_pt) - 2
 
 
-def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
+def _is_adjacent_column(other: Start, start: Start, starts: Sequence[Start]) -> bool:
     reach = limits().column_pt
     mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
     return min(mates) <= start.piece.base <= max(mates)
 
 
 def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
-    """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
+    """Keep the pieces up to the first row that begins left of the line's own words, or is far below."""
     kept: list[Line] = []
     last = start.piece.base
     rows = _find_rows(pieces)
@@ -247,7 +248,7 @@ def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
 
 
 def _in_reading_order(start: Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
-    """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
+    """Order a line's pieces by rows; what a brace spans is read as one row: first what is left of it."""
 
     rows = _find_rows(pieces)
 
@@ -279,7 +280,7 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
 
 
 def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
-    """Tell the step beside which a number stands; empty for none."""
+    """Return the step next to which a number is; empty for none."""
     above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""

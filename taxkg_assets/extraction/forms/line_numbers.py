@@ -1,6 +1,6 @@
 """Printed line numbers: which pieces of a page begin with one, and which of them number a line.
 
-A number may only repeat that of its line beside the amount, or may have been filled in. What a numbered line says is
+A number may only repeat that of its line next to the amount, or may have been filled in. What a numbered line says is
 put together in form_lines.py.
 """
 
@@ -32,7 +32,7 @@ class Start:
 
 
 def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Cut a label off the line number that it is stored with: the number stands where others stand by themselves."""
+    """Cut a label off the line number that it is stored with: the number is where others stand by themselves."""
     places = Counter(round(line.x0) for line in lines if line.is_bold and line.text.isdigit())
     parts: list[Line] = []
     for line in lines:
@@ -47,15 +47,15 @@ def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
 
 
 def join_letters(pieces: Sequence[Line]) -> list[Line]:
-    """Join a number and the letter that the PDF stores right beside it."""
+    """Join a number and the letter that the PDF stores right next to it."""
     joined: list[Line] = []
     letters = [piece for piece in pieces if len(piece.text) == 1 and piece.text.islower() and piece.is_bold]
     used: set[int] = set()
     for piece in pieces:
         mate = None
         if piece.text.isdigit() and len(piece.text) <= 2 and piece.is_bold:
-            beside = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
-            mate = beside[0] if beside else None
+            adjacent = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
+            mate = adjacent[0] if adjacent else None
         if mate is None:
             joined.append(piece)
             continue
@@ -123,7 +123,7 @@ def keep_columns(starts: Sequence[Start]) -> list[Start]:
     kept += _in_order(column)
     # Further fields of a row are lettered or numbered on, row by row or column by column.
     left = [start for start in starts if not any(start is other for other in kept)]
-    while found := [start for start in left if _goes_on(start, kept)]:
+    while found := [start for start in left if _continues(start, kept)]:
         kept += found
         left = [start for start in left if not any(start is other for other in found)]
     return _by_rows(kept)
@@ -149,7 +149,7 @@ def _is_alone(start: Start) -> bool:
 
 
 def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
-    """Decide whether a number stands at an amount: it repeats that of a line to its left."""
+    """Decide whether a number is at an amount: it repeats that of a line to its left."""
     if not _is_alone(start):
         return False
     own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
@@ -167,7 +167,7 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     )
 
 
-def _goes_on(start: Start, kept: Sequence[Start]) -> bool:
+def _continues(start: Start, kept: Sequence[Start]) -> bool:
     """Decide whether a number to the right of another of its row is the next after one nearby."""
     base, own = start.piece.base, plain_number(start.number)
     row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]

@@ -18,7 +18,7 @@ _ROMAN = re.compile(r"[ivx]{1,5}")
 
 @dataclass(frozen=True, slots=True)
 class StatedField:
-    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it stands in."""
+    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it is in."""
 
     field: FormField
     spoken: Spoken
