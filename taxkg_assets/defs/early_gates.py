@@ -130,10 +130,13 @@ def begin_gates() -> None:
 
 
 def submit_early(work: Callable[[], T]) -> Future[T] | None:
-    """Run work in the background of this run, after the work that waits there; None outside of a run.
+    """Run work in the background of this run, after the work that waits there.
 
     Args:
         work: Work to do.
+
+    Returns:
+        The result to wait for; None outside of a run.
     """
     return _running[-1].threads.submit(work) if _running else None
 

@@ -36,7 +36,17 @@ class LocalEngine:
 
 
 def open_engine(settings: Settings) -> Engine:
-    """The engine that the settings name."""
+    """Return the engine that the settings name.
+
+    Args:
+        settings: Settings; `engine` is `local` or `spark`.
+
+    Returns:
+        Engine that reads documents and encodes passages.
+
+    Raises:
+        EngineError: The engine needs a package that is not installed.
+    """
     if settings.engine == "local":
         return LocalEngine(settings.workers)
     try:

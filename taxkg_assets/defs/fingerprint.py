@@ -117,7 +117,15 @@ class _Function:
 
 
 def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
-    """Digest of what the code of some functions reads, and of the schema that their rows keep."""
+    """Digest what the code of some functions reads, and the schema that their rows keep.
+
+    Args:
+        functions: Functions or classes; modules, rule families and schemas that they use count, too.
+        schema: Name of the schema class of the rows; empty for none.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
     return _fingerprint(tuple(functions), schema)
 
 

@@ -163,15 +163,19 @@ def gate(
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
     """Make a blocking check of a pure function.
 
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. It is not evaluated
+    again while nothing that it reads has changed since it passed.
+
     Args:
-        on: the table that is blocked for everything downstream when the check fails.
-        reads: further tables that the law reads.
-        opens: tables that are as large as what the law reads through the home. Their rows count toward the limit above
+        on: Table that is blocked for everything downstream when the check fails.
+        reads: Further tables that the law reads.
+        opens: Tables that are as large as what the law reads through the home. Their rows count toward the limit above
             which a gate runs in its own process.
-        measures: whether the law measures on labels or questions that a home may lack. It passes without them, and a
+        measures: Whether the law measures on labels or questions that a home may lack. It passes without them, and a
             second check, which never blocks, then warns that nothing was measured.
-    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
-    it reads has changed since it passed, it is not evaluated again.
+
+    Returns:
+        Decorator that turns the function into the definition of the check.
     """
 
     def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:

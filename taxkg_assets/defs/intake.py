@@ -156,7 +156,17 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
 def inspect_sources(
     home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Look]:
-    """What the files of these documents hold now, or why they stay out unread."""
+    """Inspect the files of some documents without reading them.
+
+    Args:
+        home: The home.
+        document_ids: Documents to inspect.
+        files: Entries of the ledger by document.
+        known: Rows of `documents` by document.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
+    """
     admitted = {d: row["sha256"] for d, row in known.items() if d in files}
     return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
@@ -184,7 +194,16 @@ def forget_refusals(store: Store) -> None:
 
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
-    """Batches of one extraction table: rows of the documents whose reading it does not hold yet, none for the gone."""
+    """Yield the batches of one extraction table that bring it up to date.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+        document_ids: Documents that may have changed.
+
+    Yields:
+        Rows with the reading of each of their documents; None in place of the reading of a document that is gone.
+    """
     store, settler, settle = home.store, settler_of(home, name), open_settler(home, name)
     state = store.state(name)
     known = dict(state.documents) if state is not None else {}
@@ -236,7 +255,14 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
     """Find the documents of the ledger that a run must process.
 
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
-    table holds.
+    table contains.
+
+    Args:
+        home: The home.
+        files: Entries of the ledger by document.
+
+    Returns:
+        Document ids.
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)

@@ -121,7 +121,16 @@ class DeltaIO(dg.ConfigurableIOManager):
 
 
 def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
-    """Write new rows for a whole table."""
+    """Write new rows for a whole table.
+
+    Args:
+        store: Tables of the home.
+        name: Table.
+        rows: Rows with the digest of their inputs.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
     before = store.version(name)
     store.write(name, rows.frame, inputs=rows.inputs, documents=rows.parts)
     return describe(store, name, before=before, notes=rows.notes)

@@ -35,7 +35,14 @@ class Look:
 
 
 def inbox_of(settings: Settings) -> Path:
-    """The folder that is a source without being named as one."""
+    """Return the folder that is a source without being named as one.
+
+    Args:
+        settings: Settings with `home`.
+
+    Returns:
+        `inbox` in the home.
+    """
     return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 
 
@@ -48,8 +55,14 @@ def inspect_files(
 ) -> dict[str, Look]:
     """Inspect entries of the ledger; no file stops the inspection of the others.
 
-    Args:   admitted: digests with which documents of the ledger were admitted.
-            hashed: how bytes are digested.
+    Args:
+        files: Entries of the ledger by document.
+        admitted: Digests with which documents of the ledger were admitted.
+        settings: Limits of size, and the tiers of sources.
+        hashed: Digests the bytes of a file.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
     """
     looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
     seen = {d: look.sha256 for d, look in looks.items() if not look.reason}

@@ -76,9 +76,15 @@ def model_hash(home: AnyHome) -> str:
 
 
 def open_base(home: AnyHome) -> SentenceEncoder:
-    """The encoder of the setting `model`: what chunks are cut by and pairs are made by, and what training begins from.
+    """Return the encoder of the setting `model`: chunks, pairs and training begin from it.
 
-    Were the chosen one used there, training would change what it learns from, and never come to rest.
+    With the chosen encoder instead, training would change what it learns from, and never converge.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The encoder, loaded once per process.
     """
     return _open(home, home.settings.model)
 
@@ -93,7 +99,14 @@ def base_hash(home: AnyHome) -> str:
 
 
 def weights_hash(home: AnyHome) -> str:
-    """Hash of the base's weights alone, whatever multiplies them."""
+    """Return the hash of the base's weights alone, whatever arithmetic multiplies them.
+
+    Args:
+        home: The home.
+
+    Returns:
+        First 16 hex digits of their SHA-256, or `hub:` and the name of a hub model.
+    """
     return _model_hash(home.settings.model)
 
 
@@ -107,7 +120,15 @@ def is_tuned(home: AnyHome) -> bool:
 
 
 def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
-    """The encoder that an index was made with, chosen today or not; None where it is not here."""
+    """Open the encoder that an index was made with, whether it is in use today or not.
+
+    Args:
+        home: The home.
+        hashed: Hash of the encoder, as the index records it.
+
+    Returns:
+        The encoder; None if this machine does not have it.
+    """
     place = home.store.place
     # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
     kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
@@ -168,12 +189,26 @@ def _model_hash(name: str) -> str:
 
 
 def open_folder(folder: Path) -> Any:
-    """The model of a folder as the encoder has it, loaded once a process."""
+    """Return the sentence-transformers model of a folder, loaded once per process.
+
+    Args:
+        folder: Folder of the model.
+
+    Returns:
+        The model as its encoder has it.
+    """
     return _load(str(folder), _stored_hash(str(folder), TORCH)).model
 
 
 def open_untrained(home: AnyHome) -> Any:
-    """The base, loaded separately, for training to change."""
+    """Return a copy of the base that training may change.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Sentence-transformers model, loaded at each call.
+    """
     return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 

@@ -35,7 +35,14 @@ class ProposerSettingError(Exception):
 
 
 def describe_proposer(home: AnyHome) -> dict[str, Any]:
-    """Who proposes by the settings, and what the home's record holds."""
+    """Describe who proposes by the settings, and what the home's record of model calls contains.
+
+    Args:
+        home: The home.
+
+    Returns:
+        `provider`, `models` unless rules propose, and the counts of `summarize_calls`.
+    """
     settings, store = home.settings, home.store
     journal = Journal(store).read()
     recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
@@ -74,10 +81,16 @@ def open_trainer(home: AnyHome) -> Proposer:
 
 
 def open_reader(home: AnyHome) -> Proposer | None:
-    """What answers readers: the model, called once and for a short time, or None where rules propose.
+    """Open the model that answers readers, called once and for a short time.
 
-    Where it cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
-    are recorded like those of a build.
+    If the model cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its
+    calls are recorded like those of a build.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The model; None where rules propose.
     """
     settings = home.settings
     if settings.llm_provider == "rules":
@@ -138,7 +151,14 @@ def _budget(home: str, spender: Spender, limits: tuple[float, int, float], price
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
-    """Digest of who proposes and how, without opening a client: part of what decides whether a table is current."""
+    """Digest who proposes and how, without opening a client: part of what decides whether a table is current.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
     settings = home.settings
     if settings.llm_provider == "rules":
         return digest("rules", code_fingerprint(RuleProposer))

@@ -72,15 +72,28 @@ class TableState:
 
 
 def digest(*parts: str) -> str:
-    """A short hex digest of several strings."""
+    """Digest several strings.
+
+    Args:
+        parts: Strings; their number and order count.
+
+    Returns:
+        First 24 hex digits of their SHA-256.
+    """
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
 
 
 def frame_digest(frame: pl.DataFrame) -> str:
-    """Digest of a frame's rows in their order; columns that end in `_at` do not count.
+    """Digest the rows of a frame in their order; columns that end in `_at` do not count.
 
-    It rests on polars' row hashes with a fixed seed and not on the frame's bytes, which differ with how the frame came
-    about; what was hashed by another version of polars counts as changed (`code_fingerprint`).
+    It uses the row hashes of polars with a fixed seed and not the bytes of the frame, which differ with how the frame
+    was made. What another version of polars hashed counts as changed (`code_fingerprint`).
+
+    Args:
+        frame: Rows.
+
+    Returns:
+        Hex digest of 24 digits.
     """
     kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
     hashed = hashlib.sha256(repr(kept.schema).encode())

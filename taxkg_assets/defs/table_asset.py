@@ -140,6 +140,9 @@ def table(
         parts: How the table is made in parts, so that only parts of changed documents are made again.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
         can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
+
+    Returns:
+        The asset; its table is added to `PIPELINE`.
     """
     name, opened = snake(schema.__name__), dict(handles or {})
     parameters = list(inspect.signature(build).parameters)

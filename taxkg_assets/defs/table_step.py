@@ -106,7 +106,17 @@ class TableStep:
 
 
 def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> Written:
-    """Make and write a table in a process of its own."""
+    """Make and write a table in a process of its own.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
     return run_in_process(f"the table {name}", _make_and_write, home.home, name, dict(states), made_from)
 
 
@@ -118,7 +128,17 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
 
 
 def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table in several processes."""
+    """Make the rows of a table in several processes.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Rows of all shares.
+    """
     shares = run_shares(f"the table {name}", _make_share, home.home, name, dict(states), made_from)
     return WholeTable(pl.concat(shares), made_from)
 
