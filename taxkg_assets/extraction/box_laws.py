@@ -26,7 +26,17 @@ def find_unexplained_boxes(
     documents: dy.DataFrame[Documents],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find boxes of a face whose instructions have a line that begins with the key, and no heading for it."""
+    """Find boxes of a face whose instructions have a line that begins with the key, and no heading for it.
+
+    Args:
+        anchors: Headings of all documents.
+        faces: Boxes of all forms.
+        documents: Documents.
+        elements: Printed elements of all documents.
+
+    Returns:
+        Boxes with `document_id`, `box_key`, `page` and `label`.
+    """
     found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
     return found.filter(~pl.col("is_excused")).drop("is_excused")
 
@@ -85,6 +95,14 @@ def find_invented_boxes(
     """Find anchors of boxes that the face of their form and revision does not print.
 
     Older instructions are left out: they may well mention a box that the face has dropped since.
+
+    Args:
+        faces: Boxes of all forms.
+        anchors: Headings of all documents.
+        documents: Documents.
+
+    Returns:
+        Rows of `anchors`.
     """
     invented: list[str] = []
     boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
@@ -112,7 +130,14 @@ def find_boxes_without_face(
 
     A heading that is the label of a field, as of a check box, is printed on the form and needs no face.
 
-    Returns: `document_id` and `boxes`, the number of those headings. A list to review, no fault by itself.
+    Args:
+        faces: Boxes of all forms.
+        anchors: Headings of all documents.
+        fields: Fillable fields of all forms.
+        documents: Documents.
+
+    Returns:
+        `document_id` and `boxes`, the number of those headings. A list to review, no fault by itself.
     """
     forms = (
         documents.filter(pl.col("doc_type") == "form").select("document_id").join(faces, on="document_id", how="anti")

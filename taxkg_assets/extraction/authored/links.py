@@ -193,7 +193,14 @@ def _join(group: Sequence[_Covered]) -> Link:
 
 
 def join_words(parts: Iterable[str]) -> str:
-    """Join the words of lines; a word divided at a line's end is made whole."""
+    """Join the words of lines; a word divided at a line's end is made whole.
+
+    Args:
+        parts: Words of each line, in order.
+
+    Returns:
+        One line of text.
+    """
     text = ""
     for part in filter(None, parts):
         if text.endswith(tuple(_HYPHENS)) and part[:1].islower():

@@ -19,9 +19,15 @@ _COUNTED = re.compile(r"box_(\d+)([a-z]*)")
 def find_face_columns(
     items: Sequence[Item], *, separators: Sequence[float], box_keys: Mapping[int, str]
 ) -> list[Column]:
-    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes fall back least.
+    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes are least out of order.
 
-    Args: items: as `find_columns` takes them. box_keys: the key of each region that is a box.
+    Args:
+        items: Items as `find_columns` takes them.
+        separators: Heights of lines across the page, in points.
+        box_keys: Key of each region that is a box.
+
+    Returns:
+        Columns in reading order.
     """
     cells = {item.region_ix for item in items if item.line is None}
     best: list[Column] = []

@@ -55,7 +55,14 @@ def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], 
 
 
 def order_cell(lines: Sequence[Line]) -> list[Line]:
-    """Order the lines of a box: row by row, or as stored where several labels of some rows stand side by side."""
+    """Order the lines of a box: row by row, or as stored where several labels of some rows are side by side.
+
+    Args:
+        lines: Lines of the box, as stored.
+
+    Returns:
+        The same lines in reading order.
+    """
     rows = Counter(round(line.base / _ROW_PT) for line in lines if any(map(str.isalpha, line.text)))
     if sum(count > 1 for count in rows.values()) < 2:
         return merge_lines(list(lines))

@@ -85,13 +85,28 @@ def build_faces(
 
 
 def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
-    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table."""
+    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table.
+
+    Args:
+        source: The document.
+        identity: What kind of document it is.
+
+    Returns:
+        Boxes by page, from 1.
+    """
     is_form = identity.doc_type == "form"
     return {page.page: find_face_boxes(page) if is_form else [] for page in source.pages}
 
 
 def find_face_boxes(page: Page) -> list[FaceBox]:
-    """Find the keyed boxes of every copy on a page; empty where the page shows no boxed face."""
+    """Find the keyed boxes of every copy on a page.
+
+    Args:
+        page: The page.
+
+    Returns:
+        Boxes; none if the page shows no boxed face.
+    """
     decision = load_faces().decision
     most = load_tables().drawings.max_rules
     if not 2 * decision.boxes_with_copies <= len(page.rules) <= most:

@@ -57,11 +57,16 @@ class FormLines:
 def find_form_lines(
     page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated: Container[str] = ()
 ) -> FormLines:
-    """Find the numbered lines of a page; none where too few numbers stand in a column.
+    """Find the numbered lines of a page.
 
-    Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
-            braces: the tall braces of the page (split_brace). stated: the keys that its fields mention: where there
-            are any, one column of them is enough, and a line of those may be a number without words.
+    Args:
+        page: The page.
+        lines: Its printed pieces without furniture, leaders and what tables or boxes claim.
+        braces: Tall braces of the page, from `split_brace`.
+        stated: Keys that its fields mention. One column of them is enough, and their lines may be numbers without words.
+
+    Returns:
+        The lines; none where too few numbers are in a column.
     """
     pieces = join_letters(split_at_numbers(lines))
     numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
@@ -90,7 +95,18 @@ def find_form_lines(
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Decide whether each row of a rectangle begins with a line number, or continues under the words of one."""
+    """Decide whether each row of a rectangle begins with a line number, or continues under the words of one.
+
+    Args:
+        lines: Lines of the page.
+        x0: Left edge of the rectangle, in points.
+        y0: Its upper edge.
+        x1: Its right edge.
+        y1: Its lower edge.
+
+    Returns:
+        True if the rectangle only frames numbered lines.
+    """
     inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
     rows = _find_rows(inside)
     firsts = [
@@ -116,7 +132,14 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def split_brace(line: Line) -> tuple[Line | None, Line | None]:
-    """Take a brace off the words that it is set with; gives the words and the brace, None for what is not there."""
+    """Separate a brace from the words that it is set with.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The words and the brace; None for what is missing.
+    """
     marks = [span for span in line.spans if _matches("braces", span.text.strip())]
     if not marks:
         return line, None
@@ -125,7 +148,14 @@ def split_brace(line: Line) -> tuple[Line | None, Line | None]:
 
 
 def cut_leader(line: Line) -> tuple[Line, Line | None]:
-    """Cut the first dots of a leader off the words that they are set with."""
+    """Separate the first dots of a leader from the words that they are set with.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The words, and the dots; None where there are none.
+    """
     for rule in load_rules("form_lines", "leader_starts"):
         match = rule.pattern.search(line.text)
         if match is not None:
@@ -145,7 +175,14 @@ def _has_words(unit: FormLine) -> bool:
 
 
 def find_walls(page: Page) -> list[float]:
-    """Find the heights of lines drawn across the page, be it in several strokes."""
+    """Find the heights of lines drawn across the page, whether in one stroke or in several.
+
+    Args:
+        page: The page.
+
+    Returns:
+        Heights in points, from top to bottom.
+    """
     strokes: dict[int, list[tuple[float, float]]] = {}
     for rule in page.rules:
         if rule.is_horizontal and rule.x1 - rule.x0 >= limits().stroke_pt:

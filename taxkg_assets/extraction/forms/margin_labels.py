@@ -34,12 +34,25 @@ class SideLabel:
 
 @cache
 def limits() -> Limits:
-    """Give the distances of `rules/form_lines.yaml`."""
+    """Return the distances of `rules/form_lines.yaml`.
+
+    Returns:
+        Distances in points.
+    """
     return load_form_lines().limits
 
 
 def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
-    """Find the labels in the margin left of all numbers."""
+    """Find the labels in the margin left of all numbers.
+
+    Args:
+        page: The page.
+        pieces: Its pieces.
+        starts: Pieces that begin lines.
+
+    Returns:
+        Labels from top to bottom.
+    """
     edge = min(start.x0 for start in starts) + 3.0
     left = min(piece.x0 for piece in pieces)
     if edge - left < limits().margin_pt:
@@ -70,7 +83,15 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
 
 
 def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
-    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part."""
+    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part.
+
+    Args:
+        pieces: Pieces of the page.
+        starts: Pieces that begin lines.
+
+    Returns:
+        Labels from top to bottom.
+    """
     heads: list[SideLabel] = []
     for piece in pieces:
         if not piece.is_bold or not any(
@@ -128,7 +149,14 @@ def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
 
 
 def label_key(text: str) -> str | None:
-    """Read the key of a part or step."""
+    """Read the key of a part or step.
+
+    Args:
+        text: Label, such as `Part II` or `Step 3`.
+
+    Returns:
+        Key, such as `part_II`; None for another text.
+    """
     for rule in load_rules("form_lines", "labels"):
         match = rule.pattern.match(text)
         if match is not None:

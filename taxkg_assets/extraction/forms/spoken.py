@@ -67,7 +67,14 @@ def join_letters(text: str) -> str:
 
 
 def find_formula(text: str) -> str:
-    """Find the sentences that say how an amount is figured, joined; empty for none."""
+    """Find the sentences that state how an amount is computed.
+
+    Args:
+        text: Spoken text of a field.
+
+    Returns:
+        The sentences, joined by blanks; empty for none.
+    """
     found = {
         match.start("formula"): match["formula"]
         for rule in load_usable_rules("spoken", "formulas", text)

@@ -34,7 +34,12 @@ class _Place:
 
 
 def add_stated_lines(found: FormLines, stated: Sequence[StatedField]) -> None:
-    """Add to the numbered lines of a page those that its fields mention, as far as their numbers are printed."""
+    """Add to the numbered lines of a page those that its fields mention, as far as their numbers are printed.
+
+    Args:
+        found: Numbered lines of the page; extended in place.
+        stated: Fields of the page.
+    """
     known = {unit.key for unit in found.lines}
     keys = {one.key for one in stated}
     fields: dict[str, list[StatedField]] = {}

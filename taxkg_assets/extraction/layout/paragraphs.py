@@ -32,7 +32,14 @@ def thresholds() -> Thresholds:
 
 @cache
 def search_for(group: str) -> Search:
-    """Give the search for any rule of a group of `rules/roles.yaml`, joined to one: a page asks some hundred times."""
+    """Join the rules of a group of `rules/roles.yaml` to one search: a page searches some hundred times.
+
+    Args:
+        group: Name of the group.
+
+    Returns:
+        Function of a text that returns the first match, or None.
+    """
     patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
     return find_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
 
@@ -102,7 +109,19 @@ def find_paragraphs(
     leading: dict[int, float],
     is_cell: bool = False,
 ) -> list[Paragraph]:
-    """Group lines, given from top to bottom, into paragraphs; in a ruled cell indents say nothing."""
+    """Group lines into paragraphs; in a ruled cell indents have no meaning.
+
+    Args:
+        lines: Lines of one column, from top to bottom.
+        column_x0: Left edge of the column, in points.
+        column_x1: Its right edge.
+        column_ix: Its number, from 0.
+        leading: Usual distance of lines by size of type, in points.
+        is_cell: Whether the lines are in a ruled cell.
+
+    Returns:
+        Paragraphs from top to bottom.
+    """
     paragraphs: list[Paragraph] = []
     is_ragged = is_cell or _is_flush_right(lines)
     entries = find_entries(lines)

@@ -289,7 +289,14 @@ def _is_display(paragraph: Paragraph, *, body: float) -> bool:
 
 
 def is_continued_page(text: str) -> bool:
-    """Decide whether a heading says that its text began on an earlier page."""
+    """Decide whether a heading states that its text began on an earlier page.
+
+    Args:
+        text: The heading.
+
+    Returns:
+        True for a heading that ends in "(continued)" or the like.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "continued"))
 
 
