@@ -63,7 +63,7 @@ def find_form_lines(
         page: The page.
         lines: Its printed pieces without furniture, leaders and what tables or boxes claim.
         braces: Tall braces of the page, from `split_brace`.
-        stated: Keys that its fields mention. One column of them is enough, and their lines may be numbers without words.
+        stated: Keys that its fields mention. One column of them is enough, and their lines may have no words.
 
     Returns:
         The lines; none where too few numbers are in a column.
