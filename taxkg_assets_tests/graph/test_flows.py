@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+import dataframely as dy
 import polars as pl
 import pytest
 
@@ -158,7 +159,7 @@ def test_what_is_not_one_line_stays_open(words: str, problem: str) -> None:
 def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
     ends = [End(LINES[at]["form"], LINES[at]["key"], LINES[at]["part"], "", LINES[at]) for at in (source, target)]
     stated = {"document_id": LINES[source]["document_id"], "element_id": None, "page": 1, "bbox": BOX}
-    return _row_of(relation, *ends, stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
+    return _row_of(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
 
 
 def test_both_ends_agree_or_the_other_names_another_line() -> None:
@@ -171,4 +172,5 @@ def test_no_flow_dangles_and_none_is_its_own_end() -> None:
     rows = [_flow("flows_to", 5, 1), _flow("flows_to", 1, 1), _flow("flows_to", 5, 0)]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Flows))
     lines = pl.DataFrame(LINES[1:]).select("document_id", "part", "key")
-    assert find_flow_faults(frame, lines)["fault"].sort().to_list() == ["flow to itself", "target is no line"]
+    faults = find_flow_faults(cast("dy.DataFrame[schemas.Flows]", frame), cast("dy.DataFrame[schemas.Lines]", lines))
+    assert faults["fault"].sort().to_list() == ["flow to itself", "target is no line"]
