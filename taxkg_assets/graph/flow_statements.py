@@ -79,25 +79,28 @@ def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
     places = find_places(text)
     if not places or (group == "neighbors" and len(places) == 1):
         return
-    places = _place_on_filed_form(text, places)
+    filed = _find_filed_forms(text)
     masked = mask(text, places)
     for rule in load_rules("flows", group):
         for match in rule.pattern.finditer(masked):
             if not matches_any("flows", "negations", masked[max(0, match.start() - 40) : match.start()]):
-                yield from _statements(rule, match, places, offset)
+                for statement in _statements(rule, match, places, offset):
+                    yield _place_on_filed_form(statement, filed)
 
 
-def _place_on_filed_form(text: str, places: list[Place]) -> list[Place]:
-    """Give lines without a form the form of the condition before them: `If you file Form 2040, ... line 3`."""
-    rule = load_rules("flows", "filers")[0]
-    match = rule.pattern.search(text)
-    if match is None:
-        return places
-    forms = name_forms(match["forms"])
-    return [
-        replace(each, forms=forms) if not each.forms and each.start >= match.end() and each.kind == "line" else each
-        for each in places
-    ]
+def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one."""
+    match = load_rules("flows", "filers")[0].pattern.search(text)
+    return (name_forms(match["forms"]), match.end()) if match else ((), 0)
+
+
+def _place_on_filed_form(statement: FlowStatement, filed: tuple[tuple[str, ...], int]) -> FlowStatement:
+    """Give a target without a form the forms that the filer files; the source is on the form that the text is about."""
+    forms, end = filed
+    target = statement.target
+    if not forms or target is None or target.forms or target.kind != "line" or target.start < end:
+        return statement
+    return replace(statement, target=replace(target, forms=forms))
 
 
 def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:

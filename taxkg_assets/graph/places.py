@@ -16,7 +16,7 @@ _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?: \(Forms? [^()]{3,40}\))?"
 _MEMBER = r"\d{1,2}[a-z]{0,2}"
-_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of))*"
+_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
 def _document(prefix: str) -> str:
