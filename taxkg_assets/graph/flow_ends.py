@@ -125,6 +125,16 @@ class Lines:
             return of_parent
         return names[0] if len(names) == 1 else words
 
+    def name_schedule(self, words: str, about: About) -> str:
+        """Name a schedule that a booklet explains; one that the library does not contain is of the booklet's form.
+
+        Args:
+            words: Schedule as its heading names it.
+            about: What the booklet is about.
+        """
+        name = self.name_form(words, about)
+        return name if _PARENT.search(name) else f"{name} (Form {about.form})"
+
     def find_revision(self, form: str, year: int | None) -> tuple[str, bool] | None:
         """Find the revision of a form for a year, and whether it is the one for that year or only the nearest.
 

@@ -16,6 +16,7 @@ from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_statements import FlowStatement, read_item, read_label, read_lead_in, read_passage
 from taxkg_assets.graph.places import Place
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
@@ -106,6 +107,7 @@ def _read_passages(
 ) -> Iterator[dict[str, Any]]:
     """Read the passages that name a line; the face itself was read as labels."""
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
+    scopes = find_scopes(anchors)
     named = sections.filter(pl.col("text").str.contains(r"(?i)\b(?:line|box)\b"))
     verbs = pl.col("text").str.contains("(?i)enter|include|report|carry|transfer|show")
     named = named.filter(verbs | pl.col("text").str.contains("^•"))
@@ -115,7 +117,7 @@ def _read_passages(
         if heading.startswith("Example"):
             continue
         paper = papers[row["document_id"]]
-        about, under, own = _find_subject(row, paper, heading, known)
+        about, under, own = _find_subject(row, paper, heading, known, scope=scopes.get(row["anchor_id"], ""))
         if row["perspective"] == "face":
             own = None
         statements = read_passage(row["text"], under=under if own is not None else "")
@@ -146,17 +148,19 @@ def _place_on_form_before(statement: FlowStatement, text: str) -> FlowStatement:
     return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
 
 
-def _find_subject(row: Row, paper: Row, heading: str, known: Lines) -> tuple[About, str, End | None]:
+def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
     about = About(form, year_of(paper))
+    if scope and not named and not is_book and paper["doc_type"] != "form":
+        about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
     kind, _, number = (row["key"] or "").partition("_")
-    if is_book or kind not in ("box", "line") or not number:
+    if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
     is_own = paper["doc_type"] == "form"
-    about = About(form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
+    about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     is_received = kind == "box" and row["perspective"] == "recipient"
     return about, "boxes" if is_received else "lines" if kind == "line" else "", end

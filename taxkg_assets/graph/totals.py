@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -37,7 +38,7 @@ def list_repeated_lines(formulas: dy.DataFrame[schemas.Formulas]) -> pl.DataFram
         for row in _repeated_in(totals)
     ]
     text = ("document_id", "part", "key", "line_part", "line", "use")
-    columns = {**dict.fromkeys(text, pl.String), "others": pl.List(pl.String)}
+    columns: dict[str, Any] = {**dict.fromkeys(text, pl.String), "others": pl.List(pl.String)}
     return pl.DataFrame(rows, schema=columns).sort(*text)
 
 
