@@ -15,6 +15,8 @@ from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
 
 Row = Mapping[str, Any]
+NO_LABEL = "no line of the form has the label"
+"""Problem of an end that words name which no line prints."""
 _PARENT = re.compile(r" \(Form (.+)\)$")
 
 
@@ -56,6 +58,8 @@ class Lines:
         for row in lines:
             self._rows[row["document_id"]].append(row)
             self._by_number[row["document_id"], _number(row).lower()].append(row)
+        self._years = {row["document_id"]: year_of(row) for row in documents if row["document_id"] in self._rows}
+        self._kinds: dict[str, set[str]] = {}
         self._revisions: dict[str, list[Row]] = defaultdict(list)
         for row in documents:
             if row["document_id"] in self._rows:
@@ -121,6 +125,16 @@ class Lines:
             return of_parent
         return names[0] if len(names) == 1 else words
 
+    def name_schedule(self, words: str, about: About) -> str:
+        """Name a schedule that a booklet explains; one that the library does not contain is of the booklet's form.
+
+        Args:
+            words: Schedule as its heading names it.
+            about: What the booklet is about.
+        """
+        name = self.name_form(words, about)
+        return name if _PARENT.search(name) else f"{name} (Form {about.form})"
+
     def find_revision(self, form: str, year: int | None) -> tuple[str, bool] | None:
         """Find the revision of a form for a year, and whether it is the one for that year or only the nearest.
 
@@ -140,6 +154,35 @@ class Lines:
             key=lambda row: (abs((own := year_of(row) or 0) - year), -own, len(row["document_id"]), row["document_id"]),
         )
         return best["document_id"], bool(same or lasting)
+
+    def has_only_lines(self, form: str) -> bool:
+        """Decide whether a form of the library numbers lines and no boxes.
+
+        Args:
+            form: Form as the library names it.
+        """
+        if form not in self._kinds:
+            papers = self._revisions.get(form, ())
+            self._kinds[form] = {row["kind"] for paper in papers for row in self._rows[paper["document_id"]]}
+        return "line" in self._kinds[form] and "box" not in self._kinds[form]
+
+    def year_of(self, document_id: str) -> int | None:
+        """Return the year of a document with lines; None where it has none, or the document is not known.
+
+        Args:
+            document_id: Document.
+        """
+        return self._years.get(document_id)
+
+    def line_at(self, document_id: str, part: str, key: str) -> Row:
+        """Return one line of a document.
+
+        Args:
+            document_id: Document.
+            part: Part of the form.
+            key: Key.
+        """
+        return next(row for row in self._rows[document_id] if (row["part"], row["key"]) == (part, key))
 
     def _has_column(self, row: Row, letter: str) -> bool:
         """Decide whether a line has a column; one without lettered fields may have any."""
@@ -170,7 +213,7 @@ class Lines:
             below = [row for row in self._rows[document] if re.fullmatch(rf"{head}[a-z]", _number(row))]
             named = [row for row in below if form_pattern(other_form).search(row["label"])]
             rows = (named or below) if below else rows
-        return rows, "no line of the form has the label"
+        return rows, NO_LABEL
 
 
 def _is_from_another(label: str, form: str) -> bool:

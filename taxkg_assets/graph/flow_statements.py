@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from taxkg_assets.graph.places import Place, find_places, mask
+from taxkg_assets.graph.places import Place, find_places, mask, name_forms
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
 _WORD = re.compile(r"⟨(\d+)_*⟩")
+_ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
     """
-    found: list[FlowStatement] = []
+    found = list(_read(text, 0, "neighbors"))
     for start, end in find_sentences(text):
         sentence = text[start:end]
         for group in ("passages", under):
@@ -52,17 +53,54 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
     return found
 
 
+def read_lead_in(text: str) -> Place | None:
+    """Return the place whose amount goes to the places of the list that a passage introduces, if it does.
+
+    Args:
+        text: The passage.
+    """
+    return next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
+
+
+def read_item(text: str, *, source: Place) -> list[FlowStatement]:
+    """Return the statements of an item of a list on where an amount goes.
+
+    Args:
+        text: The item.
+        source: Place of the amount, from the sentence that introduces the list.
+    """
+    lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
+    return [replace(each, source=source) for each in _read(lowered, 0, "items")]
+
+
 def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
     if "line" not in text and "box" not in text:
         return
     places = find_places(text)
-    if not places:
+    if not places or (group == "neighbors" and len(places) == 1):
         return
+    filed = _find_filed_forms(text)
     masked = mask(text, places)
     for rule in load_rules("flows", group):
         for match in rule.pattern.finditer(masked):
             if not matches_any("flows", "negations", masked[max(0, match.start() - 40) : match.start()]):
-                yield from _statements(rule, match, places, offset)
+                for statement in _statements(rule, match, places, offset):
+                    yield _place_on_filed_form(statement, filed)
+
+
+def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one."""
+    match = load_rules("flows", "filers")[0].pattern.search(text)
+    return (name_forms(match["forms"]), match.end()) if match else ((), 0)
+
+
+def _place_on_filed_form(statement: FlowStatement, filed: tuple[tuple[str, ...], int]) -> FlowStatement:
+    """Give a target without a form the forms that the filer files; the source is on the form that the text is about."""
+    forms, end = filed
+    target = statement.target
+    if not forms or target is None or target.forms or target.kind != "line" or target.start < end:
+        return statement
+    return replace(statement, target=replace(target, forms=forms))
 
 
 def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
@@ -84,7 +122,7 @@ def _places_in(words: str | None, places: list[Place]) -> list[Place | None]:
     for number in _WORD.findall(words or ""):
         place = places[int(number)]
         if not place.forms and forms:
-            place = Place(forms, place.keys, place.kind, place.part, place.column, "", place.start, place.end)
+            place = replace(place, forms=forms, label="")
         forms = place.forms
         found.append(place)
     return found

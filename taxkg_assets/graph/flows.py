@@ -6,18 +6,21 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
-from taxkg_assets.graph.flow_statements import FlowStatement, read_label, read_passage
+from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
+from taxkg_assets.graph.flow_statements import FlowStatement, read_item, read_label, read_lead_in, read_passage
 from taxkg_assets.graph.places import Place
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
+_NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
 def build_flows(
@@ -52,6 +55,7 @@ def build_flows(
         if row["problem"] or not _is_self(row):
             unique.setdefault(row["flow_id"], row)
     kept = list(unique.values())
+    _find_named_lines(kept, known)
     _compare(kept)
     frame = pl.DataFrame(kept, schema=schemas.dtypes(schemas.Flows)).sort("flow_id")
     return schemas.validated(frame, schemas.Flows)
@@ -103,15 +107,28 @@ def _read_passages(
 ) -> Iterator[dict[str, Any]]:
     """Read the passages that name a line; the face itself was read as labels."""
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    named = sections.filter(pl.col("text").str.contains(r"\b(?:line|box)\b"))
-    named = named.filter(pl.col("text").str.contains("(?i)enter|include|report|carry|transfer|show"))
+    scopes = find_scopes(anchors)
+    named = sections.filter(pl.col("text").str.contains(r"(?i)\b(?:line|box)\b"))
+    verbs = pl.col("text").str.contains("(?i)enter|include|report|carry|transfer|show")
+    named = named.filter(verbs | pl.col("text").str.contains("^•"))
+    lead: tuple[str, Place | None] = ("", None)
     for row in named.join(anchors.select(columns), on="anchor_id", how="left").iter_rows(named=True):
         heading = row["heading"] or ""
-        if row["perspective"] == "face" or heading.startswith("Example"):
+        if heading.startswith("Example"):
             continue
         paper = papers[row["document_id"]]
-        about, under, own = _find_subject(row, paper, heading, known)
-        for statement in read_passage(row["text"], under=under if own is not None else ""):
+        about, under, own = _find_subject(row, paper, heading, known, scope=scopes.get(row["anchor_id"], ""))
+        if row["perspective"] == "face":
+            own = None
+        statements = read_passage(row["text"], under=under if own is not None else "")
+        is_item = row["text"].startswith("•")
+        if not is_item:
+            lead = (row["anchor_id"], read_lead_in(row["text"]))
+        elif lead[1] is not None and lead[0] == row["anchor_id"]:
+            statements += read_item(row["text"], source=lead[1])
+        for statement in statements:
+            if not about.form or known.has_only_lines(about.form):
+                statement = _place_on_form_before(statement, row["text"])
             piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
             stated = {
                 "document_id": row["document_id"],
@@ -122,17 +139,28 @@ def _read_passages(
             yield from _rows_of(statement, own, about, known=known, stated=stated, text=row["text"])
 
 
-def _find_subject(row: Row, paper: Row, heading: str, known: Lines) -> tuple[About, str, End | None]:
+def _place_on_form_before(statement: FlowStatement, text: str) -> FlowStatement:
+    """Give a box without a form the form that the passage named last: publications write `Form 2099 ... box 1`."""
+    source = statement.source
+    if source is None or source.forms or source.kind != "box":
+        return statement
+    named = _NAMED_FORM.findall(text, 0, statement.start)
+    return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
+
+
+def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
     about = About(form, year_of(paper))
+    if scope and not named and not is_book and paper["doc_type"] != "form":
+        about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
     kind, _, number = (row["key"] or "").partition("_")
-    if is_book or kind not in ("box", "line") or not number:
+    if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
     is_own = paper["doc_type"] == "form"
-    about = About(form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
+    about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     is_received = kind == "box" and row["perspective"] == "recipient"
     return about, "boxes" if is_received else "lines" if kind == "line" else "", end
@@ -206,6 +234,26 @@ def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, A
     words = "\n".join(map(str, [relation, row["document_id"], row["evidence"], *ends]))
     row["flow_id"] = hashlib.sha256(words.encode()).hexdigest()[:16]
     return row
+
+
+def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
+    """Find a line that a statement names by words that no label has: the line that says its amount is from there."""
+    stated: dict[tuple[str, ...], set[tuple[str, str, str]]] = defaultdict(set)
+    for row in rows:
+        if row["relation"] == "from_form" and not row["problem"] and row["document_id"] == row["target_document_id"]:
+            source, target = _ends_of(row)
+            stated[(*source[:3], target[0])].add((target[0], target[1], target[2]))
+    for row in rows:
+        if row["problem"] != f"target: {NO_LABEL}":
+            continue
+        found = known.find_revision(row["target_form"], known.year_of(row["source_document_id"]))
+        lines = stated.get((*_ends_of(row)[0][:3], found[0]), set()) if found else set()
+        if len(lines) == 1:
+            document, part, key = next(iter(lines))
+            line = known.line_at(document, part, key)
+            row |= {"target_document_id": document, "target_part": part, "target_key": key, "problem": ""}
+            row |= {"target_line": line["canonical_id"], "agreement": "one_side"}
+            row["is_same_year"] = row["is_same_year"] and bool(found and found[1])
 
 
 def _is_self(row: Row) -> bool:

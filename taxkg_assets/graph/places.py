@@ -11,31 +11,38 @@ from taxkg_assets.rules.asking import matches_any
 RETURN = "return"
 """What `Place.forms` holds for the reader's own tax return."""
 
-_ID = r"(?:\d{3,4}(?:-?[A-Z]{1,5}(?![a-z]))?|W-?\d[A-Z]{0,2}|SS-\d)"
+_ID = r"(?:\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?: \(Forms? [^()]{3,40}\))?"
 _MEMBER = r"\d{1,2}[a-z]{0,2}"
-_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of))*"
+_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
 def _document(prefix: str) -> str:
     names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
-    return rf"(?:the |your |a )?(?P<{prefix}doc>{names})"
+    owner = r"(?:(?:all |each )?(?:of )?(?:the |your |a )?(?:spouse['’]s )?)"
+    return rf"{owner}(?P<{prefix}doc>{names})"
 
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     column = rf"(?:,? (?:in )?column \((?P<{prefix}column>[a-z])\))?"
-    return rf"(?P<{prefix}kind>lines?|box(?:es)?) (?P<{prefix}keys>{_LIST}){ends}{column}"
+    part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
+    return rf"(?P<{prefix}kind>lines?|box(?:es)?) (?P<{prefix}keys>{_LIST}){ends}{column}{part}"
 
 
 _AFTER = rf"{_document('a_')}(?:,? ?Part (?P<a_part>[IVX]+),?)?,? {_keys('a_')}"
-_BEFORE = rf"(?:Part (?P<b_part>[IVX]+),? )?{_keys('b_')},? (?:of|on|from|in) {_document('b_')}"
-_LABEL = r"(?:the )?(?:[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?|(?P<words>[A-Za-z][a-z, ]{3,60}?) line)"
+_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
+_BEFORE = (
+    rf"(?:Part (?P<b_part>[IVX]+),? )?{_keys('b_')},?(?: on page \d)? (?:of|on|from|in) (?>{_document('b_')}){_OTHER}"
+)
+_QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
+_LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_OWN = rf"{_keys('o_')}(?! (?:of|on|in|from) (?!Form|Schedule))(?! worksheet)"
+_LATER = r"Form|Schedule|the following|the [“\"]"
+_OWN = rf"{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
@@ -84,18 +91,22 @@ def _read_places(text: str) -> Iterator[Place]:
         prefix = next((name[:2] for name in ("a_keys", "b_keys", "o_keys") if groups[name]), "")
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
-        forms = (RETURN,) if groups["return"] else _name_forms(document or "")
+        forms = (RETURN,) if groups["return"] else name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
         keys = tuple(
             re.sub(r"^(?:line|box) ", "", key) for key in _SPLIT.split(groups[f"{prefix}keys"] if prefix else "") if key
         )
-        part = groups.get(f"{prefix}part") or ""
+        part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or ""
         column = (groups[f"{prefix}column"] or "") if prefix else ""
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span())
 
 
-def _name_forms(words: str) -> tuple[str, ...]:
-    """List the forms that a name joins; a schedule keeps its parent in parentheses where it is stated."""
+def name_forms(words: str) -> tuple[str, ...]:
+    """List the forms that a name joins; a schedule keeps its parent in parentheses where it is stated.
+
+    Args:
+        words: The name in the text.
+    """
     schedule = re.search(_SCHEDULE, words)
     if schedule is None:
         return tuple(dict.fromkeys(re.findall(_ID, words)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -18,6 +19,8 @@ Node = tuple[str, str, str]
 
 DEPTH = 6
 _STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", "agreement", "problem")
+_FORM_AND_KEY = re.compile(r"(?i)^(?:form )?(?P<form>\S.*?)(?: (?:line|box))? (?P<key>\d{1,2}[a-z]{0,2})$")
+_KINDS = ("box", "line")
 _WIDTH, _HEIGHT = 300, 46
 
 
@@ -32,25 +35,47 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
 
     Returns:
         The line with `into` and `out_of`, lists of steps: the line at the other end, the statement, and its own steps.
-        A line that a way met before has none.
+        A line that a way met before has none. A line of a form that the library does not contain, but whose flows its
+        documents state, has no document, revision or label.
 
     Raises:
-        LineNotFoundError: There is no such line, or the release has no flows.
+        LineNotFoundError: There is no such line in the library nor in a statement, or the release has no flows.
     """
     if not released.holds("flows"):
         raise LineNotFoundError("The release was made by a version without flows. Run `taxkg build`.")
-    line = _choose_revision(find_lines(released, words), revision)
     flows = released.table("flows").sort("flow_id")
+    try:
+        line = _choose_revision(find_lines(released, words), revision)
+    except LineNotFoundError:
+        line = _find_outside(flows, " ".join(words))
+        if line is None:
+            raise
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
     }
-    start = (line["document_id"], line["part"], line["key"])
+    start = (line["document_id"] or line["form"], line["part"], line["key"])
     return {
         **{name: line[name] for name in ("document_id", "form", "revision", "part", "key", "label")},
         "into": _follow(start, _index(flows, "source"), "target", labels, depth, {start}),
         "out_of": _follow(start, _index(flows, "target"), "source", labels, depth, {start}),
     }
+
+
+def _find_outside(flows: pl.DataFrame, words: str) -> dict[str, Any] | None:
+    """Find a line of a form that the library does not contain among the ends of flows; None where none is meant."""
+    match = _FORM_AND_KEY.match(words)
+    if match is None:
+        return None
+    for end in ("source", "target"):
+        outside = flows.filter(pl.col(f"{end}_document_id").is_null())
+        is_form = pl.col(f"{end}_form").str.to_lowercase() == match["form"].lower()
+        is_key = pl.col(f"{end}_key").str.to_lowercase().is_in([f"{kind}_{match['key'].lower()}" for kind in _KINDS])
+        rows = outside.filter(is_form & is_key).sort(f"{end}_part", f"{end}_key")
+        if rows.height:
+            ends = {name: rows[f"{end}_{name}"][0] for name in ("form", "part", "key")}
+            return {"document_id": "", "revision": "", "label": "", **ends}
+    return None
 
 
 def _choose_revision(lines: Sequence[dict[str, Any]], revision: str) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+import dataframely as dy
 import polars as pl
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.flow_ends import About, End, Lines
-from taxkg_assets.graph.flow_statements import read_label, read_passage
-from taxkg_assets.graph.flows import _compare, _row_of, find_flow_faults
+from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
+from taxkg_assets.graph.flow_statements import read_item, read_label, read_lead_in, read_passage
+from taxkg_assets.graph.flows import _compare, _find_named_lines, _place_on_form_before, _row_of, find_flow_faults
 from taxkg_assets.graph.places import Place
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
@@ -65,6 +66,39 @@ def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], ta
             ("Schedule P", "11", "", "", ""),
         ),
         ("Enter the net dues from Form 2797, line 7.", "lines", ("2797", "7", "", "", ""), ()),
+        ("Enter dues, if any, shown on Form W-7, box 6.", "lines", ("W-7", "6", "", "", ""), ()),
+        ("A pilot should include all dues as reported on line 2 of Form CT-9.", "lines", ("CT-9", "2", "", "", ""), ()),
+        (
+            "Report harbor dues (Form 2099, box 1b) on Form 2040, line 3a.",
+            "",
+            ("2099", "1b", "", "", ""),
+            ("2040", "3a", "", "", ""),
+        ),
+        (
+            "Include the amount shown in box 4 on Form 2040, line 25c, as dues withheld.",
+            "",
+            ("4", "", "", ""),
+            ("2040", "25c", "", "", ""),
+        ),
+        (
+            "Enter on Schedule P, line 13, all dues paid to you. This amount is shown in box 2a of Form 2099.",
+            "",
+            ("2099", "2a", "", "", ""),
+            ("Schedule P", "13", "", "", ""),
+        ),
+        (
+            "If an amount is shown in box 9 of Form 2099, you must report it on line 2g of Form 2251.",
+            "",
+            ("2099", "9", "", "", ""),
+            ("2251", "2g", "", "", ""),
+        ),
+        (
+            "Enter your dues on line 31 and include it on Schedule 7, line 3.",
+            "",
+            ("31", "", "", ""),
+            ("Schedule 7", "3", "", "", ""),
+        ),
+        ("Also, enter this amount on Form 2040, line 12.", "lines", (), ("2040", "12", "", "", "")),
     ],
 )
 def test_a_passage_states_both_ends_or_stands_under_one(text: str, under: str, source: Any, target: Any) -> None:
@@ -74,6 +108,58 @@ def test_a_passage_states_both_ends_or_stands_under_one(text: str, under: str, s
 
 def test_what_is_forbidden_is_no_flow() -> None:
     assert read_passage("Do not include this amount on Form 2040, line 3a.", under="boxes") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Enter on Schedule P, line 8, any dues not reported on Form 2040, line 1a.",
+        "Enter the smaller of your dues or the amount from Form 2040, line 1a.",
+        "These amounts are reported in box 13 of Schedule K-7.",
+    ],
+)
+def test_what_is_left_out_compared_or_passed_on_is_no_source(text: str) -> None:
+    assert read_passage(text, under="lines") == []
+
+
+@pytest.mark.parametrize(
+    ("item", "target"),
+    [
+        ("• Line 11 of Schedule 7 (Form 2040).", ("Schedule 7 (Form 2040)", "11", "", "", "")),
+        (
+            "• If you file Form 2040 or 2040-NR, include this amount on line 25c.",
+            ("2040", "2040-NR", "25c", "", "", ""),
+        ),
+        ("• If you file Form 2040-SS, enter this amount on line 5 of Part I.", ("2040-SS", "5", "I", "", "")),
+    ],
+)
+def test_a_list_names_where_the_amount_of_its_lead_in_goes(item: str, target: tuple[str, ...]) -> None:
+    source = read_lead_in("Include the amount from line 18 on the following line of your tax return.")
+    assert source is not None
+    (read,) = read_item(item, source=source)
+    assert (_words(read.source), _words(read.target)) == (("18", "", "", ""), target)
+
+
+def test_a_sentence_without_a_list_introduces_none() -> None:
+    assert read_lead_in("Include the amount from line 18 on Schedule 7, line 11.") is None
+
+
+def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
+    text = "Your bank sends you Form 2099. Include the amount from box 4 on Form 2040, line 25c."
+    (read,) = read_passage(text, under="")
+    placed = _place_on_form_before(read, text)
+    assert (_words(placed.source), placed.target) == (("2099", "4", "", "", ""), read.target)
+
+
+def test_words_that_no_label_has_mean_the_line_that_says_it_is_from_there() -> None:
+    known = Lines(LINES, DOCUMENTS)
+    asked = _flow("flows_to", 7, 2) | {"target_line": None, "target_key": "dues", "problem": f"target: {NO_LABEL}"}
+    asked |= {"source_document_id": "f2040--2030", "source_key": "line_3b"}
+    stated = _flow("from_form", 7, 0) | {"document_id": "f2040--2030", "source_key": "line_3b"}
+    stated |= {"source_document_id": "f2040--2030"}
+    rows = [asked, stated]
+    _find_named_lines(rows, known)
+    assert (rows[0]["target_key"], rows[0]["problem"], rows[0]["agreement"]) == ("line_3b", "", "one_side")
 
 
 def _line(document: str, form: str, key: str, label: str = "", part: str = "", fields: int = 1) -> dict[str, Any]:
@@ -158,7 +244,7 @@ def test_what_is_not_one_line_stays_open(words: str, problem: str) -> None:
 def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
     ends = [End(LINES[at]["form"], LINES[at]["key"], LINES[at]["part"], "", LINES[at]) for at in (source, target)]
     stated = {"document_id": LINES[source]["document_id"], "element_id": None, "page": 1, "bbox": BOX}
-    return _row_of(relation, *ends, stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
+    return _row_of(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
 
 
 def test_both_ends_agree_or_the_other_names_another_line() -> None:
@@ -171,4 +257,5 @@ def test_no_flow_dangles_and_none_is_its_own_end() -> None:
     rows = [_flow("flows_to", 5, 1), _flow("flows_to", 1, 1), _flow("flows_to", 5, 0)]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Flows))
     lines = pl.DataFrame(LINES[1:]).select("document_id", "part", "key")
-    assert find_flow_faults(frame, lines)["fault"].sort().to_list() == ["flow to itself", "target is no line"]
+    faults = find_flow_faults(cast("dy.DataFrame[schemas.Flows]", frame), cast("dy.DataFrame[schemas.Lines]", lines))
+    assert faults["fault"].sort().to_list() == ["flow to itself", "target is no line"]

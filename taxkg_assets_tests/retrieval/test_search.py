@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoder import CosineScale
+from taxkg_assets.retrieval.index import SearchIndex
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
@@ -54,8 +55,10 @@ def test_a_passage_is_cited_where_its_hit_stands(searcher: Searcher) -> None:
     on_page_2 = pl.col("anchor_key") == "box_1b"
     pages = pl.when(on_page_2).then(2).otherwise(1).cast(pl.Int32)
     moved = pl.col("bboxes").list.eval(pl.element().struct.with_fields(page=pl.lit(2, pl.Int32)))
-    rows = searcher.index.rows.with_columns(page=pages, bboxes=pl.when(on_page_2).then(moved).otherwise("bboxes"))
-    turned = Searcher(index=replace(searcher.index, rows=rows), encoder=searcher.encoder)
+    index = searcher.index
+    assert isinstance(index, SearchIndex)
+    rows = index.rows.with_columns(page=pages, bboxes=pl.when(on_page_2).then(moved).otherwise("bboxes"))
+    turned = Searcher(index=replace(index, rows=rows), encoder=searcher.encoder)
     top = turned.search("what do I do with box 1b of my 2077-ZED", k=1)[0]
     assert (top.anchor_key, top.page) == ("box_1b", 2)
     assert {box.page for box in top.bboxes} == {1, 2}
