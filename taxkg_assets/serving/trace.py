@@ -47,9 +47,10 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
     try:
         line = _choose_revision(find_lines(released, words), revision)
     except LineNotFoundError:
-        line = _find_outside(flows, " ".join(words))
-        if line is None:
+        outside = _find_outside(flows, " ".join(words))
+        if outside is None:
             raise
+        line = outside
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
